@@ -71,7 +71,7 @@ def signed_in(request: HttpRequest) -> User:
 
 
 def pseudonym(user: Any) -> str:
-    """A name for a person that tells nothing; answers that wait in a browser carry it."""
+    """Return a meaningless name for a user, which answers waiting in a browser carry."""
     return salted_hmac("annotation.person", str(user.pk)).hexdigest()[:40]
 
 
@@ -90,17 +90,17 @@ def role_names(user: Any) -> frozenset[str]:
 
 
 def is_site_admin(user: Any) -> bool:
-    """Whether the user may read and run every campaign."""
+    """Return whether the user may read and run every campaign."""
     return ADMIN in role_names(user)
 
 
 def is_admin(user: Any) -> bool:
-    """Whether the user may upload test sets and create campaigns."""
+    """Return whether the user may upload test sets and create campaigns."""
     return bool(role_names(user) & CREATORS)
 
 
 def is_researcher(user: Any) -> bool:
-    """Whether the user has a role that reads; admins are researchers too."""
+    """Return whether the user has a role that reads; admins are researchers too."""
     return bool(role_names(user) & READERS)
 
 
@@ -178,7 +178,7 @@ def _created_by(user: Any) -> Q:
 
 
 def runs_campaign(user: Any, campaign: Campaign) -> bool:
-    """Whether a user may run a campaign."""
+    """Return whether a user may run a campaign."""
     if is_site_admin(user) or not is_researcher(user):
         return is_site_admin(user)
     return bool(_runs(role_names(user)).values({USER: user.pk, CAMPAIGN: campaign.pk}))
@@ -186,13 +186,13 @@ def runs_campaign(user: Any, campaign: Campaign) -> bool:
 
 @cache
 def _runs(roles: frozenset[str]) -> Statement:
-    """The statement for readers with these roles."""
+    """Return the statement for readers with these roles."""
     rows = run_campaigns(_placeholder_user(roles)).filter(pk=CAMPAIGN)
     return Statement(lambda: rows.values_list("pk"))
 
 
 def may_change_test_set(user: Any, test_set: TestSet) -> bool:
-    """Whether a user may add to a test set: systems, outputs, scores that were computed elsewhere.
+    """Return whether a user may add systems, outputs and imported scores to a test set.
 
     Its owner, those it is shared with, and site admins may; all need a role that uploads. A test
     set without an owner is changed by site admins alone. Commands have no user and do not ask.
@@ -205,7 +205,7 @@ def may_change_test_set(user: Any, test_set: TestSet) -> bool:
 
 
 def may_share_test_set(user: Any, test_set: TestSet) -> bool:
-    """Whether a user may say who adds to a test set: its owner and site admins."""
+    """Return whether a user may say who adds to a test set: its owner and site admins."""
     return is_site_admin(user) or (is_admin(user) and test_set.created_by_id == user.pk)
 
 
@@ -248,7 +248,7 @@ def campaign_for_reader(request: HttpRequest, slug: str) -> Campaign:
 
 @cache
 def _readable(roles: frozenset[str]) -> Prepared[Campaign]:
-    """The statement for readers with these roles."""
+    """Return the statement for readers with these roles."""
     rows = visible_campaigns(_placeholder_user(roles)).filter(slug=SLUG)
     return Prepared(lambda: rows.select_related("test_set"))
 
@@ -281,7 +281,7 @@ def campaign_for_admin(request: HttpRequest, slug: str) -> Campaign:
 
 
 def reviews_campaign(user: Any, campaign: Campaign) -> bool:
-    """Whether a user may decide where annotators of a campaign differ: its reviewers and admins."""
+    """Return whether a user may adjudicate: the reviewers and admins of a campaign."""
     own = Membership.objects.filter(user=user, campaign=campaign, role=Membership.Role.REVIEWER)
     return runs_campaign(user, campaign) or own.exists()
 
@@ -345,7 +345,7 @@ def _is_admin_here(request: HttpRequest) -> bool:
 
 
 def only_rates(user: User | None) -> bool:
-    """Whether an account can do nothing but rate, so that a link may open it."""
+    """Return whether an account can do nothing but rate, so that a link may open it."""
     return (
         user is not None
         and not (user.is_staff or user.is_superuser)

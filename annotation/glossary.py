@@ -108,10 +108,7 @@ GROUPS: dict[str | Promise, tuple[Term, ...]] = {
         Term(
             "length-ratio",
             _("Length ratio"),
-            _(
-                "The required length of an output as a share of the full target length: 80%, or "
-                "full length."
-            ),
+            _("The target length of an output as a share of the full length: 80%, or full length."),
         ),
         Term(
             "assignment",
@@ -408,7 +405,7 @@ GROUPS: dict[str | Promise, tuple[Term, ...]] = {
         Term(
             "compliance",
             _("Compliance"),
-            _("The share of outputs whose length is within a tolerance of the required length."),
+            _("The share of outputs whose length is within a tolerance of the target length."),
         ),
         Term(
             "judge",

@@ -28,12 +28,12 @@ ENGLISH = "en"
 
 
 def is_translated(path: str) -> bool:
-    """Whether the page at this address comes in every language of the interface."""
+    """Return whether the page at this address comes in every language of the interface."""
     return _first(path) in TRANSLATED
 
 
 def languages_of(path: str) -> list[tuple[str, str]]:
-    """The languages that the page at this address comes in, by their own names."""
+    """Return the languages of the page at this address, with their own names."""
     if is_translated(path):
         return list(settings.LANGUAGES)
     # Reports are documents for papers, like other files.
@@ -47,7 +47,7 @@ def _first(path: str) -> str:
 
 
 def is_known(language: str) -> bool:
-    """Whether the interface has this language."""
+    """Return whether the interface has this language."""
     return language in dict(settings.LANGUAGES)
 
 
@@ -82,7 +82,7 @@ class LanguageMiddleware(LocaleMiddleware):
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
-        """After signing in, bring this browser to the language of the account."""
+        """Set this browser to the language of the account after sign-in."""
         if language := getattr(request, "account_language", ""):
             set_cookie(response, language)
         return super().process_response(request, response)

@@ -63,9 +63,9 @@ def _watched() -> QuerySet[Campaign]:
 
 
 def after_last_answer(campaign: Campaign) -> None:
-    """An annotator has no item left: look whether the campaign is complete.
+    """Notify if the campaign is complete, after an annotator's last item.
 
-    The answer is stored; no trouble here may make it look lost.
+    Errors are logged and not raised: the answer is stored and must not look lost.
     """
     try:
         check_complete(campaign)
@@ -105,7 +105,7 @@ def _tell(campaign: Campaign, event: str, done: int, total: int, **more: str) ->
 
 
 def _notice(campaign: Campaign, event: str, done: int, total: int) -> dict[str, Any]:
-    """The body of a webhook; `id` tells a repeated delivery from a second event."""
+    """Return the body of a webhook; `id` distinguishes a repeated delivery from another event."""
     address = campaign.get_absolute_url()
     if event == STOPPED:
         address = reverse("access", args=[campaign.slug])

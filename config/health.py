@@ -2,7 +2,7 @@
 
 `/healthz` needs nothing but the process. `/readyz` asks the database, the broker, the storage and
 the workers, and answers 503 with what is missing. Neither tells anything that strangers may not
-know: no names, addresses or versions of servers.
+know: no names, addresses or versions of servers, and no text that a person wrote.
 """
 
 import logging
@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import connection
@@ -18,8 +18,8 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from core.caching import ttl_cache
-from core.work.brokers import app
+from core.caching import ttl_cache_or_last
+from core.work.brokers import RETRIES, app
 from core.work.models import Now, Work
 from dashboards.documents.computing import QUICK, SLOW
 from dashboards.models import Analysis
@@ -29,6 +29,10 @@ logger = logging.getLogger(__name__)
 # A document that waits for longer than this means that its workers do not keep up.
 OLD_SECONDS = 600
 BROKER_SECONDS = 2
+# Checks whose answers are older mean that the newest ones hang.
+HANGING_SECONDS = 15
+# What cannot be asked without a database.
+IN_DATABASE = ("workers", "documents")
 
 
 @never_cache
@@ -41,14 +45,27 @@ def healthz(request: HttpRequest) -> JsonResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Return 200 if everything that the site needs is there, else 503; per check ok or not."""
-    found = ttl_cache("readyz", _check_all)
-    is_ready = all(each["ok"] for each in found.values())
-    body = {"status": "ok" if is_ready else "unavailable", "checks": found}
+    """Return 200 if everything that the site needs is there, else 503; per check ok or not.
+
+    One reader waits for the checks; others get the last answers meanwhile, and 503 without checks
+    where there are none, or no new ones for `HANGING_SECONDS`.
+    """
+    known = ttl_cache_or_last("readyz", _check_all)
+    if known is None or monotonic() - known.at > HANGING_SECONDS:
+        return JsonResponse({"status": "unavailable", "checks": {}}, status=503)
+    is_ready = all(each["ok"] for each in known.checks.values())
+    body = {"status": "ok" if is_ready else "unavailable", "checks": known.checks}
     return JsonResponse(body, status=200 if is_ready else 503)
 
 
-def _check_all() -> dict[str, dict[str, Any]]:
+class Answers(NamedTuple):
+    """The answers of all checks, and when they were known."""
+
+    checks: dict[str, dict[str, Any]]
+    at: float
+
+
+def _check_all() -> Answers:
     checks: dict[str, Callable[[], dict[str, Any]]] = {
         "database": _database,
         "broker": _broker,
@@ -56,8 +73,10 @@ def _check_all() -> dict[str, dict[str, Any]]:
         "workers": _workers,
         "documents": _documents,
     }
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for name, check in checks.items():
+        if name in IN_DATABASE and not found["database"]["ok"]:
+            continue
         began = monotonic()
         try:
             told = check()
@@ -65,7 +84,7 @@ def _check_all() -> dict[str, dict[str, Any]]:
             logger.warning("The check %s failed: %s: %s", name, type(error).__name__, error)
             told = {"ok": False}
         found[name] = told | {"ms": round(1000 * (monotonic() - began))}
-    return found
+    return Answers(found, monotonic())
 
 
 def _database() -> dict[str, Any]:
@@ -78,7 +97,7 @@ def _broker() -> dict[str, Any]:
     if app.conf.task_always_eager:
         return {"ok": True}
     with app.connection_for_write() as broker:
-        broker.ensure_connection(max_retries=1, timeout=BROKER_SECONDS)
+        broker.ensure_connection(**RETRIES, timeout=BROKER_SECONDS)
     return {"ok": True}
 
 
@@ -94,8 +113,7 @@ def _workers() -> dict[str, Any]:
     """Queues that compute pages need a worker each; others are a choice of the site."""
     served = {name for queues in live_workers().values_list("queues", flat=True) for name in queues}
     missing = sorted({QUICK, SLOW} - served)
-    is_ok = not missing or settings.ANALYSES_IN_PLACE
-    return {"ok": is_ok, "queues": sorted(served), "missing": missing}
+    return {"ok": not missing or settings.ANALYSES_IN_PLACE, "missing": missing}
 
 
 def _documents() -> dict[str, Any]:

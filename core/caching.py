@@ -64,7 +64,7 @@ def memo(function: Callable[P, R]) -> Callable[P, R]:
 
 @dataclass
 class _Entry:
-    """One value of `ttl_cache`; readers wait while it is computed."""
+    """One value of `ttl_cache`; `value` is None until it is known."""
 
     lock: Lock = field(default_factory=Lock)
     until: float = 0.0
@@ -78,25 +78,46 @@ _entries_lock = Lock()
 def ttl_cache(key: Hashable, read: Callable[[], T]) -> T:
     """Return what `read` returned in this process at most `LONGEST_SECONDS` ago.
 
-    For counts that pages poll many times a second. What must be exact, such as whether a campaign
-    is complete, is read afresh. The key includes everything that a reader changes and expects to
-    see at once, such as a state.
+    For counts that pages poll many times a second; readers wait while one of them computes. What
+    must be exact, such as whether a campaign is complete, is read afresh. The key includes
+    everything that a reader changes and expects to see at once, such as a state.
     """
+    entry = _entry(key)
+    with entry.lock:
+        return _newest(entry, read)
+
+
+def ttl_cache_or_last(key: Hashable, read: Callable[[], T]) -> T | None:
+    """Do the same, but return the last value, or None, while another thread computes."""
+    entry = _entry(key)
+    if not entry.lock.acquire(blocking=False):
+        last: T | None = entry.value
+        return last
+    try:
+        return _newest(entry, read)
+    finally:
+        entry.lock.release()
+
+
+def _entry(key: Hashable) -> _Entry:
     if not SECONDS:
-        return read()
+        return _Entry()
     with _entries_lock:
         entry = _entries.setdefault(key, _Entry())
         _entries.move_to_end(key)
         while len(_entries) > MAX_KEYS:
             _entries.popitem(last=False)
-    with entry.lock:
-        began = monotonic()
-        if began >= entry.until:
-            entry.value = read()
-            ended = monotonic()
-            entry.until = ended + max(SECONDS, min(LONGEST_SECONDS, KEPT_TIMES * (ended - began)))
-        value: T = entry.value
-        return value
+    return entry
+
+
+def _newest(entry: _Entry, read: Callable[[], T]) -> T:
+    began = monotonic()
+    if began >= entry.until:
+        entry.value = read()
+        ended = monotonic()
+        entry.until = ended + max(SECONDS, min(LONGEST_SECONDS, KEPT_TIMES * (ended - began)))
+    value: T = entry.value
+    return value
 
 
 def clear_ttl_cache() -> None:

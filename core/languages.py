@@ -69,6 +69,9 @@ class LanguageError(MessageError, ValueError):
     """A text does not name a language, or a pair of languages."""
 
 
+NO_LANGUAGE = message("language.missing", "The language is missing.")
+
+
 @lru_cache(maxsize=1024)
 def _language(code: str) -> "Language | None":
     # Its tables take 40 ms, 5% of the start of each process, and most processes do not need them.
@@ -87,7 +90,7 @@ def _language(code: str) -> "Language | None":
 
 
 def is_valid(code: str) -> bool:
-    """Whether the code names a registered language, with registered script and region if any."""
+    """Return whether the code names a registered language, script and region."""
     return _language(code) is not None
 
 
@@ -97,6 +100,8 @@ def normalise(code: str) -> str:
     Raises LanguageError for a code that is not registered.
     """
     language = _language(code)
+    if not code.strip():
+        raise LanguageError(NO_LANGUAGE)
     if language is None:
         raise LanguageError(
             message(
@@ -122,6 +127,8 @@ def split_pair(pair: str) -> tuple[str, str]:
     >>> split_pair("zh-en"), split_pair("en-pt-BR"), split_pair("zh_CN-sah")
     (('zh', 'en'), ('en', 'pt-BR'), ('zh-CN', 'sah'))
     """
+    if not pair:
+        raise LanguageError(message("language.no-pair", "The language pair is missing."))
     parts = pair.split("-")
     for place in range(1, len(parts)):
         codes = "-".join(parts[:place]), "-".join(parts[place:])
@@ -148,6 +155,8 @@ def find(text: str) -> str:
     names, for anything else and for a name that several languages have.
     """
     text = unicodedata.normalize("NFC", " ".join(text.split()))[: LONGEST + 1]
+    if not text:
+        raise LanguageError(NO_LANGUAGE)
     parts = [part for part in BESIDE.split(text) if part]
     found = (
         _by_code_or_name(text)
@@ -244,7 +253,7 @@ def direction(code: str) -> str:
 
 
 def is_character_based(code: str) -> bool:
-    """Whether lengths in this language are counted in characters rather than words.
+    """Return whether lengths in this language are counted in characters rather than words.
 
     True for Chinese (any variety or region), Japanese, Thai, Lao, Khmer and Burmese, unless the
     code names another script, as `zh-Latn` does for romanised Chinese.
@@ -264,7 +273,7 @@ def display_name(code: str) -> str:
 
 
 def is_written_as(texts: Iterable[str], language: str, other: str) -> bool:
-    """Whether most letters are those of `language` and few those of `other`.
+    """Return whether most letters are those of `language` and few those of `other`.
 
     False where the two share letters, where a script is not known here, and without letters.
 

@@ -20,6 +20,8 @@ from metaeval.messages import Message, Writer, from_json
 
 # Chinese marks of punctuation hold their own blank.
 WITHOUT_BLANKS = ("zh-hans",)
+# How stored messages begin, and what is before text that begins so.
+STORED, ESCAPE = '{"code"', "\\"
 PLACEHOLDER, WORDS = re.compile(r"\{[^{}]*\}"), re.compile(r"[A-Za-z]")
 
 
@@ -57,7 +59,7 @@ def translated(value: Message) -> str:
     if language == settings.LANGUAGE_CODE:
         return value.text
     pattern = (
-        ngettext(value.pattern, value.plural, value.parameters["n"])
+        ngettext(value.pattern, value.plural, value.count)
         if value.plural
         else gettext(value.pattern)
     )
@@ -67,7 +69,7 @@ def translated(value: Message) -> str:
 
 
 def sentences(messages: Iterable[Message]) -> str:
-    """Return messages one behind the other."""
+    """Return translated messages, joined in order."""
     between = "" if get_language() in WITHOUT_BLANKS else " "
     return between.join(map(translated, messages))
 
@@ -91,20 +93,39 @@ def _errors_of(error: ValidationError) -> list[ValidationError]:
 
 
 class MessageField(models.TextField):  # type: ignore[type-arg]  # Django has no parameters
-    """A message, or text of somebody's own; a column of text like any other."""
+    """A message, or a user's text; a column of text like any other.
+
+    Text that begins as stored messages do has a backslash before it in the database, so that it is
+    never read as a message.
+    """
 
     def get_prep_value(self, value: Any) -> Any:
-        """Return a message as JSON, and text as it is."""
-        return json.dumps(as_json(value)) if isinstance(value, Message) else value
+        """Return a message as JSON, and text as it is or after a backslash."""
+        if isinstance(value, Message):
+            return json.dumps(as_json(value))
+        text = super().get_prep_value(value)
+        return ESCAPE + text if _is_marked(text) else text
 
     def from_db_value(self, value: Any, *_rest: Any) -> Any:
-        """Return the message that was stored, or the text."""
-        return from_json(json.loads(value)) if value and value.startswith('{"code"') else value
+        """Return the stored message or text."""
+        if not _is_marked(value):
+            return value
+        if value.startswith(ESCAPE):
+            return value.removeprefix(ESCAPE)
+        try:
+            return from_json(json.loads(value))
+        except (ValueError, RecursionError):  # text that an earlier version stored
+            return value
 
     def deconstruct(self) -> Any:
-        """Return what migrations know: a column of text."""
+        """Return the field as migrations see it: a column of text."""
         name, _path, args, kwargs = super().deconstruct()
         return name, "django.db.models.TextField", args, kwargs
+
+
+def _is_marked(text: str | None) -> bool:
+    """Return True for text that begins as stored messages do, after any number of escapes."""
+    return text is not None and text.lstrip(ESCAPE).startswith(STORED)
 
 
 def as_json(value: Message) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 A cell that a spreadsheet would run as a formula is neutralised on export. The database stores texts
 as they were uploaded. The rule is OWASP's ("CSV Injection"): cells that begin with = + - @ tab or
-carriage return get a leading apostrophe.
+carriage return get a leading apostrophe. Cells that have one already get another, so that all can
+be restored.
 """
 
 import re
@@ -47,7 +48,7 @@ def neutralise(value: object) -> str:
     ("'=1+1", '-1.5', '-1.5', '')
     """
     text = "" if value is None else str(value)
-    if text.startswith(DANGEROUS) and not NUMBER.fullmatch(text):
+    if text.lstrip("'").startswith(DANGEROUS) and not NUMBER.fullmatch(text):
         return f"'{text}"
     return text
 
@@ -55,7 +56,7 @@ def neutralise(value: object) -> str:
 def restore(cell: str) -> str:
     """Return the original value of a cell that `neutralise` wrote.
 
-    >>> restore(neutralise("=1+1")), restore("'tis")
-    ('=1+1', "'tis")
+    >>> restore(neutralise("=1+1")), restore(neutralise("'=1+1")), restore("'tis")
+    ('=1+1', "'=1+1", "'tis")
     """
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(DANGEROUS) else cell
+    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(DANGEROUS) else cell

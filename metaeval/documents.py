@@ -168,20 +168,22 @@ def units_message(clusters: IntArray) -> Message:
 
     >>> units_message(np.array([0, 0, 1, 1])).text, units_message(np.array([0, 0, 1])).text
     ('2 documents', '2 documents (effective number: 1.8)')
-    >>> units_message(np.arange(1200)).text
-    '1,200 segments'
+    >>> nearly_equal = np.repeat(np.arange(11), [14] * 10 + [13])
+    >>> units_message(nearly_equal).text, units_message(np.arange(1200)).text
+    ('11 documents', '1,200 segments')
     """
     sizes = sizes_of(clusters)
     n = len(sizes)
     if unit_of(clusters) == SEGMENTS:
         return plural("units.segments", "{n} segment", "{n} segments", n=n)
-    if sizes.min() == sizes.max():
+    effective = round(effective_clusters(sizes), 1)
+    if effective == n:
         return plural("units.documents", "{n} document", "{n} documents", n=n)
     return message(
         "units.unequal-documents",
         "{n} documents (effective number: {effective:.1f})",
         n=n,
-        effective=effective_clusters(sizes),
+        effective=effective,
     )
 
 

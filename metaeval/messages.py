@@ -13,21 +13,30 @@ Patterns are written as for `str.format`, with these formats besides Python's ow
 - `{begin:moment}`: a `datetime` as `2026-11-27 19:00`
 
 Whole numbers have separators between thousands, and lists are joined as in a sentence. A number
-that is not finite is `undefined`, and None as a parameter.
+that is not finite is `undefined`, and None as a parameter. Patterns reach into no parameter, and
+have no other formats: a pattern may come from a file or a database.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import string
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 from typing import Any
 
-# What a parameter may be; as JSON, and so as documents are read again, a moment is a string.
+# What callers give as a parameter; messages hold `Plain` ones.
 Parameter = Any
+CODE = re.compile(r"[\w.-]+", re.ASCII)
+FORMAT = re.compile(r"r|r3|p|percent|moment|d|[+,]?(\.\d)?[efg%]?", re.ASCII)
+UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+# No message that is read from JSON is longer, in characters: each may repeat what it contains.
+LONGEST = 100_000
 MINUS = "−"
 # How many names of a list a sentence holds.
 SHOWN = 5
@@ -56,7 +65,7 @@ class Message:
 
     code: str
     pattern: str
-    parameters: dict[str, Parameter] = field(default_factory=dict)
+    parameters: dict[str, Plain] = field(default_factory=dict)
     plural: str = ""
     text: str = ""
 
@@ -67,7 +76,13 @@ class Message:
     @property
     def english(self) -> str:
         """The English pattern for this count."""
-        return self.pattern if not self.plural or self.parameters["n"] == 1 else self.plural
+        return self.pattern if not self.plural or self.count == 1 else self.plural
+
+    @property
+    def count(self) -> int:
+        """The parameter `n`; 0 where that is not an integer."""
+        n = self.parameters.get("n")
+        return n if isinstance(n, int) else 0
 
     def in_words(self, writer: Writer, pattern: str) -> str:
         """Return a pattern, in any language, with the parameters as the writer writes them."""
@@ -78,6 +93,11 @@ class Message:
 
     def __hash__(self) -> int:
         return hash((self.code, self.text))
+
+
+# As JSON holds them: moments are strings. Readers of documents recognize messages by these types.
+Scalar = Message | str | bool | int | float | None
+Plain = Scalar | list[Scalar]
 
 
 def message(code: str, pattern: str, /, **parameters: Parameter) -> Message:
@@ -119,8 +139,9 @@ def truncated(names: Sequence[Parameter], limit: int = SHOWN) -> list[Parameter]
 def grouped(messages: Iterable[Message]) -> list[Message]:
     """Return messages that say the same of different names as one about all of them.
 
-    Messages of one code that differ in one name, and perhaps in numbers, become one, from `ALIKE`
-    on. Repeated ones are dropped; the order is that of the first of each.
+    Messages of one code (and of one code of what they contain) that differ in one name, and perhaps
+    in numbers, become one, from `ALIKE` on. Repeated ones are dropped; the order is that of the
+    first of each. Patterns must therefore suit several names: `{metric}: constant.`
 
     >>> known = [message("m.constant", "{metric}: constant.", metric=name) for name in "abc"]
     >>> [each.text for each in grouped(known)]
@@ -128,12 +149,20 @@ def grouped(messages: Iterable[Message]) -> list[Message]:
     """
     alike: dict[object, list[Message]] = {}
     for each in dict.fromkeys(messages):
-        count = each.parameters["n"] if each.plural else None
+        count = each.count if each.plural else None
         alike.setdefault((each.code, count), []).append(each)
     return [each for group in alike.values() for each in _together(group)]
 
 
 def _together(alike: Sequence[Message]) -> Sequence[Message]:
+    by_nested: dict[object, list[Message]] = {}
+    for each in alike:
+        nested = [part.code for part in each.parameters.values() if isinstance(part, Message)]
+        by_nested.setdefault(tuple(nested), []).append(each)
+    return [each for group in by_nested.values() for each in _joined(group)]
+
+
+def _joined(alike: Sequence[Message]) -> Sequence[Message]:
     first = alike[0]
     values: dict[str, list[Any]] = {
         name: [each.parameters.get(name) for each in alike] for name in first.parameters
@@ -143,6 +172,8 @@ def _together(alike: Sequence[Message]) -> Sequence[Message]:
     if len(alike) < ALIKE or len(texts) != 1:
         return alike
     (name,) = texts
+    if any(isinstance(value, list) for value in values[name]):
+        return alike
     known: dict[str, Parameter] = {name: truncated(list(dict.fromkeys(values[name])))}
     for each, found in differing.items():
         if each != name:
@@ -175,19 +206,29 @@ class Writer(string.Formatter):
         return f"{value:%Y-%m-%d %H:%M}"
 
     def get_field(self, field_name: str, args: Sequence[Any], kwargs: Any) -> Any:
-        """Return a parameter; patterns reach into none."""
+        """Return a parameter; patterns reach into none. Raises ValueError for an unknown name."""
+        if field_name not in kwargs:
+            raise ValueError(f"Unknown parameter {field_name!r}")
         return kwargs[field_name], field_name
 
+    def convert_field(self, value: Any, conversion: str | None) -> Any:
+        """Return a parameter. Raises ValueError for conversions, which no pattern has."""
+        if conversion:
+            raise ValueError(f"Unknown conversion {conversion!r}")
+        return value
+
     def format_field(self, value: Any, format_spec: str) -> str:
-        """Return a parameter as text."""
+        """Return a parameter as text. Raises ValueError for an unknown format."""
+        if not FORMAT.fullmatch(format_spec):
+            raise ValueError(f"Unknown format {format_spec!r}")
         if isinstance(value, Message):
             return self.nested(value)
         if isinstance(value, list):
             return self.listed([self.format_field(each, format_spec) for each in value])
-        if format_spec == "moment":
-            return self.moment(datetime.fromisoformat(value))
         if value is None:
             return "undefined"
+        if format_spec == "moment":
+            return self.moment(datetime.fromisoformat(value))
         if isinstance(value, bool) or not isinstance(value, int | float):
             return str(value)
         return self.number(_number(value, format_spec).replace("-", MINUS))
@@ -234,15 +275,70 @@ def p_value(value: float) -> str:
     return f"p = {coefficient(value, 3 if value < 0.0095 else 2)}"
 
 
-def from_json(value: Mapping[str, Any]) -> Message:
-    """Return the message that was written as JSON."""
-    return Message(value["code"], value["pattern"], value["parameters"], value.get("plural", ""))
+def printable(text: str) -> str:
+    """Write control characters and lone surrogates, which no reader can see, as escapes.
+
+    >>> printable("a\\x1b[2J")
+    'a\\\\u001b[2J'
+    """
+    return UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def from_json(value: Any) -> Message:
+    """Return the message that was written as JSON.
+
+    Mappings among its parameters that are no messages become text. Raises ValueError for what no
+    program of ours has written: parts that are missing or of another type, patterns with other
+    fields or formats, texts of more than `LONGEST` characters.
+    """
+    if not isinstance(value, Mapping):
+        raise ValueError("A message is a mapping")
+    code, pattern, plural = (value.get(name, "") for name in ("code", "pattern", "plural"))
+    parameters = value.get("parameters")
+    if not (isinstance(pattern, str) and isinstance(plural, str) and isinstance(parameters, dict)):
+        raise ValueError("A part of the message is missing or has another type")
+    if not isinstance(code, str) or not CODE.fullmatch(code):
+        raise ValueError("The message has no code")
+    if plural and type(parameters.get("n")) is not int:
+        raise ValueError("The message has no count")
+    try:
+        known = {name: _nested(each) for name, each in parameters.items()}
+        for text in (pattern, plural):
+            _check_pattern(text, known)
+        return Message(code, pattern, known, plural)
+    except (TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"The message cannot be written: {error}") from error
+
+
+def _nested(value: Any) -> Parameter:
+    """Return a parameter as it was before it was written as JSON."""
+    if isinstance(value, list):
+        return [_nested(each) for each in value]
+    if isinstance(value, Mapping):
+        with suppress(ValueError):
+            return from_json(value)
+    return value
+
+
+def _check_pattern(pattern: str, parameters: Mapping[str, Parameter]) -> None:
+    """Raise ValueError for other fields and formats, and for texts that are too long."""
+    names: Counter[str] = Counter()
+    for _, name, spec, conversion in string.Formatter().parse(pattern):
+        if name is None:
+            continue
+        if name not in parameters or conversion or not FORMAT.fullmatch(spec or ""):
+            raise ValueError(f"The pattern has a field that no message has: {name!r}")
+        names[name] += 1
+    if len(pattern) + sum(n * _length(parameters[name]) for name, n in names.items()) > LONGEST:
+        raise ValueError("The message is too long")
+
+
+def _length(value: Parameter) -> int:
+    return sum(map(_length, value)) if isinstance(value, list) else len(str(value))
 
 
 def _plain(value: Any) -> Parameter:
-    """Return a parameter as JSON holds it; numbers of NumPy as Python's."""
-    if isinstance(value, Mapping):
-        return from_json(value)
+    """Return a parameter as JSON holds it; numbers of NumPy as Python's, mappings as text."""
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, datetime):

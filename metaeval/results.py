@@ -199,9 +199,8 @@ class Notes:
 
         The message's parameter ``n`` is the count; its code is the reason.
         """
-        n = warning.parameters["n"]
-        self.exclude(warning.code, n)
-        if n:
+        self.exclude(warning.code, warning.count)
+        if warning.count:
             self.warn(MissingDataWarning(warning))
 
     @property

@@ -16,7 +16,14 @@ from annotation.models import Output, Reference, System, TestSet
 from annotation.models.corpus import in_order
 from metaeval.messages import Message, message, plural, truncated
 from metrics.base import ScoreWarning, SegmentInput
-from metrics.models import FailedText, MetricRun, MetricSignature, RunPlan, SegmentScore
+from metrics.models import (
+    FailedText,
+    MetricRun,
+    MetricSignature,
+    RunPlan,
+    SegmentScore,
+    find_info,
+)
 
 # If this number of hypotheses of a corpus have this ending, sacrebleu takes them for tokenised.
 TOKENISED_LINES, TOKENISED_END = 100, " ."
@@ -43,9 +50,12 @@ class Chunk:
 
 
 def find_missing(run: MetricRun, signature: MetricSignature) -> Missing:
-    """Read the outputs of a run in one query; only ids are kept in memory."""
+    """Read the outputs of a run in one query; only ids are kept in memory.
+
+    A metric that needs a reference skips the segments that have none.
+    """
     outputs = (
-        Output.objects.filter(system__in=run.systems.all())
+        _of_run(run)
         .annotate(is_scored=Exists(_scores(signature)))
         .order_by("segment", "system")
         .values_list("pk", "content_key", "is_scored")
@@ -58,6 +68,15 @@ def find_missing(run: MetricRun, signature: MetricSignature) -> Missing:
             if not is_scored:
                 output_ids.append(pk)
     return Missing(len(seen), output_ids)
+
+
+def _of_run(run: MetricRun, *, skipped: bool = False) -> QuerySet[Output]:
+    """Return the outputs that a run scores, or those that it skips for lack of a reference."""
+    outputs, info = Output.objects.filter(system__in=run.systems.all()), find_info(run.metric)
+    if info is None or not info.needs_reference:
+        return outputs.none() if skipped else outputs
+    has_any = Exists(Reference.objects.filter(segment=OuterRef("segment")))
+    return outputs.exclude(has_any) if skipped else outputs.filter(has_any)
 
 
 def load_chunk(signature: MetricSignature, output_ids: Sequence[int]) -> Chunk:
@@ -88,7 +107,7 @@ def references_of(test_set: TestSet) -> list[tuple[str, ...]]:
 
 def outputs_of(run: MetricRun) -> list[tuple[str, tuple[str, ...], list[str]]]:
     """Return source, references and distinct outputs of each segment of a run, in its order."""
-    rows = Output.objects.filter(system__in=run.systems.all()).order_by("segment__position", "text")
+    rows = _of_run(run).order_by("segment__position", "text")
     found: dict[tuple[int, str], list[str]] = {}
     for segment, source, text in rows.values_list("segment_id", "segment__source", "text"):
         texts = found.setdefault((segment, source), [])
@@ -172,7 +191,23 @@ def find_tokenised(systems: Iterable[System]) -> tuple[ScoreWarning, ...]:
 def warnings_of(run: MetricRun) -> tuple[ScoreWarning, ...]:
     """Return the warnings about the outputs that a run scores."""
     expects_raw_text = run.info is not None and run.info.expects_raw_text
-    return find_tokenised(run.systems.all()) if expects_raw_text else ()
+    tokenised = find_tokenised(run.systems.all()) if expects_raw_text else ()
+    return (*_without_reference(run), *tokenised)
+
+
+def _without_reference(run: MetricRun) -> tuple[ScoreWarning, ...]:
+    rows = _of_run(run, skipped=True).order_by("segment__position")
+    keys = list(dict.fromkeys(rows.values_list("segment__key", flat=True)))
+    if not keys:
+        return ()
+    about = plural(
+        "scores.segments-without-reference",
+        "{n} segment without a reference was skipped: {segments}.",
+        "{n} segments without a reference were skipped: {segments}.",
+        n=len(keys),
+        segments=truncated(keys),
+    )
+    return (ScoreWarning("segments_without_reference", about),)
 
 
 def _scores(signature: MetricSignature) -> QuerySet[SegmentScore]:
@@ -192,7 +227,7 @@ def _unscored(signature: MetricSignature, output_ids: Sequence[int]) -> QuerySet
 
 
 def _among(keys: Iterable[int]) -> RawSQL:
-    """Return keys as one parameter; thousands of parameters are slower than the rows they select."""
+    """Return keys as one parameter; thousands of parameters would slow the query down."""
     if connection.vendor == "postgresql":
         return RawSQL("SELECT unnest(%s::bigint[])", (list(keys),))
     return RawSQL("SELECT value FROM json_each(%s)", (json.dumps(list(keys)),))

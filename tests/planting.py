@@ -45,12 +45,13 @@ def _write(test_set: TestSet, sources: Sequence[str], outputs: Sequence[Sequence
 
 
 def _assign(campaign: Campaign, annotator: Annotator) -> None:
-    for position, item in enumerate(_items(campaign)):
+    for position, item in enumerate(items_of(campaign)):
         item.save()
         Assignment.objects.create(annotator=annotator, item=item, position=position)
 
 
-def _items(campaign: Campaign) -> list[Item]:
+def items_of(campaign: Campaign) -> list[Item]:
+    """Return the items of a campaign as its layout shows them, unsaved."""
     outputs = Output.objects.filter(system__test_set=campaign.test_set).select_related("segment")
     layout = campaign.judging.layout
     if layout == Layout.GRID:

@@ -128,7 +128,8 @@ def copy_pages(here: str | Path, there: str | Path) -> None:
 
 def _pages() -> sqlite3.Connection:
     connection.ensure_connection()
-    return connection.connection
+    found: sqlite3.Connection = connection.connection
+    return found
 
 
 # What migrations leave: roles, permissions, and the content types that these speak of.
@@ -141,7 +142,7 @@ def emptied_quickly() -> Iterator[None]:
 
     A test that changes what stays has Django do it.
     """
-    flush = TransactionTestCase._fixture_teardown
+    flush = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]
     at_first = _staying()
 
     def empty(case: TransactionTestCase) -> None:

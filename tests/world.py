@@ -124,7 +124,7 @@ def make_scored_demo(*metrics: str) -> None:
 def make_dataset(name: str, *metrics: str) -> TestSet:
     """A published data set, all its outputs scored, and its last test set."""
     rows_once("-".join((name, *metrics)), partial(_import_dataset, name, metrics))
-    return TestSet.objects.order_by("pk").last()
+    return TestSet.objects.latest("pk")
 
 
 def score(test_set: TestSet, *metrics: str) -> None:

@@ -164,16 +164,16 @@ class WorkViewSet(
 
     @abstractmethod
     def end(self, row: Row) -> bool:
-        """Cancel; return False if it has already ended."""
+        """Cancel it; return False if it has already ended."""
 
     @abstractmethod
     def continue_row(self, row: Row) -> None:
-        """Resume; raises ValidationError if it cannot be resumed."""
+        """Resume it; raises ValidationError if it cannot be resumed."""
 
     @extend_schema(request=None, responses={409: None})
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: str, format: str | None = None) -> Response:
-        """Cancel; 409 if it had already ended."""
+        """Cancel it; answer 409 if it had already ended."""
         row = self.get_object()
         if not self.end(row):
             ended = ValidationError([ENDED])

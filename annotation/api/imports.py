@@ -24,12 +24,13 @@ from annotation.forms.tables import HumanScoresForm, JudgmentsForm, TablesForm
 from annotation.imports import sources
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments.options import LAST_WINS, ORDERS
-from annotation.imports.launch import examine, launch
+from annotation.imports.launch import launch
 from annotation.imports.sources import Reading
 from annotation.models import Campaign
 from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads import Report, TestSetDraft
 from annotation.uploads.problems import Place, Problem
+from annotation.uploads.tables.skipping import KINDS, skipped
 from annotation.views.uploads import is_too_large, too_large_sentence
 from core.messages import messages_of
 from core.text import pluralize
@@ -134,6 +135,11 @@ class TablesRequestSerializer(serializers.Serializer[object]):
     tables = serializers.ListField(child=serializers.FileField(), min_length=1)
     dry_run = serializers.BooleanField(default=False)
     columns = serializers.CharField(required=False, help_text='{"seg_id": "segment"}')
+    skip = serializers.ListField(
+        child=serializers.ChoiceField(choices=list(KINDS)),
+        required=False,
+        help_text="kinds of problems whose rows are skipped and counted",
+    )
     name = serializers.CharField(required=False, max_length=120)
     source_language = serializers.CharField(required=False, max_length=20)
     target_language = serializers.CharField(required=False, max_length=20)
@@ -168,6 +174,9 @@ class JudgmentsRequestSerializer(TablesRequestSerializer):
     critical = serializers.FloatField(
         required=False, min_value=0, max_value=MOST_WEIGHT, help_text="weight of a critical error"
     )
+    severity = serializers.CharField(
+        required=False, max_length=20, help_text="severity of errors that name none"
+    )
     time_zone = serializers.CharField(required=False, max_length=60)
     dates = serializers.ChoiceField(required=False, choices=ORDERS)
     shown_text = serializers.ChoiceField(required=False, choices=Campaign.ShownText.choices)
@@ -178,6 +187,7 @@ class FlagsSerializer(serializers.Serializer[object]):
 
     dry_run = serializers.BooleanField(required=False, default=False)
     ends_included = serializers.BooleanField(required=False, default=False)
+    skip = serializers.ListField(child=serializers.ChoiceField(choices=list(KINDS)), required=False)
 
 
 def refusal(sentence: str, problems: list[Problem]) -> Response:
@@ -219,8 +229,8 @@ class ImportView(TakesParameters):
     def take(self, request: Request) -> Response:
         """Read what was sent and, unless this is a dry run, store it."""
         if is_too_large(request._request):
-            sentence = too_large_sentence()
-            return Response({"error": sentence}, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
+            refused = {"error": too_large_sentence().text}
+            return Response(refused, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
         flags = FlagsSerializer(data=request.POST)
         flags.is_valid()
         given = request.POST.copy()
@@ -229,10 +239,7 @@ class ImportView(TakesParameters):
         form.prefix = None  # the page has several forms, a program sends one
         if wrong := _problems_of(form.errors.as_data(), flags.errors):
             return refusal("The request cannot be read.", wrong)
-        report = Report()
-        reading = sources.read(form.sent(), report)
-        if not report.errors:
-            examine(reading.drafts, report, user=request.user)
+        reading, report = sources.check(form.sent(), request.user)
         if report.errors:
             return refusal(
                 f"{pluralize(len(report.errors), 'error')}; nothing was stored.", report.problems
@@ -243,7 +250,7 @@ class ImportView(TakesParameters):
 
     def _store(self, request: Request, reading: Reading, report: Report) -> Response:
         try:
-            launched = launch(reading.drafts, user=request.user)
+            launched = launch(reading.drafts, user=request.user, skipped=skipped(report))
         except ValidationError as error:
             problems = [Problem("error", text) for text in messages_of(error)]
             return refusal("Nothing was stored.", problems)
@@ -280,7 +287,7 @@ def _campaign(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]
         "n_judgments": len(campaign.judgments),
         "n_published": len(campaign.output_scores) + len(campaign.system_scores),
         "lower_is_better": campaign.lower_is_better,
-        "direction": campaign.direction,
+        "direction": str(campaign.direction or ""),
         "kinds": dict(Counter(item.kind.value for item in campaign.items)),
     }
 

@@ -206,18 +206,18 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
         )
 
     def get_system(self, judgment: Judgment) -> str | None:
-        """The system of an output, or of a whole document."""
+        """Return the system of an output or of a whole document."""
         item = judgment.assignment.item
         system = item.output.system if item.output is not None else item.system
         return system.name if system is not None else None
 
     def get_column(self, judgment: Judgment) -> int:
-        """The position among the systems next to each other on a screen, from 1."""
+        """Return the position among the systems next to each other on a screen, from 1."""
         drawn = judgment.assignment.column
         return (judgment.assignment.item.column if drawn is None else drawn) + 1
 
     def get_is_excluded(self, judgment: Judgment) -> bool:
-        """Whether the annotator is excluded from analyses."""
+        """Return whether the annotator is excluded from analyses."""
         return judgment.assignment.annotator.excluded_at is not None
 
 
@@ -242,7 +242,7 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
     @extend_schema(responses=SegmentSerializer(many=True))
     @action(detail=True)
     def segments(self, request: Request, slug: str, format: str | None = None) -> Response:
-        """Segments in order, each with references and all outputs."""
+        """List segments in order, each with references and all outputs."""
         rows = Segment.objects.filter(test_set=self.get_object()).order_by("position")
         page: Any = self.paginate_queryset(
             rows.prefetch_related("references", "outputs__system")  # type: ignore[arg-type]
@@ -294,7 +294,7 @@ class CampaignViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[Campaign]):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     @action(detail=True)
     def file(self, request: Request, slug: str, format: str | None = None) -> Response:
-        """The whole campaign as one file, without judgments; importing it makes the campaign."""
+        """Download the campaign as one file without judgments, from which it can be imported."""
         campaign, with_secret = self.get_object(), wants_secret(request.query_params)
         if with_secret and not runs_campaign(request.user, campaign):
             raise PermissionDenied(NOT_YOUR_CAMPAIGN)

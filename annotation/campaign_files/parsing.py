@@ -12,13 +12,13 @@ from jsonschema.exceptions import ValidationError as Fault
 
 from annotation.forms.uploads import slug_of
 from annotation.imports.drafts import ItemDraft
-from annotation.imports.jsonfiles import read_json
+from annotation.imports.jsonfiles import missing_key, read_json, unexpected_type
 from annotation.models import Item
 from annotation.protocols import Span
 from annotation.uploads import InputFile, Report, SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.media.attachments import attach, read_attachments, use_file_as_source
 from annotation.uploads.problems import Place
-from annotation.uploads.tables.cells import BOOLEAN, LIST, NUMBER, OBJECT, TEXT, TYPE_NAMES
+from annotation.uploads.tables.cells import BOOLEAN, LIST, NULL, NUMBER, OBJECT, TEXT
 from core import languages
 from metaeval.messages import Message, message
 
@@ -74,7 +74,7 @@ def _validator() -> Draft202012Validator:
 
 
 def _path(fault: Fault) -> str:
-    """`texts.segments[3].source`; segments and items count from 0, as in programs."""
+    """Return a path such as `texts.segments[3].source`; segments and items count from 0."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in fault.absolute_path)
     return "".join(steps).lstrip(".")
 
@@ -83,7 +83,7 @@ def _refusal(fault: Fault) -> Message:
     given, wanted = fault.instance, fault.validator_value
     if fault.validator == "required":
         missing = next(name for name in wanted if name not in given)
-        return message("json.key-missing", "The key “{key}” is missing.", key=missing)
+        return missing_key(missing)
     if fault.validator == "additionalProperties" and wanted is False:
         known = fault.schema["properties"]
         return message(
@@ -94,12 +94,7 @@ def _refusal(fault: Fault) -> Message:
         )
     if fault.validator == "type":
         wanted = [wanted] if isinstance(wanted, str) else wanted
-        return message(
-            "json.type",
-            "Expected {expected}, got {type}.",
-            expected=_any_of([TYPES[each] for each in wanted]),
-            type=TYPE_NAMES.get(type(given), NULL),
-        )
+        return unexpected_type(given, *(TYPES[each] for each in wanted))
     if fault.validator == "enum":
         return message(
             "json.choice",
@@ -117,7 +112,6 @@ def _refusal(fault: Fault) -> Message:
     return message("json.schema", "The value is not valid: {reason}.", reason=str(fault.message))
 
 
-NULL = message("cell.null", "null")
 TYPES = {
     "string": TEXT,
     "integer": message("cell.whole-number", "a whole number"),
@@ -127,13 +121,6 @@ TYPES = {
     "array": LIST,
     "null": NULL,
 }
-
-
-def _any_of(names: Sequence[Message]) -> Message:
-    first, *rest = names
-    if not rest:
-        return first
-    return message("json.or", "{first} or {second}", first=first, second=_any_of(rest))
 
 
 def _drafted(name: str, values: Mapping[str, Any], report: Report) -> CampaignFile:
@@ -172,15 +159,15 @@ def _test_set(name: str, texts: Mapping[str, Any], report: Report) -> TestSetDra
             for i, each in enumerate(texts["segments"])
         ],
     )
-    for number, each in enumerate(texts["systems"]):
-        try:
-            ratio = each.get("length_ratio", 1)
-            system = SystemDraft(each["name"], str(ratio), dict(each["outputs"]))
-            system.is_human = each.get("is_human")
-            draft.systems.append(system)
-        except ValueError as error:
-            text = message("json.schema", "The value is not valid: {reason}.", reason=str(error))
-            report.error(text, Place(name, None, f"texts.systems[{number}].length_ratio"))
+    draft.systems += [
+        SystemDraft(
+            each["name"],
+            str(each.get("length_ratio", 1)),
+            dict(each["outputs"]),
+            each.get("is_human"),
+        )
+        for each in texts["systems"]
+    ]
     return draft
 
 

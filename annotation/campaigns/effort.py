@@ -129,9 +129,7 @@ def describe_effort(campaign: Campaign) -> list[tuple[Message, Message]]:
     if pace is None:
         return [(TIME, UNKNOWN), *_detectable(spread, least, len(counts))]
     hours = n * pace.low / 3600, n * pace.high / 3600
-    time = message("effort.hours", "{hours} hours ({source})", hours=_range(*hours),
-                   source=pace.source)  # fmt: skip
-    lines = [(TIME, time)]
+    lines = [(TIME, _time(*hours, pace.source))]
     if campaign.hourly_rate is not None:
         rate = float(campaign.hourly_rate)
         costs = message(
@@ -149,6 +147,16 @@ TIME = message("effort.time", "Estimated time")
 COST = message("effort.cost", "Estimated pay")
 DIFFERENCE = message("effort.difference", "Detectable difference between two systems")
 UNKNOWN = message("effort.unknown", "not known")
+
+
+def _time(low: float, high: float, source: Message) -> Message:
+    """Return an estimate in hours, or in minutes if it is shorter than an hour."""
+    if high < 1.0:
+        minutes = _range(60 * low, 60 * high)
+        return message("effort.minutes", "{minutes} min ({source})", minutes=minutes, source=source)
+    return message(
+        "effort.hours", "{hours} hours ({source})", hours=_range(low, high), source=source
+    )
 
 
 def _detectable(

@@ -88,7 +88,7 @@ def _ratings(campaign: Campaign, done: int, total: int) -> Message:
 
 
 def has_scores(campaign: Campaign) -> bool:
-    """Whether there are human scores of its outputs, collected or published (cached briefly)."""
+    """Return whether a campaign has human scores, collected or published (cached briefly)."""
     return ttl_cache(("has scores", campaign.pk), lambda: _has_scores(campaign))
 
 
@@ -269,7 +269,7 @@ def _people(campaign: Campaign) -> Iterator[Line]:
             "design.paid-by-word",
             "at most {seconds} seconds per screen and {more} for each word",
             seconds=campaign.time_cap_seconds,
-            more=f"{words:f}",
+            more=float(words),
         )
         if words
         else message(

@@ -177,29 +177,24 @@ def group_sizes(n: int, wanted: int) -> list[int]:
 def _check_documents(campaign: Campaign) -> None:
     judged = campaign.test_set.segments.filter(outputs__system__in=campaign.systems.all())
     if n := judged.filter(document="").distinct().count():
-        raise ValidationError([needs_documents(str(campaign.judging.label), n)])
+        raise ValidationError([needs_documents(n)])
 
 
-def needs_documents(protocol: str, n: int) -> Message:
-    """Return that a protocol needs documents, and that `n` segments belong to none."""
+def needs_documents(n: int) -> Message:
+    """Return the message about a protocol of documents, and `n` segments without a document."""
     return plural(
         "layout.needs-documents",
-        "{protocol} needs documents, and {n} segment of the test set does not belong to a "
+        "This protocol needs documents, and {n} segment of the test set does not belong to a "
         "document. Choose a protocol for segments, or upload the test set with a document column.",
-        "{protocol} needs documents, and {n} segments of the test set do not belong to a "
+        "This protocol needs documents, and {n} segments of the test set do not belong to a "
         "document. Choose a protocol for segments, or upload the test set with a document column.",
         n=n,
-        protocol=protocol,
     )
 
 
-def needs_systems(protocol: str) -> Message:
-    """Return that a protocol needs at least two systems."""
-    return message(
-        "layout.needs-systems",
-        "{protocol} compares systems. Choose at least two systems.",
-        protocol=protocol,
-    )
+NEEDS_SYSTEMS = message(
+    "layout.needs-systems", "This protocol compares systems. Choose at least two systems."
+)
 
 
 def _check_lengths(campaign: Campaign) -> None:
@@ -227,7 +222,7 @@ def _check_lengths(campaign: Campaign) -> None:
 
 def _check_together(campaign: Campaign) -> None:
     if campaign.systems.count() < 2:
-        raise ValidationError([needs_systems(str(campaign.judging.label))])
+        raise ValidationError([NEEDS_SYSTEMS])
     by_segment = (
         Output.objects.filter(system__in=campaign.systems.all())
         .values("segment")
@@ -238,12 +233,11 @@ def _check_together(campaign: Campaign) -> None:
             [
                 plural(
                     "layout.single-outputs",
-                    "{n} segment has the output of only one of the chosen systems, and {protocol} "
-                    "needs at least two.",
-                    "{n} segments have the output of only one of the chosen systems, and "
-                    "{protocol} needs at least two.",
+                    "{n} segment has the output of only one of the chosen systems, and this "
+                    "protocol needs at least two.",
+                    "{n} segments have the output of only one of the chosen systems, and this "
+                    "protocol needs at least two.",
                     n=n,
-                    protocol=str(campaign.judging.label),
                 )
             ]
         )
@@ -265,9 +259,8 @@ def _check_grid(campaign: Campaign) -> None:
                 [
                     message(
                         "layout.missing-outputs",
-                        "{protocol} needs the outputs of all chosen systems for every segment of a "
-                        "document. The document “{document}” has {n} of {total} outputs.",
-                        protocol=str(campaign.judging.label),
+                        "This protocol needs the outputs of all chosen systems for every segment "
+                        "of a document. The document “{document}” has {n} of {total} outputs.",
                         document=name,
                         n=document["n"],
                         total=segments * systems,

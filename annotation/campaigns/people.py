@@ -67,7 +67,7 @@ def _wrong_status(status: str, state: Message) -> Message:
 
 
 def takes_annotators(campaign: Campaign) -> bool:
-    """Whether annotators can be added: to drafts, and to open campaigns with an open pool."""
+    """Return whether annotators can be added: in drafts, and in open campaigns with a pool."""
     if campaign.status == Campaign.Status.OPEN:
         return campaign.assignment_mode != Campaign.Mode.STATIC
     return campaign.status == Campaign.Status.DRAFT

@@ -71,7 +71,7 @@ COMMON = (Item.Kind.TUTORIAL, Item.Kind.GOLD)
 
 
 def has_imported_items(campaign: Campaign) -> bool:
-    """Whether the items of a draft were imported, so that none are made when it opens."""
+    """Return whether the items of a draft were imported, so that none are made when it opens."""
     return campaign.items.filter(kind=Item.Kind.TARGET).exists()
 
 

@@ -50,7 +50,7 @@ def degrade(text: str, donors: Sequence[str], language: str, rng: random.Random)
 
 
 def _run(units: Sequence[str], length: int, rng: random.Random) -> Sequence[str]:
-    """A random run of `length` units, or all of them if there are fewer."""
+    """Return a random run of `length` units, or all of them if there are fewer."""
     start = rng.randint(0, max(0, len(units) - length))
     return units[start : start + length]
 

@@ -93,7 +93,7 @@ def find_link(token: str) -> AccessLink:
 
 
 def is_preview(link: AccessLink, query: Mapping[str, str]) -> bool:
-    """Whether somebody on Mechanical Turk looks at the task without having accepted it."""
+    """Return whether the visitor previews the task on Mechanical Turk without accepting it."""
     return link.provider == Provider.MTURK and query.get("assignmentId") == PREVIEW
 
 
@@ -185,7 +185,7 @@ def let_in(*, link: AccessLink, external_id: str, details: Mapping[str, Any]) ->
 
 
 def _take_place(link: AccessLink, external_id: str, details: Mapping[str, Any]) -> Annotator:
-    """A free place's personal link dies with this: two people must never share a place."""
+    """Assign a free annotator to a person; its personal link stops working."""
     free = free_places(link.campaign).select_related("user") if is_fixed(link.campaign) else None
     annotator = new_place(link.campaign) if free is None else free[0]
     annotator.access_link, annotator.external_id = link, external_id

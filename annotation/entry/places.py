@@ -23,7 +23,7 @@ CLOSED = message("places.closed", "This campaign is closed. Open it again to inv
 
 
 def is_fixed(campaign: Campaign) -> bool:
-    """Whether every annotator's items are set when the campaign opens."""
+    """Return whether every annotator's items are assigned when the campaign opens."""
     return campaign.assignment_mode == Campaign.Mode.STATIC
 
 
@@ -81,7 +81,7 @@ def renew(*, annotator: Annotator, expires_at: datetime | None = None) -> Invita
 
 @transaction.atomic
 def replace(*, annotator: Annotator, expires_at: datetime | None = None) -> Invitation:
-    """The same for a link that somebody else may have: who came by the old one is signed out."""
+    """Renew a link that somebody else may have, and sign out everyone who used the old one."""
     _sign_out(annotator)
     return renew(annotator=annotator, expires_at=expires_at)
 

@@ -122,7 +122,7 @@ def attempt_sign_in(request: HttpRequest, username: str) -> Attempt:
 
 
 def take_back(attempt: Attempt) -> None:
-    """The attempt was right: it is no failure."""
+    """Remove the last attempt from the failures, because it succeeded."""
     rows = GuessCount.objects.filter(key__in=attempt.keys, failures__gt=0)
     rows.update(failures=F("failures") - 1)
 

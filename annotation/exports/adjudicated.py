@@ -55,7 +55,7 @@ def rows(campaign: Campaign) -> Iterator[Sequence[Any]]:
 
 
 def json_list(campaign: Campaign) -> Iterator[str]:
-    """Yield the same as a list of objects."""
+    """Yield the same as a JSON list of objects."""
     before = "["
     for row in rows(campaign):
         yield before + json.dumps(dict(zip(COLUMNS, row, strict=True)), ensure_ascii=False)

@@ -17,14 +17,16 @@ from typing import Any
 
 import langcodes
 
-from annotation.exports.rows import judgments_of, rated_text, system_name, with_spans
+from annotation.exports.rows import judgments_of, system_name, with_spans
 from annotation.exports.tables import csv_lines
-from annotation.filters import EVERYTHING, Filters
+from annotation.filters import EVERYTHING, FilterError, Filters
 from annotation.imports.appraise.scores import DOCUMENT, PLAIN, SPANS
 from annotation.imports.appraise.spans import write_spans
+from annotation.judging.answers import rated_text
 from annotation.models import Campaign, Item
 from annotation.prefill.suggestions import offered
 from annotation.protocols import Layout, Protocol
+from metaeval.messages import message
 
 TYPES = {
     Item.Kind.TARGET: "TGT",
@@ -46,13 +48,33 @@ def columns_of(campaign: Campaign) -> tuple[str, ...]:
     return DOCUMENT if campaign.judging.layout == Layout.DOCUMENT else PLAIN
 
 
+def loses(protocol: Protocol) -> frozenset[str]:
+    """Return what of a protocol has no place: scores go from 0 to 100."""
+    has_other = protocol.has_score and not protocol.has_usual_score
+    return frozenset({"scores"}) if has_other else frozenset()
+
+
 def score_lines(
     campaign: Campaign, filters: Filters = EVERYTHING, *, header: bool = False
 ) -> Iterator[str]:
-    """Yield the scores as Appraise exports them: without a header unless asked for."""
+    """Yield the scores as Appraise exports them: without a header unless asked for.
+
+    Raises FilterError for a campaign without scores and errors.
+    """
+    _require_place(campaign)
     columns = columns_of(campaign)
     rows = (tuple(row[name] for name in columns) for row in _scores(campaign, filters))
     return csv_lines(columns if header else (), rows)
+
+
+def _require_place(campaign: Campaign) -> None:
+    """Raise FilterError where annotators gave neither scores nor errors: all would be scored 0."""
+    if not campaign.judging.has_score and campaign.judging.spans is None:
+        text = message(
+            "export.appraise-no-score",
+            "Appraise has no place for post-edits without a score. Choose another format.",
+        )
+        raise FilterError(text)
 
 
 def _scores(campaign: Campaign, filters: Filters) -> Iterator[dict[str, Any]]:
@@ -97,7 +119,7 @@ def item_type(item: Item) -> str:
 
 
 def target_id(item: Item) -> str:
-    """Return the system; of a control item that of its partner."""
+    """Return the system of an item; of a control item, that of its partner."""
     partner = item.partner.output if item.partner is not None else None
     name = system_name(item) or (partner.system.name if partner else None)
     if name is None and item.partner is not None and item.partner.system is not None:
@@ -106,7 +128,7 @@ def target_id(item: Item) -> str:
 
 
 def item_id(item: Item, columns: tuple[str, ...]) -> str:
-    """Return the segment's key; beside a documentID without the name of the document."""
+    """Return the segment's key, without the document's name if there is a documentID."""
     key = item.segment.key
     if columns == PLAIN or not item.segment.document:
         return key
@@ -115,7 +137,7 @@ def item_id(item: Item, columns: tuple[str, ...]) -> str:
 
 
 def document_id(item: Item) -> str:
-    """Return the document; of control items with the suffix that tells a copy."""
+    """Return the document, for control items with the suffix of a copy."""
     name = item.segment.document or f"segment-{item.segment.key}"
     suffixes = {"BAD": "#bad", "REF": "#bad", "CHK": "#duplicate"}
     return name + suffixes.get(item_type(item), "")
@@ -139,7 +161,7 @@ def _batch(item: Item) -> str:
 
 
 def _items(campaign: Campaign) -> Iterator[Item]:
-    """The items batch by batch, in the order in which the batches came."""
+    """Yield the items by batch, in the order in which the batches were stored."""
     rows = campaign.items.filter(kind__in=list(TYPES)).select_related(
         "segment", "output__system", "system", "partner__output__system", "partner__system"
     )
@@ -197,14 +219,17 @@ def manifest_json(campaign: Campaign) -> Iterator[str]:
 
 
 def _task_type(protocol: Protocol) -> tuple[str, str]:
-    """The type with its options: errors are marked in documents alone."""
+    """Return the task type and its options; Appraise marks errors only in documents."""
     if protocol.spans is None:
         return TASK_TYPES.get(protocol.layout, "Document"), ""
     return "Document", "ESA" if protocol.has_score else "MQM"
 
 
 def _shares(campaign: Campaign, tasks: int) -> tuple[int, int]:
-    """Ratings a task and annotators; Appraise wants equal shares, so else everyone rates all."""
+    """Return ratings per task and the number of annotators.
+
+    Appraise requires equal shares; otherwise every annotator rates every task.
+    """
     people, redundancy = max(1, campaign.annotators.count()), campaign.annotators_per_item
     if redundancy <= people and tasks * redundancy % people == 0:
         return redundancy, people
@@ -214,7 +239,11 @@ def _shares(campaign: Campaign, tasks: int) -> tuple[int, int]:
 def bundle(
     campaign: Campaign, filters: Filters = EVERYTHING
 ) -> Iterator[tuple[str, Iterable[str]]]:
-    """Yield the files that make up the campaign in Appraise; filters choose its scores."""
+    """Yield the files that make up the campaign in Appraise; filters choose its scores.
+
+    Raises FilterError for a campaign without scores and errors.
+    """
+    _require_place(campaign)
     yield "batches.json", batches_json(campaign)
     yield "manifest.json", manifest_json(campaign)
     yield "scores.csv", score_lines(campaign, filters)

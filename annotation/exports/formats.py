@@ -7,31 +7,43 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotation.exports import appraise, mqm, mtme, pearmut
+from annotation.exports.facts import FACTS
 from annotation.exports.judgments import (
     header_of,
     json_lines,
     judgment_dicts,
     judgment_rows,
-    span_dicts,
-    span_header,
-    span_rows,
 )
 from annotation.exports.parquet import parquet_bytes
+from annotation.exports.spans import span_dicts, span_header, span_rows
 from annotation.exports.suggestions import SUGGESTION_HEADER, suggestion_rows
 from annotation.exports.tables import csv_lines, zip_bytes
 from annotation.filters import EVERYTHING, Filters
 from annotation.models import Campaign
+from annotation.protocols import Protocol
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format; `suffix` follows the campaign's name in the file name."""
+    """A format; `suffix` follows the campaign's name in the file name.
+
+    `carries` are the names of the facts (`annotation.exports.facts`) that come out of the file as
+    they went in, but for those that `loses` names of a protocol; page and command name the others
+    that a campaign has.
+    """
 
     label: str | Promise
     about: str | Promise
     suffix: str
     content_type: str
+    carries: frozenset[str]
     stream: Callable[[Campaign, Filters], Iterator[bytes] | Iterator[str]]
+    loses: Callable[[Protocol], frozenset[str]] = lambda protocol: frozenset()
+
+    def without_place(self, campaign: Campaign, has: Iterable[str]) -> list[str]:
+        """Return which of the facts that a campaign has do not come out of the file."""
+        carried = self.carries - self.loses(campaign.judging)
+        return [name for name in has if name not in carried]
 
     def file_name(self, campaign: Campaign, filters: Filters = EVERYTHING) -> str:
         """Return the name of the file, which shows whether filters excluded something."""
@@ -56,6 +68,21 @@ def _with_readme(
 
 
 README = "{name}: these filters chose judgments: {words}. The others were excluded.\n"
+# What the tables of judgments carry, and what the formats of other tools have a place for.
+TABLE = frozenset(FACTS) - {"texts", "suggestions", "published", "unrated"}
+SPANS = frozenset(
+    ("errors", "categories", "severities", "source-errors", "tokens", "revisions", "controls")
+)
+SCORES = frozenset(("scores", "errors", "categories", "revisions", "times", "documents"))
+APPRAISE = SCORES | {"texts", "controls", "batches", "unrated"}
+PEARMUT = frozenset(("texts", "scales", "notes", "tokens", "categories", "gold", "unrated"))
+PEARMUT_LOG = frozenset(
+    (
+        *("scores", "scales", "post-edits", "errors", "categories", "tokens", "comments"),
+        *("times", "gold"),
+    )
+)
+MTME = frozenset(("texts", "scores", "errors", "categories", "published"))
 CSV, ZIP = "text/csv; charset=utf-8", "application/zip"
 LINES = "application/x-ndjson"
 FORMATS = {
@@ -64,6 +91,7 @@ FORMATS = {
         _("One row per judgment, including earlier revisions; error spans are JSON in one column."),
         "judgments.csv",
         CSV,
+        TABLE,
         lambda campaign, filters: csv_lines(header_of(campaign), judgment_rows(campaign, filters)),
     ),
     "jsonl": Format(
@@ -71,6 +99,7 @@ FORMATS = {
         _("The same with one object per line; error spans are nested."),
         "judgments.jsonl",
         LINES,
+        TABLE,
         lambda campaign, filters: json_lines(judgment_dicts(campaign, filters)),
     ),
     "parquet": Format(
@@ -78,6 +107,7 @@ FORMATS = {
         _("The same with typed columns."),
         "judgments.parquet",
         "application/vnd.apache.parquet",
+        TABLE,
         parquet_bytes,
     ),
     "spans": Format(
@@ -85,6 +115,7 @@ FORMATS = {
         _("One row per error span, with the marked text and its weight."),
         "spans.csv",
         CSV,
+        SPANS,
         lambda campaign, filters: csv_lines(span_header(campaign), span_rows(campaign, filters)),
     ),
     "spans-jsonl": Format(
@@ -92,6 +123,7 @@ FORMATS = {
         _("The same with one object per line."),
         "spans.jsonl",
         LINES,
+        SPANS,
         lambda campaign, filters: json_lines(span_dicts(campaign, filters)),
     ),
     "suggestions": Format(
@@ -99,6 +131,7 @@ FORMATS = {
         _("One row per suggestion and judgment, with what the annotator did with the suggestion."),
         "suggestions.csv",
         CSV,
+        frozenset(("suggestions", "conditions", "revisions")),
         lambda campaign, filters: csv_lines(SUGGESTION_HEADER, suggestion_rows(campaign, filters)),
     ),
     "appraise": Format(
@@ -106,41 +139,52 @@ FORMATS = {
         _("Appraise’s columns in its order, without a header, as Appraise exports them."),
         "appraise.csv",
         CSV,
+        SCORES,
         appraise.score_lines,
+        appraise.loses,
     ),
     "appraise-header": Format(
         _("Appraise scores with header"),
         _("The same with the names of the columns."),
         "appraise-header.csv",
         CSV,
+        SCORES,
         lambda campaign, filters: appraise.score_lines(campaign, filters, header=True),
+        appraise.loses,
     ),
     "appraise-zip": Format(
         _("Appraise campaign"),
         _("Batches, manifest and scores, for Appraise and for the import page."),
         "appraise.zip",
         ZIP,
+        APPRAISE,
         lambda campaign, filters: zip_bytes(_with_readme(appraise.bundle, campaign, filters)),
+        appraise.loses,
     ),
     "pearmut": Format(
         _("Pearmut campaign"),
         _("The imported file, or one written from the items: systems, tokens, notes."),
         "pearmut.json",
         "application/json",
+        PEARMUT,
         pearmut.campaign_json,
+        pearmut.loses,
     ),
     "pearmut-log": Format(
         _("Pearmut answers"),
         _("One line per screen with the current answers, as Pearmut logs them."),
         "pearmut.jsonl",
         LINES,
+        PEARMUT_LOG,
         pearmut.log_lines,
+        pearmut.loses,
     ),
     "mqm-tsv": Format(
         "MQM, TSV",
         _("One row per error, marked by <v>…</v> in its text, as Google publishes MQM."),
         "mqm.tsv",
         "text/tab-separated-values; charset=utf-8",
+        frozenset(("texts", "errors", "categories", "source-errors")),
         mqm.mqm_lines,
     ),
     "mtme": Format(
@@ -148,6 +192,8 @@ FORMATS = {
         _("Sources, references, outputs, documents, human scores and ratings in the V2 layout."),
         "mt-metrics-eval.zip",
         ZIP,
+        MTME,
         lambda campaign, filters: zip_bytes(_with_readme(mtme.bundle, campaign, filters)),
+        mtme.loses,
     ),
 }

@@ -1,147 +1,105 @@
-"""Judgments and their error spans as tidy tables: one row a judgment, one row a span.
+"""Judgments as a tidy table, one row per judgment, which reads back as the same judgments.
 
 `kind` is the kind of item, `is_current` marks what counts, `is_excluded` an excluded annotator;
 `item` and `partner` number items, so that controls can be paired. `z_targets` and `z_all` are
 z-scores of current judgments over outputs and over everything. `seconds` is the server's time;
 `visible_ms`, `active_ms`, `paid_ms` and `time_doubt` are the other clocks, and `sent_together` how
-many answers shared one screen. `screen`, `column` (from 1) and `n_columns` say beside what an
-output was shown, `context_openings` how often the document around the segment was opened, `plays`
-how often its recording was played. `spans` is JSON in CSV and nested elsewhere.
+many answers shared one screen. `screen`, `place`, `column` (from 1) and `n_columns` say beside what
+an output was shown, `position` when in the annotator's own order. `context_openings` is how often
+the document around the segment was opened, `plays` how often its recording was played. `spans` is
+JSON in CSV and nested elsewhere.
 
-Own scales, choices and post-editing have columns at the end: `scale_NAME`, `choice_NAME`,
-`post_edit`, `hter`; scores are in the unit of their scale. Where errors are suggested, `condition`
-is the last column, and those of spans are `origin` and `fate`. In the table of spans `judgment`
-joins them to the judgments.
+`judgment_key` identifies a judgment and `annotator_key` a person in all exports of all servers:
+`A1` of two campaigns are two people unless their keys are equal. `settings` has the campaign's
+name, question, own scales and errors, and so on as JSON, in its first row.
+
+Some campaigns have more columns: `own_text` (items whose text is no output), `note`, `low`, `high`,
+`feedback` and `rules` (gold and practice), `excluded_at` and `exclusion_reason`, `openings` and
+`playing` (when documents were opened and recordings played, as JSON). Own scales, choices and
+post-editing have `scale_NAME`, `choice_NAME`, `post_edit`, `hter`; scores are in the unit of their
+scale. Where errors are suggested, `condition` is the last column.
+
+The tables of spans have one row per span, which `judgment` joins to the judgments; `origin` and
+`fate` say what came of suggestions.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.http import Http404, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.crypto import salted_hmac
 
-from annotation.exports.rows import (
-    Moments,
-    judgments_of,
-    moments,
-    rated_text,
-    system_name,
-    values_with_spans,
-    with_spans,
-)
+from annotation.exports.rows import Moments, judgments_of, moments, values_with_spans
+from annotation.exports.spans import span_dict
 from annotation.exports.tables import csv_response
 from annotation.filters import EVERYTHING, Filters
-from annotation.models import Campaign, ContextOpening, Item, Playback, SuggestionFate
-from annotation.prefill.suggestions import key_of
+from annotation.imports.judgments.exported.columns import (
+    CHOICE,
+    COLUMNS,
+    CONDITION,
+    EDITS,
+    EXCLUSION,
+    GOLD,
+    INCLUSION,
+    NOTE,
+    OPENINGS,
+    PERSON,
+    PLAYING,
+    SCALE,
+    SOME,
+    TEXT,
+    Type,
+)
+from annotation.imports.judgments.exported.settings import SETTINGS
+from annotation.models import AuditEntry, Campaign, ContextOpening, Item, Playback
 from annotation.protocols import Span
-from annotation.protocols.base import TARGET
+from annotation.quality.exclusions import EXCLUDE
 
-JUDGMENT_HEADER = (
-    "campaign",
-    "annotator",
-    "is_simulated",
-    "kind",
-    "segment",
-    "document",
-    "system",
-    "length_ratio",
-    "score",
-    "z_targets",
-    "z_all",
-    "revision",
-    "is_current",
-    "started_at",
-    "submitted_at",
-    "seconds",
-    "protocol",
-    "penalty",
-    "comment",
-    "is_flagged",
-    "visible_ms",
-    "active_ms",
-    "paid_ms",
-    "time_doubt",
-    "sent_together",
-    "is_excluded",
-    "batch",
-    "item",
-    "partner",
-    "screen",
-    "column",
-    "n_columns",
-    "judgment",
-    "context_openings",
-    "plays",
-    "spans",
-)
-SPAN_HEADER = (
-    "campaign",
-    "annotator",
-    "kind",
-    "segment",
-    "document",
-    "system",
-    "revision",
-    "is_current",
-    "judgment",
-    "number",
-    "side",
-    "start",
-    "end",
-    "severity",
-    "category",
-    "weight",
-    "text",
-)
-DRAWN = ("assignment__condition", "assignment__inclusion")
+JUDGMENT_HEADER = tuple(COLUMNS)
 ANNOTATOR, ITEM = "assignment__annotator", "assignment__item"
-# Columns of the judgment itself that go out under their own names, in the header's order.
-OWN = (
-    "penalty",
-    "comment",
-    "is_flagged",
-    "visible_ms",
-    "active_ms",
-    "paid_ms",
-    "time_doubt",
-    "sent_together",
-)
-COLUMNS = (
-    "pk",
-    "assignment_id",
-    "score",
-    "revision",
-    "is_current",
-    "started_at",
-    "submitted_at",
-    *OWN,
-    f"{ANNOTATOR}_id",
-    f"{ANNOTATOR}__label",
-    f"{ANNOTATOR}__is_simulated",
-    f"{ANNOTATOR}__excluded_at",
-    f"{ITEM}_id",
-    f"{ITEM}__kind",
-    f"{ITEM}__batch",
-    f"{ITEM}__partner_id",
-    f"{ITEM}__screen",
-    "assignment__column",
-    f"{ITEM}__column",
-    f"{ITEM}__n_columns",
-    f"{ITEM}__segment__key",
-    f"{ITEM}__segment__document",
-    f"{ITEM}__output__system__name",
-    f"{ITEM}__system__name",
-)
-# Columns that only some campaigns have: those of a scale and of a choice begin so.
-SCALE, CHOICE = "scale_", "choice_"
-EDITS = ("post_edit", "hter")
-# Of campaigns with suggestions: which of them were shown, and what a span came from.
-CONDITION = "condition"
-# Of campaigns that draw the systems of a screen: with which probability this one was.
-INCLUSION = "inclusion"
-FATE = ("origin", "fate")
+# Columns that are stored as they go out, and where.
+STORED = {
+    **dict.fromkeys(
+        (
+            "score", "revision", "is_current", "started_at", "submitted_at", "penalty", "comment",
+            "is_flagged", "visible_ms", "active_ms", "paid_ms", "time_doubt", "sent_together",
+        )
+    ),
+    "judgment": "pk",
+    "judgment_key": "submit_key",
+    "position": "assignment__position",
+    "annotator": f"{ANNOTATOR}__label",
+    "is_simulated": f"{ANNOTATOR}__is_simulated",
+    "item": f"{ITEM}_id",
+    "partner": f"{ITEM}__partner_id",
+    **{name: f"{ITEM}__{name}" for name in ("kind", "batch", "screen", "place", "n_columns")},
+    "segment": f"{ITEM}__segment__key",
+    "document": f"{ITEM}__segment__document",
+}  # fmt: skip
+# What other columns are made of.
+PARTS = {
+    "assignment": "assignment_id",
+    "person": f"{ANNOTATOR}_id",
+    "account": f"{ANNOTATOR}__user_id",
+    "external": f"{ANNOTATOR}__external_id",
+    "excluded": f"{ANNOTATOR}__excluded_at",
+    "drawn": "assignment__column",
+    "stands": f"{ITEM}__column",
+    "by": f"{ITEM}__output__system__name",
+    "whole": f"{ITEM}__system__name",
+}
+# The same of columns that only some campaigns have.
+MORE = {
+    **{name: name for name in ("ratings", "choices", *EDITS)},
+    **{name: f"assignment__{name}" for name in (CONDITION, INCLUSION)},
+    **{name: f"{ITEM}__{name}" for name in (NOTE, *GOLD)},
+    TEXT: f"{ITEM}__text",
+}
+TIMES = [name for name, kind in (COLUMNS | SOME).items() if kind == Type.TIME]
 Row = dict[str, Any]
 Pools = Mapping[str, Mapping[int, Moments]]
 
@@ -151,114 +109,153 @@ def header_of(campaign: Campaign) -> tuple[str, ...]:
     protocol = campaign.judging
     scales = [SCALE + scale.key for scale in protocol.scales if scale.key]
     choices = [CHOICE + choice.key for choice in protocol.choices]
-    edits = EDITS if protocol.text else ()
-    is_dynamic = campaign.assignment_mode == Campaign.Mode.DYNAMIC
-    ours = {CONDITION: campaign.is_prefilled, INCLUSION: is_dynamic}
-    own = (name for name, is_there in ours.items() if is_there)
-    return (*JUDGMENT_HEADER, *scales, *choices, *edits, *own)
+    has = _contents(campaign)
+    some = {
+        (TEXT,): has["texts"],
+        (NOTE,): has["notes"],
+        GOLD: has["gold"],
+        EXCLUSION: campaign.annotators.exclude(excluded_at=None).exists(),
+        (OPENINGS,): _openings_of(campaign).exists(),
+        (PLAYING,): _plays_of(campaign).exists(),
+        (*scales, *choices): True,
+        EDITS: bool(protocol.text),
+        (CONDITION,): campaign.is_prefilled,
+        (INCLUSION,): campaign.assignment_mode == Campaign.Mode.DYNAMIC,
+    }
+    more = (name for names, is_there in some.items() if is_there for name in names)
+    return (*JUDGMENT_HEADER, *more)
+
+
+def _contents(campaign: Campaign) -> Mapping[str, int]:
+    """Count items by what they have beside an output."""
+    is_gold = Q(kind__in=(Item.Kind.GOLD, Item.Kind.TUTORIAL))
+    return campaign.items.aggregate(
+        texts=Count("pk", filter=~Q(text="")),
+        notes=Count("pk", filter=~Q(note="")),
+        gold=Count("pk", filter=is_gold | ~Q(feedback="") | Q(rules__isnull=False)),
+    )
 
 
 def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[Row]:
     """Yield judgments by the names of `header_of`; z-scores are of current ones only.
 
-    Times are datetimes and spans lists of dictionaries. Rows that filters exclude are not part of
-    the z-scores of the others.
+    Times are datetimes and spans lists of dictionaries; other lists and objects are JSON. Rows that
+    filters exclude are not part of the z-scores of the others.
     """
-    pools = moments(campaign, filters)
-    openings, plays = _openings(campaign), _plays(campaign)
-    more = header_of(campaign)[len(JUDGMENT_HEADER) :]
-    names = (*COLUMNS, "ratings", "choices", *EDITS, *DRAWN) if more else COLUMNS
-    for values, spans in values_with_spans(judgments_of(campaign, filters), names):
-        values["context_openings"] = openings.get(values["assignment_id"], 0)
-        values["plays"] = plays.get(values["pk"], 0)
-        row = _row(campaign, values, spans, pools)
+    header, pools = header_of(campaign), moments(campaign, filters)
+    reasons = _reasons(campaign) if EXCLUSION[0] in header else {}
+    openings, playing = _openings(campaign), dict(_plays_of(campaign))
+    more = header[len(JUDGMENT_HEADER) :]
+    paths = {name: path or name for name, path in (STORED | PARTS).items()}
+    paths |= MORE if more else {}
+    settings: str | None = settings_text(campaign)
+    rows = values_with_spans(judgments_of(campaign, filters), list(paths.values()))
+    for found, spans in rows:
+        values = {name: found[path] for name, path in paths.items()}
+        values |= {
+            OPENINGS: openings.get(values["assignment"], []),
+            PLAYING: playing.get(values["judgment"], []),
+            "exclusion_reason": reasons.get(values["person"], ""),
+        }
+        row = _row(campaign, values, spans, pools) | {"settings": settings}
+        settings = None
+        row = {name: row[name] for name in JUDGMENT_HEADER}
         yield row | {name: _more(values, name) for name in more}
 
 
+def settings_text(campaign: Campaign) -> str:
+    """Return the settings of a campaign that its judgments depend on, as JSON."""
+    values = {name: getattr(campaign, name) for name in SETTINGS}
+    return json.dumps(values, ensure_ascii=False)
+
+
 def _more(values: Row, name: str) -> Any:
-    if name in (CONDITION, INCLUSION):
-        return values[f"assignment__{name}"]
-    if name in EDITS:
-        return values[name]
     if name.startswith(CHOICE):
         return values["choices"].get(name.removeprefix(CHOICE))
-    return values["ratings"].get(name.removeprefix(SCALE))
+    if name.startswith(SCALE):
+        return values["ratings"].get(name.removeprefix(SCALE))
+    if name == "excluded_at":
+        return values["excluded"]
+    value = values[name]
+    if name in (OPENINGS, PLAYING, "rules"):
+        return json.dumps(value, ensure_ascii=False) if value else None
+    return value
 
 
-def _openings(campaign: Campaign) -> dict[int, int]:
-    """How often the document around an item's segment was opened, by assignment."""
-    own = ContextOpening.objects.filter(assignment__annotator__campaign=campaign).order_by()
-    return dict(own.values_list("assignment").annotate(n=Count("pk")))
+def _reasons(campaign: Campaign) -> dict[int, str]:
+    """Return the reason of the last exclusion of each annotator."""
+    rows = AuditEntry.objects.filter(campaign=campaign, action=EXCLUDE).order_by("pk")
+    return dict(rows.values_list("annotator_id", "reason"))
 
 
-def _plays(campaign: Campaign) -> dict[int, int]:
-    """How often the recording beside a segment was set to play, by judgment."""
+def _openings_of(campaign: Campaign) -> Any:
+    return ContextOpening.objects.filter(assignment__annotator__campaign=campaign)
+
+
+def _openings(campaign: Campaign) -> dict[int, list[str]]:
+    """Return when the document around an item's segment was opened, by assignment."""
+    found: dict[int, list[str]] = {}
+    for assignment, time in _openings_of(campaign).values_list("assignment", "opened_at"):
+        found.setdefault(assignment, []).append(time.isoformat())
+    return found
+
+
+def _plays_of(campaign: Campaign) -> Any:
+    """Return how the recording beside a segment was played, by judgment."""
     own = Playback.objects.filter(judgment__assignment__annotator__campaign=campaign)
-    rows = own.values_list("judgment", "events")
-    return {judgment: sum(what == "play" for _, what, _ in events) for judgment, events in rows}
+    return own.values_list("judgment", "events")
 
 
 def _row(campaign: Campaign, values: Row, spans: Sequence[Span], pools: Pools) -> Row:
-    start, end = values["started_at"], values["submitted_at"]
-    drawn = values["assignment__column"]
+    start, end, drawn = values["started_at"], values["submitted_at"], values["drawn"]
     return {
+        **{name: values[name] for name in STORED},
         "campaign": campaign.slug,
-        "annotator": values[f"{ANNOTATOR}__label"],
-        "is_simulated": values[f"{ANNOTATOR}__is_simulated"],
-        "kind": values[f"{ITEM}__kind"],
-        "segment": values[f"{ITEM}__segment__key"],
-        "document": values[f"{ITEM}__segment__document"],
-        "system": values[f"{ITEM}__output__system__name"] or values[f"{ITEM}__system__name"],
+        "system": values["by"] or values["whole"],
         "length_ratio": str(campaign.length_ratio),
-        "score": values["score"],
         "z_targets": _z(values, pools["targets"]),
         "z_all": _z(values, pools["all"]),
-        "revision": values["revision"],
-        "is_current": values["is_current"],
-        "started_at": start,
-        "submitted_at": end,
         "seconds": round((end - start).total_seconds(), 3) if start and end else None,
         "protocol": campaign.protocol,
-        **{name: values[name] for name in OWN},
-        "is_excluded": values[f"{ANNOTATOR}__excluded_at"] is not None,
-        "batch": values[f"{ITEM}__batch"],
-        "item": values[f"{ITEM}_id"],
-        "partner": values[f"{ITEM}__partner_id"],
-        "screen": values[f"{ITEM}__screen"],
-        "column": (values[f"{ITEM}__column"] if drawn is None else drawn) + 1,
-        "n_columns": values[f"{ITEM}__n_columns"],
-        "judgment": values["pk"],
-        "context_openings": values["context_openings"],
-        "plays": values["plays"],
+        "is_excluded": values["excluded"] is not None,
+        "column": (values["stands"] if drawn is None else drawn) + 1,
+        "context_openings": len(values[OPENINGS]),
+        "plays": sum(what == "play" for _, what, _ in values[PLAYING]),
         "spans": [span_dict(span) for span in spans],
+        "source_language": campaign.test_set.source_language,
+        "target_language": campaign.test_set.target_language,
+        "annotator_key": annotator_key(values["person"], values["account"], values["external"]),
+        "judgment_key": str(values["judgment_key"]),
     }
 
 
+@lru_cache(maxsize=10_000)
+def annotator_key(person: int, account: int | None, external: str) -> str:
+    """Return what identifies a person: their key where they were imported from, or a new one.
+
+    One account, or one person of a provider, has the same key in all campaigns; nobody can tell
+    from it who it is.
+    """
+    if external.startswith(PERSON):
+        return external.removeprefix(PERSON)
+    value = f"id:{external}" if external else f"account:{account}" if account else f"own:{person}"
+    return salted_hmac("annotation.exports.person", value, algorithm="sha256").hexdigest()[:20]
+
+
 def _z(values: Row, pool: Mapping[int, Moments]) -> float | None:
-    """The z-score of a judgment that analyses count."""
-    known = pool.get(values[f"{ANNOTATOR}_id"])
-    is_practice = values[f"{ITEM}__kind"] == Item.Kind.TUTORIAL
+    """Return the z-score of a judgment; None if analyses do not count it."""
+    known = pool.get(values["person"])
+    is_practice = values["kind"] == Item.Kind.TUTORIAL
     if known is None or not values["is_current"] or is_practice:
         return None
-    if values[f"{ANNOTATOR}__excluded_at"] is not None:
+    if values["excluded"] is not None:
         return None
     return known.z(values["score"] if values["score"] is not None else -values["penalty"])
 
 
-def span_dict(span: Span) -> Row:
-    """Return a span by the names of its fields."""
-    return {
-        "side": span.side,
-        "start": span.start,
-        "end": span.end,
-        "severity": span.severity,
-        "category": span.category,
-    }
-
-
 def plain(row: Row) -> Row:
     """Return a row with times as text, as JSON and CSV have them."""
-    stamps = {name: row[name] for name in ("started_at", "submitted_at")}
+    stamps = {name: row[name] for name in TIMES if name in row}
     return row | {name: time.isoformat() if time else None for name, time in stamps.items()}
 
 
@@ -270,55 +267,8 @@ def judgment_rows(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator
         yield tuple(cells[name] for name in header)
 
 
-def span_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[Row]:
-    """Yield every error span by the names of `span_header`, with the text that it marks."""
-    scheme = campaign.judging.spans
-    rows = judgments_of(campaign, filters)
-    rows = rows.prefetch_related("fates") if campaign.is_prefilled else rows
-    for judgment, spans in with_spans(rows):
-        item = judgment.assignment.item
-        fates = (
-            {key_of(fate): fate for fate in judgment.fates.all()} if campaign.is_prefilled else {}
-        )
-        for number, span in enumerate(spans, 1):
-            text = rated_text(item) if span.side == TARGET else item.segment.source
-            yield {
-                "campaign": campaign.slug,
-                "annotator": judgment.assignment.annotator.label,
-                "kind": item.kind,
-                "segment": item.segment.key,
-                "document": item.segment.document,
-                "system": system_name(item),
-                "revision": judgment.revision,
-                "is_current": judgment.is_current,
-                "judgment": judgment.pk,
-                "number": number,
-                **span_dict(span),
-                "weight": scheme.weight(span) if scheme else None,
-                "text": scheme.quote(span, text) if scheme else "",
-                **(_fate(fates.get(key_of(span))) if campaign.is_prefilled else {}),
-            }
-
-
-def span_header(campaign: Campaign) -> tuple[str, ...]:
-    """Return the names of a span's columns: of suggestions, where it came from comes last."""
-    return (*SPAN_HEADER, *(FATE if campaign.is_prefilled else ()))
-
-
-def _fate(fate: SuggestionFate | None) -> Row:
-    """Whether a span was suggested, and what its annotator did to it."""
-    return dict(zip(FATE, (fate.origin, fate.fate) if fate else ("own", ""), strict=True))
-
-
-def span_rows(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[tuple[Any, ...]]:
-    """Yield the values of `span_header` as CSV cells."""
-    header = span_header(campaign)
-    for row in span_dicts(campaign, filters):
-        yield tuple(row[name] for name in header)
-
-
 def json_lines(rows: Iterator[Row]) -> Iterator[str]:
-    """Yield one JSON object a line."""
+    """Yield one JSON object per line."""
     for row in rows:
         values = plain(row) if "started_at" in row else row
         yield json.dumps(values, ensure_ascii=False) + "\n"

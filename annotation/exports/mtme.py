@@ -27,7 +27,7 @@ from annotation.filters import EVERYTHING, FilterError, Filters
 from annotation.filters.chosen import segments_of
 from annotation.filters.systems import chosen_systems
 from annotation.models import Campaign, Item, Output, Reference, Segment, System
-from annotation.protocols import Span
+from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.quality.scales import HTER, scales_of, value_of
 from metaeval.messages import message
@@ -64,6 +64,12 @@ def bundle(campaign: Campaign, filters: Filters = EVERYTHING) -> Files:
     yield from _ratings(campaign, filters, path, segments, systems)
 
 
+def loses(protocol: Protocol) -> frozenset[str]:
+    """Return what of a protocol has no place: scores without errors are means of an output's."""
+    has_own = protocol.spans is not None and protocol.has_usual_score
+    return frozenset() if has_own else frozenset({"scores"})
+
+
 def frame(campaign: Campaign) -> tuple[list[Segment], dict[System, str]]:
     """Return the segments in the order of the files, and the systems with their names in them."""
     segments = ordered(campaign.test_set.segments.order_by("position"))
@@ -87,14 +93,14 @@ def text_files(
 
 @dataclass(frozen=True)
 class _Published:
-    """Scores that came without judgments, or that count before them, by primary keys."""
+    """Published scores, which precede those from judgments, by primary keys."""
 
     name: str
     outputs: Means
     systems: Mapping[int, float]
 
     def lines(self, segments: Sequence[Segment], systems: Mapping[System, str]) -> Iterator[str]:
-        """The scores of systems, as published or as means of their segments'."""
+        """Yield the scores of systems, as published or as means over segments."""
         if not self.systems:
             yield from system_scores(segments, systems, self.outputs)
             return
@@ -103,10 +109,10 @@ class _Published:
 
 
 def _published(campaign: Campaign, filters: Filters) -> _Published | None:
-    """Return published scores under the name that the campaign's address ends in.
+    """Return published scores, named by the end of the campaign's address.
 
-    In this layout higher is better: where lower is, the scores have the other sign. Those of
-    systems are of all documents. Raises FilterError where single judgments are chosen.
+    In this layout higher is better, so scores that are better when lower are negated. Scores of
+    systems are of all documents. Raises FilterError if filters choose judgments.
     """
     rows = campaign.published_scores.order_by("pk")
     if filters.chooses_judgments and rows.exists():
@@ -139,13 +145,13 @@ def safe(name: str) -> str:
 
 
 def reference_name(name: str) -> str:
-    """Return `refA` for `A`, without the signs that the layout splits at."""
+    """Return `refA` for `A`, without the characters that the layout splits at."""
     plain = unsplit(name)
     return plain if plain.startswith("ref") else f"ref{plain}"
 
 
 def unsplit(name: str) -> str:
-    """Return a name without the signs that the layout splits at."""
+    """Return a name without the characters that the layout splits at."""
     return re.sub(r"[.\-\s/\\]+", "_", name)
 
 
@@ -155,7 +161,7 @@ def line(text: str) -> str:
 
 
 def ordered(segments: Iterable[Segment]) -> list[Segment]:
-    """Keep documents together, in the order in which they begin."""
+    """Group segments by document, in the order of the documents' first segments."""
     documents: dict[str | int, list[Segment]] = {}
     for segment in segments:
         documents.setdefault(segment.document or segment.pk, []).append(segment)
@@ -167,7 +173,7 @@ def _systems(campaign: Campaign) -> Iterator[System]:
 
 
 def unique_names(systems: Sequence[System]) -> list[str]:
-    """The systems' names; where two come out the same, with numbers."""
+    """Return the systems' names in files; equal ones are numbered."""
     seen: dict[str, int] = {}
     found = []
     for system in systems:
@@ -178,7 +184,7 @@ def unique_names(systems: Sequence[System]) -> list[str]:
 
 
 def _documents(segments: Sequence[Segment]) -> Iterator[str]:
-    """A line a segment; one without a document is one of its own, named by its place."""
+    """Yield a line per segment; one without a document is its own document, named by position."""
     for place, segment in enumerate(segments, start=1):
         yield f"{DOMAIN}\t{safe(segment.document or f'segment-{place}')}\n"
 
@@ -258,7 +264,7 @@ def segment_scores(
 def system_scores(
     segments: Sequence[Segment], systems: Mapping[System, str], means: Means
 ) -> Iterator[str]:
-    """A system's score is the mean of its segments'."""
+    """Yield a line for every system: the mean over its segments."""
     for system, name in systems.items():
         own = [
             means[system.pk, segment.pk] for segment in segments if (system.pk, segment.pk) in means
@@ -267,7 +273,7 @@ def system_scores(
 
 
 def _number(value: float | None) -> str:
-    """Write a score so that it reads back the same."""
+    """Write a score so that reading it returns the same number."""
     return "None" if value is None else repr(float(value))
 
 
@@ -298,8 +304,7 @@ def _ratings(
 
 
 def _ranked(campaign: Campaign, filters: Filters) -> Mapping[tuple[int, int], Ratings]:
-    """Return the ratings by their number among those of the output, in the annotators' order,
-    and by system."""
+    """Return ratings by (number, system); numbers follow the order of the annotators."""
     seen: Counter[tuple[int, int]] = Counter()
     ranked: dict[tuple[int, int], Ratings] = {}
     rows = (
@@ -326,7 +331,7 @@ def _ranked(campaign: Campaign, filters: Filters) -> Mapping[tuple[int, int], Ra
 def _rating_lines(
     campaign: Campaign, segments: Sequence[Segment], name: str, ratings: Ratings
 ) -> Iterator[str]:
-    """Segment by segment, reading the spans in portions."""
+    """Yield the lines of a system, segment by segment, reading spans in portions."""
     for start in range(0, len(segments), CHUNK):
         portion = segments[start : start + CHUNK]
         rated = [ratings.get(segment.pk) for segment in portion]
@@ -337,7 +342,10 @@ def _rating_lines(
 
 
 def placed(spans: Sequence[Span], output: int, source: int) -> list[Span]:
-    """Errors without a place in the output become errors of the whole source, as MQM has them."""
+    """Return spans with special tokens moved to the whole source, as in MQM.
+
+    `output` and `source` are the lengths of the texts in code points.
+    """
     return [
         replace(span, side=SOURCE, start=0, end=source)
         if span.side == TARGET and span.start >= output

@@ -6,22 +6,15 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-from annotation.exports.judgments import SCALE, header_of, judgment_dicts
+from annotation.exports.judgments import header_of, judgment_dicts
 from annotation.filters import EVERYTHING, Filters
+from annotation.imports.judgments.exported.columns import Type, type_of
 from annotation.models import Campaign
 from metaeval.messages import MessageError, message
 
 CHUNK = 10_000
 BYTES = 1 << 18
 INSTALL = message("export.no-parquet", "Parquet needs pyarrow: pip install -r requirements/web.txt")
-WHOLE = (
-    "score", "revision", "visible_ms", "active_ms", "paid_ms", "sent_together", "screen", "column",
-    "n_columns", "context_openings", "plays",
-)  # fmt: skip
-KEYS = ("item", "partner", "judgment")
-TRUTHS = ("is_simulated", "is_current", "is_flagged", "is_excluded")
-REALS = ("z_targets", "z_all", "seconds", "penalty", "hter", "inclusion")
-TIMES = ("started_at", "submitted_at")
 
 
 class MissingPackageError(MessageError):
@@ -59,12 +52,11 @@ def _schema(pa: Any, header: tuple[str, ...]) -> Any:
         ]
     )
     types = {
-        **dict.fromkeys(WHOLE, pa.int32()),
-        **dict.fromkeys(KEYS, pa.int64()),
-        **dict.fromkeys(TRUTHS, pa.bool_()),
-        **dict.fromkeys(REALS, pa.float64()),
-        **dict.fromkeys(TIMES, pa.timestamp("us", tz="UTC")),
-        "spans": pa.list_(span),
-        **{name: pa.int32() for name in header if name.startswith(SCALE)},
+        Type.WHOLE: pa.int32(),
+        Type.KEY: pa.int64(),
+        Type.REAL: pa.float64(),
+        Type.TRUTH: pa.bool_(),
+        Type.TIME: pa.timestamp("us", tz="UTC"),
+        Type.SPANS: pa.list_(span),
     }
-    return pa.schema([(name, types.get(name, pa.string())) for name in header])
+    return pa.schema([(name, types.get(type_of(name), pa.string())) for name in header])

@@ -1,34 +1,43 @@
 """A campaign and its answers as Pearmut (1.1.6) has them.
 
 A campaign that came from there goes out as it came; any other one is written from its targets, a
-screen a document. Spans count UTF-16 units of the output, the end included; special tokens stand
-behind it, one unit each, and a span in the source is the first of them.
+screen a document, with gold and practice items and their rules. Spans count UTF-16 units of the
+output, the end included; special tokens follow it, one unit each, and a span in the source is the
+first of them.
 
 The log has the current answers, a line a screen, with times of the server, of what the campaign
-file has: without practice and control items where that is written from the targets. Texts that are
+file has: without other control items where that is written from the targets. Texts that are
 no system's output are `text 1`, `text 2` by their columns.
 """
 
 import json
 from collections.abc import Iterator, Sequence
+from html import escape
 from itertools import groupby
 from typing import Any
 
-from annotation.exports.rows import judgments_of, rated_text, system_name, with_spans
+from django.db.models import Q
+
+from annotation.exports.rows import judgments_of, system_name, with_spans
 from annotation.filters import EVERYTHING, Filters
 from annotation.imports.pearmut.answering import write_answers
 from annotation.imports.pearmut.origins import write_source
+from annotation.judging.answers import rated_text
 from annotation.models import Campaign, Item, Judgment, OriginalFile
 from annotation.prefill.suggestions import offered
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE
 
 MISSING = "[missing]"
+# What a written campaign has: outputs to be judged, and texts whose right answers are known.
+KNOWN = Q(kind=Item.Kind.TARGET, output__isnull=False) | Q(
+    kind__in=(Item.Kind.GOLD, Item.Kind.TUTORIAL)
+)
 Rated = tuple[Judgment, Sequence[Span]]
 
 
 def campaign_json(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[str]:
-    """Yield the campaign file: the one it came in, or one written from the targets."""
+    """Yield the campaign file: the imported one, or one written from the targets."""
     own = OriginalFile.objects.filter(campaign=campaign).first()
     if own is not None:
         yield own.content
@@ -37,15 +46,18 @@ def campaign_json(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator
 
 
 def _written(campaign: Campaign) -> dict[str, Any]:
-    """The outputs to be judged, a screen a document; controls belong to what is known here."""
-    rows = campaign.items.filter(kind=Item.Kind.TARGET, output__isnull=False)
-    rows = rows.select_related("segment", "output__system").order_by("screen", "place", "pk")
-    documents = [
-        _segments(list(screen))
-        for _, screen in groupby(
-            rows, key=lambda item: (item.screen is None, item.screen or item.pk)
-        )
-    ]
+    """Return a campaign file of outputs to be judged, gold and practice; a document per screen."""
+    rows = campaign.items.filter(KNOWN).select_related("segment", "output__system")
+    documents: dict[str, list[Any]] = {"": [], "welcome": [], "random": []}
+    order = rows.order_by("screen", "place", "pk")
+    for _, screen in groupby(
+        order, key=lambda item: (_place(item), item.screen is None, item.screen or item.pk)
+    ):
+        items = list(screen)
+        own = _segments(items)
+        if place := _place(items[0]):
+            _add_rules(own, items, campaign.judging)
+        documents[place].append(own)
     scheme = campaign.judging.spans
     info: dict[str, Any] = {
         "assignment": "single-stream",
@@ -65,7 +77,41 @@ def _written(campaign: Campaign) -> dict[str, Any]:
     info |= write_answers(campaign.judging)
     if scheme is not None:
         info["special_tokens"] = list(scheme.tokens) or [MISSING]
-    return {"info": info, "campaign_id": campaign.slug, "data": documents}
+    extra = {f"data_{name}": own for name, own in documents.items() if name and own}
+    return {"info": info, "campaign_id": campaign.slug, "data": documents[""]} | extra
+
+
+def _add_rules(
+    segments: Sequence[dict[str, Any]], items: Sequence[Item], protocol: Protocol
+) -> None:
+    """Say what is right of gold and practice items, which may be skipped."""
+    first = next((scale.key for scale in protocol.scales), "") or "score"
+    for segment, same in zip(segments, _by_segment(items), strict=True):
+        segment["validation"] = {_model(item): [_rule(item, items, first)] for item in same}
+
+
+def _rule(item: Item, items: Sequence[Item], scale: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if item.low is not None and item.high is not None:
+        found[scale] = [item.low, item.high]
+    if item.feedback:
+        found["warning"] = escape(item.feedback, quote=False)
+    if item.kind == Item.Kind.TUTORIAL:
+        found["allow_skip"] = True
+    rules, text = item.rules or {}, rated_text(item)
+    if errors := rules.get("errors"):
+        found["error_spans"] = [
+            {
+                "start_i": [_unit_at(text, low), _unit_at(text, high)],
+                "end_i": [_unit_at(text, first) - 1, _unit_at(text, last) - 1],
+                **({"severity": severity} if severity else {}),
+            }
+            for low, high, first, last, severity in errors
+        ]
+    others = {each.place: each for each in items if each.pk != item.pk}
+    if (above := others.get(rules.get("above", -1))) is not None:
+        found["score_greaterthan"] = _model(above)
+    return found
 
 
 def _protocol(protocol: Protocol) -> str:
@@ -76,14 +122,24 @@ def _protocol(protocol: Protocol) -> str:
     return "cESA" if protocol.layout.has_systems else "ESA"
 
 
+def loses(protocol: Protocol) -> frozenset[str]:
+    """Return what of a protocol has no place.
+
+    Only cESA reads special tokens back as such; a screen has one comment and one time.
+    """
+    lost = set() if _protocol(protocol) == "cESA" else {"tokens"}
+    return frozenset(lost | ({"comments", "times"} if protocol.layout.has_several else set()))
+
+
 def _segments(items: Sequence[Item]) -> list[dict[str, Any]]:
-    """A screen as Pearmut has it: a list of segments, each with its outputs by model."""
+    """Return a screen in Pearmut's form: a list of segments, each with its outputs by model."""
     return [
         {
             "item_id": same[0].segment.key,
+            **({"doc_id": document} if (document := same[0].segment.document) else {}),
             **write_source(same[0].segment.source, same[0].segment.beside),
             "tgt": {_model(item): rated_text(item) for item in same},
-            **({"instructions": same[0].note} if same[0].note else {}),
+            **({"instructions": escape(note, quote=False)} if (note := same[0].note) else {}),
             **_suggested(same),
         }
         for same in _by_segment(items)
@@ -91,7 +147,7 @@ def _segments(items: Sequence[Item]) -> list[dict[str, Any]]:
 
 
 def _suggested(items: Sequence[Item]) -> dict[str, Any]:
-    """The errors marked beforehand, without what a trial plants."""
+    """Return the errors marked beforehand, without those planted by a trial."""
     found = {
         _model(item): [write_span(each.span, rated_text(item)) for each in own]
         for item in items
@@ -105,17 +161,18 @@ def _by_segment(items: Sequence[Item]) -> list[list[Item]]:
 
 
 def _model(item: Item) -> str:
-    """The system; texts that are no system's output are numbered by their columns."""
+    """Return the system; other texts are named by the number of their column."""
     return system_name(item) or f"text {item.column + 1}"
 
 
 def log_lines(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[str]:
-    """Yield the current answers as Pearmut's log: a line a screen, in each annotator's order."""
+    """Yield the current answers as Pearmut's log: one line per screen, in annotators' order."""
     rows = judgments_of(campaign, filters).filter(
         is_current=True, assignment__item__output__isnull=False
     ) | judgments_of(campaign, filters).filter(is_current=True).exclude(assignment__item__text="")
     if not OriginalFile.objects.filter(campaign=campaign).exists():
-        rows = rows.filter(assignment__item__kind=Item.Kind.TARGET)
+        known = campaign.items.filter(KNOWN)
+        rows = rows.filter(assignment__item__in=known)
     numbers: dict[tuple[str, str], int] = {}
     for (label, _), found in groupby(with_spans(rows.distinct()), key=_screen):
         screen = list(found)
@@ -168,8 +225,7 @@ def _answer(item: Item, judgment: Judgment, spans: Sequence[Span]) -> dict[str, 
 def write_span(span: Span, text: str) -> dict[str, Any]:
     """Return a span with the offsets of Pearmut 1.1.5 and later.
 
-    What is marked in the source, which it cannot mark, is the first special token: something is
-    missing.
+    Pearmut cannot mark the source, so a span there becomes the first special token, `[missing]`.
 
     >>> write_span(Span("target", 2, 3, "minor"), "a \\U0001f600")["end_i"]
     3
@@ -177,15 +233,15 @@ def write_span(span: Span, text: str) -> dict[str, Any]:
     length = len(text)
     if span.side == SOURCE:
         span = Span("target", length, length + 1, span.severity, span.category)
-    start = _units(text[: span.start]) + max(0, span.start - length)
-    end = _units(text[: span.end]) + max(0, span.end - length)
     return {
-        "start_i": start,
-        "end_i": end - 1,
+        "start_i": _unit_at(text, span.start),
+        "end_i": _unit_at(text, span.end) - 1,
         "category": span.category or None,
         "severity": span.severity,
     }
 
 
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+def _unit_at(text: str, place: int) -> int:
+    """Return the UTF-16 unit of a code point; special tokens behind the text have one each."""
+    before = len(text[:place].encode("utf-16-le", "surrogatepass")) // 2
+    return before + max(0, place - len(text))

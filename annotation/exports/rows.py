@@ -1,4 +1,4 @@
-"""The judgments of a campaign one after the other, in memory that does not grow with them."""
+"""Read the judgments of a campaign in portions, in constant memory."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ def with_spans(rows: QuerySet[Judgment]) -> Iterator[tuple[Judgment, Sequence[Sp
 def values_with_spans(
     rows: QuerySet[Judgment], names: Sequence[str]
 ) -> Iterator[tuple[dict[str, Any], Sequence[Span]]]:
-    """Yield columns by name, `pk` among them, with error spans; no object is made per row."""
+    """Yield columns by name with error spans; `pk` must be one of them. Makes no model objects."""
     values = rows.values_list(*names).iterator(chunk_size=CHUNK)
     place = list(names).index("pk")
     while portion := list(islice(values, CHUNK)):
@@ -67,13 +67,8 @@ def spans_of(judgments: Sequence[int]) -> Mapping[int, Sequence[Span]]:
     return spans
 
 
-def rated_text(item: Item) -> str:
-    """Return what was shown to be rated; nothing for a whole document."""
-    return item.text if item.text or item.output is None else item.output.text
-
-
 def system_name(item: Item) -> str | None:
-    """Return the system whose text it is: of an output, or of a whole document."""
+    """Return the system of an output or of a whole document, None for other items."""
     if item.output is not None:
         return item.output.system.name
     return item.system.name if item.system is not None else None
@@ -81,21 +76,21 @@ def system_name(item: Item) -> str | None:
 
 @dataclass
 class Moments:
-    """Count, mean and spread of numbers as they come (Welford 1962)."""
+    """Running count, mean and spread of numbers (Welford 1962)."""
 
     n: int = 0
     mean: float = 0.0
     squares: float = 0.0
 
     def add(self, value: float) -> None:
-        """Take one more number in."""
+        """Add a number."""
         self.n += 1
         step = value - self.mean
         self.mean += step / self.n
         self.squares += step * (value - self.mean)
 
     def z(self, value: float) -> float | None:
-        """Return the z-score (ddof 1), or None where there is no spread."""
+        """Return the z-score (ddof 1), or None without spread."""
         if self.n < 2 or not self.squares:
             return None
         return (value - self.mean) / float((self.squares / (self.n - 1)) ** 0.5)
@@ -106,8 +101,8 @@ def moments(
 ) -> Mapping[str, Mapping[int, Moments]]:
     """Return mean and spread of every annotator, over outputs (`targets`) and over `all`.
 
-    As on the quality page: current judgments, no practice, nobody excluded; what filters leave
-    out counts as never given.
+    As on the quality page, they use current judgments that filters choose, without practice items
+    and excluded annotators.
     """
     pools: dict[str, dict[int, Moments]] = {"targets": {}, "all": {}}
     for annotator, kind, value in _values(campaign, filters, scale).iterator(chunk_size=CHUNK):
@@ -122,7 +117,8 @@ def moments(
 def _values(campaign: Campaign, filters: Filters, scale: str) -> QuerySet[Judgment, Any]:
     return (
         counted(campaign, filters)
-        .order_by("assignment__annotator_id")
+        # Sums have the same last digits wherever they are computed.
+        .order_by("assignment__annotator_id", "assignment__position")
         .values_list("assignment__annotator_id", "assignment__item__kind", value_of(scale))
     )
 

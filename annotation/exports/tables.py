@@ -54,7 +54,7 @@ BLOCK = 1 << 16
 
 
 class _Sink:
-    """A file that cannot go back, and gives away what was written."""
+    """A write-only file that hands over what was written."""
 
     def __init__(self) -> None:
         self.waiting = bytearray()
@@ -64,10 +64,10 @@ class _Sink:
         return len(data)
 
     def flush(self) -> None:
-        """Nothing is kept behind."""
+        """Do nothing: nothing is buffered."""
 
     def take(self) -> bytes:
-        """Return what waits, and forget it."""
+        """Return and clear what was written."""
         data = bytes(self.waiting)
         self.waiting.clear()
         return data

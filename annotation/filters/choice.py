@@ -34,7 +34,7 @@ class FilterError(MessageError, ValueError):
 
     def __init__(self, found: Message) -> None:
         texts = {n: quoted(t) for n, t in found.parameters.items() if isinstance(t, str)}
-        super().__init__(replace(found, parameters=found.parameters | texts, text=""))
+        super().__init__(replace(found, parameters={**found.parameters, **texts}, text=""))
 
 
 def quoted(text: object) -> str:
@@ -215,7 +215,7 @@ class Filters:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """The inverse of `as_json`."""
+        """Return the filters that `as_json` wrote."""
         given: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in stored.items()

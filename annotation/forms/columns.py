@@ -12,10 +12,13 @@ from django.core.exceptions import ValidationError
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from annotation.uploads.drafts import reference_label
 from annotation.uploads.pending import Sent
-from annotation.uploads.problems import showable
+from annotation.uploads.problems import Report, showable
 from annotation.uploads.tables.columns import Wanted
-from annotation.uploads.tables.meanings import OWN, SYSTEM, WANTED, Meaning
+from annotation.uploads.tables.meanings import OWN, REFERENCE, SYSTEM, WANTED, Meaning
+from annotation.uploads.tables.pairs import ALL
+from annotation.uploads.tables.skipping import KINDS, SKIP
 from core.messages import translated
 from metaeval.messages import Message, message
 
@@ -56,6 +59,7 @@ class ColumnsForm(forms.Form):
     `fields_of` has the present fields of columns, as `columns.propose` returns them; `unused` is
     the label for columns without one. `own` has a further choice for single columns, such as the
     outputs of the system that a column names. Fields of `repeatable` may have several columns.
+    `samples` are the first values of columns.
     """
 
     def __init__(
@@ -69,6 +73,7 @@ class ColumnsForm(forms.Form):
         own: Mapping[str, Wanted] | None = None,
         prefix: str = "column",
         repeatable: Collection[str] = (),
+        samples: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(data, prefix=prefix)
         self.columns, self.repeatable = columns, repeatable
@@ -80,6 +85,7 @@ class ColumnsForm(forms.Form):
                 choices=[*choices, *alone],
                 required=False,
                 initial=fields_of.get(column, ""),
+                help_text=showable((samples or {}).get(column, "")),
                 label_suffix="",
             )
 
@@ -105,6 +111,47 @@ class ColumnsForm(forms.Form):
         return {column: self.cleaned_data[str(n)] for n, column in enumerate(self.columns)}
 
 
+class SkipForm(forms.Form):
+    """Kinds of problems whose rows are skipped; `counts` has the rows with a problem of each."""
+
+    def __init__(
+        self, counts: Mapping[str, int], chosen: Collection[str], data: object = None
+    ) -> None:
+        super().__init__(data)  # type: ignore[arg-type]
+        self.fields[SKIP] = forms.MultipleChoiceField(
+            label=_("Skip rows instead of refusing the files"),
+            choices=[
+                (name, translated(_label(kind.label, counts.get(name, 0))))
+                for name, kind in KINDS.items()
+                if name in counts or name in chosen
+            ],
+            initial=[name for name in KINDS if name in chosen],
+            required=False,
+            widget=forms.CheckboxSelectMultiple,
+            help_text=_("Their number is stored with the import."),
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no row can be skipped."""
+        return not self.fields[SKIP].choices  # type: ignore[attr-defined]
+
+    @property
+    def chosen(self) -> list[str]:
+        """The chosen kinds of a valid form, or those that it was shown with."""
+        kinds: list[str] = self.cleaned_data[SKIP] if self.is_bound else self.fields[SKIP].initial
+        return kinds
+
+
+def _label(kind: Message, n: int) -> Message:
+    return message("skip.kind", "{kind} ({n})", kind=kind, n=n)
+
+
+def counts_of(report: Report) -> dict[str, int]:
+    """Return how many rows have a problem of each kind."""
+    return dict(report.skips.counts) if report.skips else {}
+
+
 # More selects than this make the page unusable; the command accepts any number.
 MOST_SELECTS = 300
 
@@ -117,11 +164,48 @@ class DecodeForm(forms.Form):
     )
 
 
-class Understanding:
-    """Forms for the columns of every table and for entities, bound if `data` is given."""
+class PairForm(forms.Form):
+    """The language pair whose rows are read, or all: one test set for each pair of the tables."""
 
-    def __init__(self, meanings: Sequence[Meaning], sent: Sent, data: Any = None) -> None:
-        self.meanings, self.sent = meanings, sent
+    def __init__(
+        self, pairs: Sequence[tuple[str, str]], words: Mapping[str, str], data: Any = None
+    ) -> None:
+        super().__init__(data)
+        stated = f"{words['source_language']}-{words['target_language']}"
+        self.codes = {"-".join(pair): pair for pair in pairs if all(pair)}
+        others = [(code, code) for code in self.codes if code != stated]
+        if len(self.codes) > 1 or others:
+            self.fields["pair"] = forms.ChoiceField(
+                label=_("Language pair"),
+                choices=[("", stated), *others, (ALL, _("all: one test set for each pair"))],
+                initial=words.get("pair", ""),
+                required=False,
+            )
+
+    def applied(self, words: Mapping[str, str]) -> dict[str, str]:
+        """Return the words of the upload with the chosen pair."""
+        chosen = self.cleaned_data.get("pair", words.get("pair", ""))
+        if chosen not in self.codes:
+            return {**words, "pair": chosen}
+        source, target = self.codes[chosen]
+        return {**words, "pair": "", "source_language": source, "target_language": target}
+
+
+class Understanding:
+    """Forms for the columns of every table and for entities, bound if `data` is given.
+
+    `skip` is the form of the rows to skip, `pair` that of the language pair.
+    """
+
+    def __init__(
+        self,
+        meanings: Sequence[Meaning],
+        sent: Sent,
+        skip: SkipForm,
+        pair: PairForm,
+        data: Any = None,
+    ) -> None:
+        self.meanings, self.sent, self.skip, self.pair = meanings, sent, skip, pair
         self.is_too_wide = sum(len(m.columns) for m in meanings) > MOST_SELECTS
         shown = [] if self.is_too_wide else meanings
         self.tables = [_columns_form(n, meaning, data) for n, meaning in enumerate(shown)]
@@ -129,12 +213,16 @@ class Understanding:
 
     def is_valid(self) -> bool:
         """Return True if every choice is valid."""
-        wrong = [form for form in (*self.tables, self.decode) if not form.is_valid()]
+        wrong = [form for form in self._forms if not form.is_valid()]
         return not wrong
+
+    @property
+    def _forms(self) -> tuple[forms.Form, ...]:
+        return *self.tables, self.decode, self.skip, self.pair
 
     def is_changed(self) -> bool:
         """Return True if a choice differs from those of the preview."""
-        return any(is_changed(form) for form in (*self.tables, self.decode))
+        return any(is_changed(form) for form in self._forms)
 
     def as_sent(self) -> Sent:
         """Return what was sent, with the choices of this form."""
@@ -143,21 +231,33 @@ class Understanding:
             for meaning, form in zip(self.meanings, self.tables, strict=False)
         }
         decode = self.decode.cleaned_data["decode"]
-        return replace(self.sent, columns=columns or self.sent.columns, decode=decode)
+        skip = frozenset(self.skip.chosen)
+        return replace(
+            self.sent,
+            words=self.pair.applied(self.sent.words),
+            columns=columns or self.sent.columns,
+            decode=decode,
+            skip=skip,
+        )
 
     def named(self) -> list[tuple[str, ColumnsForm]]:
-        """The tables' forms with their files."""
+        """Return the tables' forms with their files."""
         return [(m.file, form) for m, form in zip(self.meanings, self.tables, strict=False)]
 
 
 def _columns_form(number: int, meaning: Meaning, data: Any) -> ColumnsForm:
     own = {column: _own(column, meaning) for column in meaning.columns}
     form = ColumnsForm(
-        meaning.columns, WANTED, meaning.fields, data, own=own, prefix=f"table{number}"
+        meaning.columns,
+        WANTED,
+        meaning.fields,
+        data,
+        own=own,
+        prefix=f"table{number}",
+        samples=meaning.samples,
     )
     for field, column in zip(form.fields.values(), meaning.columns, strict=True):
         field.label = showable(meaning.titles.get(column, column))
-        field.help_text = showable(meaning.samples.get(column, ""))
     return form
 
 
@@ -165,7 +265,7 @@ def _own(column: str, meaning: Meaning) -> Wanted:
     """Return the further choice of a column: a named reference, or outputs of a system."""
     field = showable(meaning.fields.get(column, ""))
     if field and field not in OWN and not field.startswith(SYSTEM):
-        return Wanted(field, field.replace("_", " "))
+        return Wanted(field, reference_label(field.removeprefix(REFERENCE)))
     title = showable(meaning.titles.get(column, column))
     name = field.removeprefix(SYSTEM) if field.startswith(SYSTEM) else title
     label = message("column.outputs-of", "outputs of the system “{system}”", system=name)
@@ -173,5 +273,4 @@ def _own(column: str, meaning: Meaning) -> Wanted:
 
 
 def _choice(field: Wanted) -> tuple[str, str]:
-    label = field.label
-    return field.name, translated(label) if isinstance(label, Message) else label
+    return field.name, translated(field.label)

@@ -7,7 +7,7 @@ from django import forms
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from annotation.forms.uploads import LanguagesForm, OneFileField
+from annotation.forms.uploads import FilesField, LanguagesForm, OneFileField
 from annotation.imports.ends import CHOICES
 from annotation.imports.sources import APPRAISE, PEARMUT, Sent
 from annotation.uploads import InputFile
@@ -76,7 +76,11 @@ class ToolForm(forms.Form):
     def sent(self) -> Sent:
         """Return the submitted files and values, which have not been read yet."""
         data = self.cleaned_data
-        files = {role: InputFile.sent(data[role]) for role in self.roles if data.get(role)}
+        files = {}
+        for role in self.roles:
+            given = data.get(role) or []
+            for number, file in enumerate(given if isinstance(given, list) else [given]):
+                files[f"{role}{number or ''}"] = InputFile.sent(file)
         words = {name: data[name] for name in self.fields if name not in self.roles}
         return Sent(self.tool, files, words)
 
@@ -131,14 +135,19 @@ class PearmutForm(ToolForm, LanguagesForm):
     optional = ("log", "recordings")
     prefix = PEARMUT
 
-    campaign = OneFileField(
+    campaign = FilesField(
+        required=False,
         label=_("Campaign"),
-        help_text=_("JSON with info, campaign_id and data, or a list of such objects."),
+        help_text=_(
+            "JSON with info, campaign_id and data, or a list of such objects. Several files of one "
+            "campaign_id are parts of one campaign."
+        ),
     )
-    log = OneFileField(
+    log = FilesField(
+        required=False,
         label=_("Judgments"),
         help_text=_(
-            "Optional: the log or the downloaded judgments. The campaign is then finished."
+            "Optional: the logs or the downloaded judgments. The campaign is then finished."
         ),
     )
     recordings = RECORDINGS()
@@ -169,7 +178,7 @@ class PearmutForm(ToolForm, LanguagesForm):
 class GoldForm(forms.Form):
     """One table of gold and practice items."""
 
-    table = OneFileField(label=_("Table"), help_text=_("TSV, CSV, XLSX or JSON."))
+    table = OneFileField(label=_("Table"), help_text=_("TSV, CSV, XLSX, Parquet or JSON."))
 
     def clean_table(self) -> Any:
         """Require a file."""

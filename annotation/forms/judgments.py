@@ -44,12 +44,12 @@ def parse_score(raw: str, scale: Scale = USUAL) -> int:
 
 
 def score_field(number: int) -> str:
-    """The field of the scale of this number, from 0."""
+    """Return the field of a scale, numbered from 0."""
     return f"s{number}-score" if number else "score"
 
 
 def choice_field(number: int) -> str:
-    """The field of the choice of this number, from 0."""
+    """Return the field of a choice, numbered from 0."""
     return f"c{number}-choice"
 
 
@@ -83,7 +83,7 @@ def _span(*, side: str, start: int, end: int, severity: str, category: str = "")
 
 
 def _milliseconds(raw: str) -> int | None:
-    """What a browser reports; nonsense is no report, and never a reason to lose an answer."""
+    """Read milliseconds that a browser reports; None for nonsense, so that no answer is lost."""
     return int(raw) if _MILLISECONDS.fullmatch(raw) else None
 
 
@@ -137,7 +137,7 @@ class JudgmentForm(forms.Form):
         return f"{self.prefix}{field_name}"
 
     def clean_score(self) -> int | None:
-        """The value of the first scale; those of the others are fields that only some have."""
+        """Read the first scale; other scales have fields that only some protocols have."""
         found = [self._value(*each) for each in enumerate(self.protocol.scales)]
         return found[0] if found else None
 
@@ -148,7 +148,7 @@ class JudgmentForm(forms.Form):
         return value
 
     def clean_flag(self) -> bool:
-        """The mark; choices, too, are fields that only some protocols have."""
+        """Read the flag and the choices, which are fields that only some protocols have."""
         for number, choice in enumerate(self.protocol.choices):
             chosen = self.sent(choice_field(number))
             if chosen not in choice.options:
@@ -157,7 +157,7 @@ class JudgmentForm(forms.Form):
         return bool(self.cleaned_data["flag"])
 
     def clean_text(self) -> str | None:
-        """The post-edit, line breaks as the stored texts have them."""
+        """Read the post-edit, with line breaks as in stored texts."""
         text: str = self.cleaned_data["text"]
         return text.replace("\r\n", "\n") if self.protocol.text else None
 
@@ -172,7 +172,7 @@ class JudgmentForm(forms.Form):
         return read_start(stamp, user_id=self.user_id, public_id=self.public_id)
 
     def answer(self) -> Answer:
-        """The answer of a valid form."""
+        """Return the answer of a valid form."""
         given = self.cleaned_data
         spans, offers = given["spans"]
         return Answer(
@@ -201,11 +201,11 @@ class JudgmentForm(forms.Form):
         return str(next(iter(self.errors.values()))[0]) if self.errors else ""
 
     def sent(self, name: str) -> str:
-        """What was sent in a field."""
+        """Return what was sent in a field."""
         return str(self.data.get(self.add_prefix(name)) or "")
 
     def valid(self, name: str) -> str | None:
-        """What was sent in a field, if it may be sent again."""
+        """Return what was sent in a field, if it may be sent again."""
         return None if name in self.errors else self.data.get(self.add_prefix(name))
 
 

@@ -17,6 +17,7 @@ from annotation.models import Campaign, TestSet
 from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads import InputFile
 from annotation.uploads.problems import showable
+from annotation.uploads.tables.skipping import SKIP
 from core import languages
 from core.messages import translated
 from metaeval.messages import Message
@@ -38,7 +39,10 @@ class HumanScoresWords(forms.Form):
         label=_("Name"),
         required=False,
         max_length=120,
-        help_text=_("Leave blank to use the name of the first file."),
+        help_text=_(
+            "Leave blank to use the campaign that the table names, or the name of its file, study "
+            "or test set."
+        ),
     )
     study = StudyField()
     question = QuestionField()
@@ -121,6 +125,12 @@ class JudgmentsWords(HumanScoresWords):
             "For tables with critical errors. GEMBA-MQM uses 25, Unbabel 10; a major error has 5."
         ),
     )
+    severity = forms.CharField(
+        required=False,
+        max_length=20,
+        label=_("Severity of errors that name none"),
+        help_text=_("For errors that have only a category, such as labels of other tools."),
+    )
     ends_included = forms.BooleanField(
         required=False, label=_("The end of an error span is its last character")
     )
@@ -166,6 +176,8 @@ class TablesForm(ToolForm):
         if isinstance(self.data, QueryDict):
             lists = [self.data.getlist(f"{each}_is_better") for each in (LOWER, HIGHER)]
             words |= stated(*lists)
+            if kinds := self.data.getlist(SKIP):
+                words[SKIP] = ",".join(kinds)
         return Sent(self.tool, files, words)
 
 
@@ -179,7 +191,10 @@ class JudgmentsForm(TablesForm, JudgmentsWords):
 
     tables = FilesField(
         label=_("Tables"),
-        help_text=_("TSV, CSV, XLSX or JSON: the judgments, and optionally tables of the texts."),
+        help_text=_(
+            "TSV, CSV, XLSX, Parquet, JSON, or exports of Label Studio, doccano or Potato: the "
+            "judgments, and optionally tables of the texts."
+        ),
     )
 
 
@@ -194,7 +209,8 @@ class HumanScoresForm(TablesForm, HumanScoresWords):
     tables = FilesField(
         label=_("Tables"),
         help_text=_(
-            "TSV, CSV, XLSX or JSON: scores of segments or systems, and optionally the texts."
+            "TSV, CSV, XLSX, Parquet or JSON: scores of segments or systems, and optionally the "
+            "texts."
         ),
     )
 

@@ -19,12 +19,13 @@ from annotation.uploads import InputFile, Submission, SystemFile, label_of_file
 from annotation.uploads.pending import Sent
 from annotation.uploads.submissions import RatioError, parse_ratio
 from annotation.uploads.tables.lines import LABELS
+from annotation.uploads.tables.pairs import ALL
 from core import languages
 from core.messages import translated
 
 # Words for "no length control".
 FULL_WORDS = ("", "full", "1", "100%")
-WORDS = ("name", "source_language", "target_language", "description", "ratio", "lines")
+WORDS = ("name", "source_language", "target_language", "description", "ratio", "lines", "pair")
 ROLE_NAMES = {
     "source": _("Source"), "references": _("Reference"), "documents": _("Document ids"),
     "systems": _("System output"), "tables": _("Table"),
@@ -134,7 +135,16 @@ class UploadForm(LanguagesForm):
     tables = FilesField(
         required=False,
         label=_("Tables"),
-        help_text=_("TSV, CSV, XLSX or JSON with the columns below, or WMT’s XML or SGML."),
+        help_text=_(
+            "TSV, CSV, XLSX, Parquet or JSON with the columns below, TMX, XLIFF, or WMT’s XML or "
+            "SGML."
+        ),
+    )
+
+    pair = forms.ChoiceField(
+        required=False,
+        label=_("Tables with several language pairs"),
+        choices=[("", _("read the pair above")), (ALL, _("make one test set for each pair"))],
     )
 
     recordings = FilesField(
@@ -218,7 +228,7 @@ class UploadForm(LanguagesForm):
         same = {id(file) for _, file in self.earlier.files}
         tables = {file.name for role, file in files if role == "tables" and id(file) in same}
         columns = {name: c for name, c in self.earlier.columns.items() if name in tables}
-        return Sent(words, files, columns, self.earlier.decode)
+        return Sent(words, files, columns, self.earlier.decode, self.earlier.skip)
 
     def submission(self) -> Submission:
         """Return what the person sent; nothing has been read yet."""
@@ -239,6 +249,7 @@ def submission_of(words: Mapping[str, Any], sent: Sent) -> Submission:
         description=words["description"],
         ratio=words["ratio"],
         lines=words["lines"],
+        pair=words["pair"],
         source=next(iter(files["source"]), None),
         references=files["references"],
         documents=next(iter(files["documents"]), None),
@@ -247,6 +258,7 @@ def submission_of(words: Mapping[str, Any], sent: Sent) -> Submission:
         media=files["recordings"],
         columns=sent.columns,
         decode=sent.decode,
+        skip=sent.skip,
     )
 
 

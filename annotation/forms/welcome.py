@@ -62,7 +62,7 @@ class BackgroundForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Nothing sent at all is a question overlooked, not one refused."""
+        """Report questions that were overlooked; an empty form does not count as a refusal."""
         data = super().clean() or self.cleaned_data
         if not data.get("native_languages") and not data.get("native_unsaid"):
             self.add_error(
@@ -125,11 +125,11 @@ class TestForm(forms.Form):
             )
 
     def given(self) -> list[int]:
-        """The places of the chosen answers in the order of the questions."""
+        """Return the positions of the chosen answers, in the order of the questions."""
         return [int(self.cleaned_data[each.name]) for each in self.questions]
 
     def asked(self) -> list[tuple[Asked, str, list[str]]]:
-        """Each question with what was chosen and what is wrong with that."""
+        """Yield each question with the chosen answer and its errors."""
         return [
             (
                 each,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
@@ -14,7 +15,7 @@ from annotation.models import Campaign, Item
 from annotation.protocols import Span
 from annotation.uploads.drafts import TestSetDraft
 from annotation.uploads.problems import Place, Report
-from metaeval.messages import message
+from metaeval.messages import Message, message
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class ItemDraft:
     translations whose text was not published. A whole document has its `system`, or none where
     it is a degraded copy, and its first segment. Items with the same `screen` number are shown
     together, in the order of `place`; `rules` are those of :mod:`annotation.judging.rules`.
+    `stored_suggestions` are suggestions as an item stores them, planted ones included.
     """
 
     segment: str
@@ -43,15 +45,58 @@ class ItemDraft:
     feedback: str = ""
     suggestions: tuple[Span, ...] = ()
     rules: Mapping[str, Any] | None = None
+    stored_suggestions: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class AnnotatorDraft:
+    """An annotator. `key` is the same for the same person in all exports of a server, or empty.
+
+    `excluded_at` is None where the time of the exclusion is not known.
+    """
+
+    key: str = ""
+    is_simulated: bool = False
+    is_excluded: bool = False
+    excluded_at: datetime | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How one annotator was shown an item, as in :class:`annotation.models.Assignment`.
+
+    `position` is the place in the annotator's order; without it, answers count. `openings` are the
+    times when the document around the segment was opened.
+    """
+
+    position: int | None = None
+    column: int | None = None
+    condition: str = ""
+    inclusion: float | None = None
+    openings: tuple[datetime, ...] = ()
+
+
+@dataclass(frozen=True)
+class FateDraft:
+    """What became of one suggestion, as in :class:`annotation.models.SuggestionFate`."""
+
+    number: int
+    origin: str
+    fate: str
+    span: Span
 
 
 @dataclass(frozen=True)
 class JudgmentDraft:
-    """One answer: `item` indexes the items of the draft, `score` is 0–100.
+    """One answer: `item` indexes the items of the draft, `score` is on the protocol's scale.
 
     Where the protocol takes no score it is None, and the penalty follows from the spans. Several
-    answers of one annotator to one item are revisions in their order; the last is current.
+    answers of one annotator to one item are revisions, in their order unless they have numbers;
+    the last is current, unless `is_current` says that a later one is missing here.
     `active_ms` is the time at work, shared among the `sent_together` answers of a screen.
+    `key` identifies the judgment on the server that it was collected on. `hter` counts where the
+    edited output is unknown, and `playing` are the events of :class:`annotation.models.Playback`.
     """
 
     annotator: str
@@ -63,9 +108,20 @@ class JudgmentDraft:
     comment: str = ""
     is_flagged: bool = False
     ratings: Mapping[str, int] = field(default_factory=dict)
+    choices: Mapping[str, str] = field(default_factory=dict)
     post_edit: str | None = None
+    hter: float | None = None
+    visible_ms: int | None = None
     active_ms: int | None = None
+    paid_ms: int | None = None
+    time_doubt: str = ""
     sent_together: int = 1
+    revision: int | None = None
+    is_current: bool = True
+    key: UUID | None = None
+    playing: Sequence[Any] = ()
+    fates: Sequence[FateDraft] = ()
+    shown: Shown = Shown()
 
 
 @dataclass(frozen=True)
@@ -103,12 +159,15 @@ class CampaignDraft:
     shown_text: Campaign.ShownText = Campaign.ShownText.REFERENCE
     z_pool: Campaign.ZPool = Campaign.ZPool.TARGETS
     length_ratio: Decimal = Decimal(1)
+    seed: int = 1
+    is_prefilled: bool = False
+    annotators: Mapping[str, AnnotatorDraft] = field(default_factory=dict)
     items: Sequence[ItemDraft] = ()
     judgments: Sequence[JudgmentDraft] = ()
     output_scores: Mapping[tuple[str, str], float] = field(default_factory=dict)
     system_scores: Mapping[str, float] = field(default_factory=dict)
     lower_is_better: bool = False
-    direction: str = ""
+    direction: Message | None = None
 
 
 def described(

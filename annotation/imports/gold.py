@@ -148,7 +148,7 @@ class _Reader:
         return KINDS.get(value, Item.Kind.GOLD)
 
     def _segment(self, place: Place, row: Row) -> Segment | None:
-        """By its key, or by its source and, where that is not enough, its reference."""
+        """Return the segment with this key, or with this source and, if needed, reference."""
         key = str(row.get("segment", "")).strip()
         if key:
             if key not in self.by_key:
@@ -188,22 +188,11 @@ class _Reader:
         low, high = self._score(place, row, "low"), self._score(place, row, "high")
         if not self.campaign.judging.has_score:
             if low is not None or high is not None:
-                self._refuse(
-                    place,
-                    "low",
-                    message(
-                        "gold.no-range",
-                        "This protocol has no score, so there is no range of scores.",
-                    ),
-                )
+                self._refuse(place, "low", NO_RANGE)
         elif kind == Item.Kind.GOLD and (low is None or high is None):
             missing = "low" if low is None else "high"
             if not row.get(missing):
-                self._refuse(
-                    place,
-                    missing,
-                    message("gold.range-missing", "A gold item needs the range of right scores."),
-                )
+                self._refuse(place, missing, RANGE_MISSING)
         elif low is not None and high is not None and low > high:
             self._refuse(
                 place,

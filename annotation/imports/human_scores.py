@@ -6,7 +6,6 @@ column of scores, or every name in a column of names, becomes a campaign without
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
 
 from django.utils.translation import gettext_noop
 
@@ -16,19 +15,29 @@ from annotation.imports.judgments.fields import (
     Sheet,
     check_chosen,
     matched,
+    numbered,
     read_commas,
     read_tables,
+    refuse_objects,
 )
 from annotation.imports.judgments.groups import Group, groups_of
+from annotation.imports.judgments.naming import name_of
 from annotation.imports.judgments.options import LOWER, Options
-from annotation.imports.judgments.read import FIRST, Drafts, Reading, all_columns, all_fields
+from annotation.imports.judgments.read import (
+    Drafts,
+    Reading,
+    all_columns,
+    all_fields,
+    all_samples,
+)
 from annotation.imports.judgments.rows import Row, join, with_plain_names
 from annotation.models import Campaign, Item
 from annotation.uploads import SystemDraft
 from annotation.uploads.files import InputFile
+from annotation.uploads.formats.base import HUMAN_SCORES
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import Wanted, is_called, propose, say_unused
-from annotation.uploads.tables.directions import direction_text, say_direction
+from annotation.uploads.tables.directions import direction_message, say_direction
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import count_infinite
 from metaeval.messages import message, plural, truncated
@@ -37,8 +46,12 @@ from metaeval.scores.directions import Direction, infer_direction, stated_direct
 QUESTION = gettext_noop(
     "The scores were published. The question that the annotators answered is unknown."
 )
-SCORE = Wanted("score", "human score")
-NAME = Wanted("score_name", "name of the human score", ("score_type", "annotation", "metric_name"))
+SCORE = Wanted("score", message("column.human-score", "human score"))
+NAME = Wanted(
+    "score_name",
+    message("column.human-score-name", "name of the human score"),
+    ("score_type", "annotation", "metric_name"),
+)
 FIELDS = (SCORE, NAME, *TEXT_FIELDS)
 # Columns of scores by their usual names. One that says `human` goes before all others: beside
 # it, `score` is what a metric gave.
@@ -47,18 +60,11 @@ HUMAN = Wanted("human", SCORE.label, (
 ))  # fmt: skip
 USUAL = Wanted("score", SCORE.label, (
     "da", "da_sqm", "dasqm", "esa", "mqm", "raw_mean", "z_mean", "mean", "raw", "z", "rr", "sqm",
-    "rating", "published_mqm", "mean_penalty", "published_penalty", "daRR", "cesa", "ave_z",
-    "ave_raw", "average_z", "average_raw", "z_score", "raw_score", "mean_z", "mean_raw",
+    "rating", "mean_score", "mqm_avg_score", "published_mqm", "mean_penalty", "published_penalty",
+    "daRR", "cesa", "ave_z", "ave_raw", "average_z", "average_raw", "z_score", "raw_score",
+    "mean_z", "mean_raw",
 ))  # fmt: skip
-# The column of numbers that are given to segments here.
-NUMBER = " number"
 NUMBERED = ("mqm", "esa", "da")
-LABELS = (
-    message("human-scores.label-score", "Score"),
-    message("human-scores.label-segment", "Segment"),
-    message("human-scores.label-system", "System"),
-    message("human-scores.label-value", "Value"),
-)
 
 
 @dataclass
@@ -74,16 +80,17 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
 
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
-    tables = read_tables(files, report)
+    tables = read_tables(files, report, HUMAN_SCORES)
     chosen = matched(options.columns, tables)
     check_chosen(chosen, tables, report, FIELDS, repeatable=(SCORE.name,))
-    seen = Reading(columns=all_columns(tables), wanted=FIELDS)
+    seen = Reading(columns=all_columns(tables), wanted=FIELDS, samples=all_samples(tables))
     if report.errors or not tables:
         return seen
     sheets = [_sheet(table, chosen) for table in tables]
     read_commas(sheets, report)
+    refuse_objects(sheets, report)
     seen = replace(seen, fields=all_fields(sheets))
-    sheets = [_with_numbers(sheet, report) for sheet in sheets]
+    sheets = numbered(sheets, report)
     scored = [sheet for sheet in sheets if _is_scored(sheet, options)]
     if not scored:
         _ask(sheets, options, report)
@@ -99,9 +106,9 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     )
     if report.errors:
         return seen
-    named = replace(options, name=options.name or PurePath(files[0].name).stem)
-    drafts = _drafts(rows, others, named, seen.directions, report)
-    return replace(seen, drafts=drafts, labels=LABELS, first=[_shown(row) for row in rows[:FIRST]])
+    named = replace(options, name=name_of(options, files, rows))
+    seen = replace(seen, name=named.name)
+    return replace(seen, drafts=_drafts(rows, others, named, seen.directions, report))
 
 
 def _is_scored(sheet: Sheet, options: Options) -> bool:
@@ -117,38 +124,6 @@ def _sheet(table: Table, chosen: Mapping[str, str]) -> Sheet:
     return Sheet(table, found)
 
 
-def _with_numbers(sheet: Sheet, report: Report) -> Sheet:
-    """Number the segments of a table that has texts and no keys.
-
-    They are its different sources; where no column names the system, every output is one.
-    """
-    if not {"source", "output"} <= sheet.has or sheet.has & {"segment", "document_place"}:
-        return sheet
-    fields = ["language_pair", "document", "source"]
-    if "system" not in sheet.has:
-        fields.append("output")
-    columns = [sheet.column(field) for field in fields]
-    numbers: dict[tuple[str, ...], str] = {}
-    rows = []
-    for line, row in sheet.table.rows:
-        key = tuple(str(row.get(column)) for column in columns)
-        rows.append((line, row | {NUMBER: numbers.setdefault(key, str(len(numbers) + 1))}))
-    text = (
-        message(
-            "human-scores.sources-numbered",
-            "No column names the segments. The different sources were numbered.",
-        )
-        if "system" in sheet.has
-        else message(
-            "human-scores.sources-and-outputs-numbered",
-            "No column names the segments. The different pairs of source and output were numbered.",
-        )
-    )
-    report.note(text, sheet.table.head)
-    table = replace(sheet.table, columns=[NUMBER, *sheet.table.columns], rows=rows)
-    return Sheet(table, {NUMBER: "segment", **sheet.fields})
-
-
 def _score_columns(table: Table, found: Mapping[str, str]) -> list[str]:
     free = [column for column in table.columns if column not in found]
     human = [column for column in free if is_called(column, HUMAN)]
@@ -156,7 +131,7 @@ def _score_columns(table: Table, found: Mapping[str, str]) -> list[str]:
 
 
 def _is_numbered(column: str) -> bool:
-    """Whether a column is one of several of a kind: `esa_1`, `MQM-2`."""
+    """Return whether a column is one of several of a kind: `esa_1`, `MQM-2`."""
     head = column.rstrip("0123456789").rstrip("_- ")
     return head in NUMBERED and head != column
 
@@ -222,19 +197,12 @@ def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
 
 
 def _has_keys(row: Row, report: Report) -> bool:
-    """Whether a row says what its score is of."""
+    """Return whether a row says what its score is of."""
     if not row.name("system"):
-        report.error(message("human-scores.no-system", "The system is missing."), row.at("system"))
+        report.error(message("judgments.no-system", "The system is missing."), row.at("system"))
     if "segment" in row.sheet.has and not row.name("segment"):
-        report.error(
-            message("human-scores.no-segment", "The segment is missing."), row.at("segment")
-        )
+        report.error(message("judgments.no-segment", "The segment is missing."), row.at("segment"))
     return bool(row.name("system"))
-
-
-def _shown(row: Row) -> list[str]:
-    segment = row.name("segment") or "all"
-    return [row.name(NAME.name), segment, row.name("system"), f"{row.cells['score']:g}"]
 
 
 def _directions(rows: Iterable[Row], options: Options, report: Report) -> dict[str, Direction]:
@@ -286,7 +254,7 @@ def _drafts(
                 output_scores=scores.outputs,
                 system_scores=scores.systems,
                 lower_is_better=bool(directions[name].is_lower),
-                direction=direction_text(directions[name]),
+                direction=direction_message(directions[name]),
             )
             drafts.append((group.test_set, draft))
     return drafts
@@ -310,7 +278,7 @@ def _by_name(group: Group, report: Report) -> dict[str, Found]:
                     "“{system}” has a different score of segment “{segment}” in {place} ({score}).",
                     system=system,
                     segment=segment,
-                    place=str(before.place),
+                    place=before.place.label,
                     score=before.cells["score"],
                 )
                 if segment
@@ -318,7 +286,7 @@ def _by_name(group: Group, report: Report) -> dict[str, Found]:
                     "human-scores.other-system-score",
                     "“{system}” has a different score in {place} ({score}).",
                     system=system,
-                    place=str(before.place),
+                    place=before.place.label,
                     score=before.cells["score"],
                 )
             )
@@ -341,8 +309,10 @@ def _by_name(group: Group, report: Report) -> dict[str, Found]:
 
 
 def _check_systems(group: Group, report: Report) -> None:
-    """A scored system must have an output of the scored segment; with no segment at all, the
-    systems alone make the test set."""
+    """Report scores of outputs that the tables do not have.
+
+    Without any segment, the test set consists of systems only.
+    """
     draft = group.test_set
     if not draft.segments and not group.is_stored:
         names = dict.fromkeys(row.name("system") for row in group.rows)

@@ -10,22 +10,12 @@ from typing import Any
 from annotation.uploads.checks import character
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report, within
+from annotation.uploads.tables.cells import TYPE_NAMES
 from metaeval.messages import Message, message
 
 ESCAPES = re.compile(r"\\u(?:0000|d[89a-f])", re.IGNORECASE)
 TABLES = (".csv", ".tsv", ".jsonl")
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-NUMBER, TEXT = message("json.a-number", "a number"), message("json.a-text", "text")
-OBJECT, LIST = message("json.an-object", "an object"), message("json.a-list", "a list")
-NAMES: Mapping[type, Message] = {
-    bool: message("json.a-truth-value", "true or false"),
-    int: NUMBER,
-    float: NUMBER,
-    str: TEXT,
-    dict: OBJECT,
-    list: LIST,
-    type(None): message("json.null", "null"),
-}
 
 
 def read_json(file: InputFile, report: Report, *, is_checked: bool = True) -> Any:
@@ -54,6 +44,7 @@ def read_json(file: InputFile, report: Report, *, is_checked: bool = True) -> An
                 character=character(sign),
             )
             report.error(refusal, Place(file.name, None, path))
+        report.saw(file.name, format="JSON")
         return values
     return None
 
@@ -77,13 +68,13 @@ def parse(text: str) -> Any:
     return json.loads(text, parse_constant=_refuse)
 
 
-def unexpected_type(expected: Message, value: Any) -> Message:
-    """Return the message about a value that has another type than expected."""
+def unexpected_type(value: Any, *expected: Message) -> Message:
+    """Return the message about a value that has none of the expected types."""
     return message(
         "json.wrong-type",
         "The value must be {expected}, not {actual}.",
-        expected=expected,
-        actual=NAMES[type(value)],
+        expected=reduce(_either, dict.fromkeys(expected)),
+        actual=TYPE_NAMES[type(value)],
     )
 
 
@@ -141,8 +132,7 @@ class Keys:
             return default
         value = self.values[key]
         if type(value) not in types:
-            expected = dict.fromkeys(NAMES[each] for each in types)
-            self.error(key, unexpected_type(reduce(_either, expected), value))
+            self.error(key, unexpected_type(value, *(TYPE_NAMES[each] for each in types)))
             return default
         return value
 

@@ -10,12 +10,13 @@ from django.db import transaction
 from annotation import uploads
 from annotation.campaigns import Invitation, add_annotators
 from annotation.imports.drafts import CampaignDraft
-from annotation.imports.store import CampaignImport, require_same, store_campaign
+from annotation.imports.sameness import find_same
+from annotation.imports.store import CampaignImport, store_campaign, stored_before
 from annotation.uploads import TestSetDraft
 from annotation.uploads.problems import Report
 from annotation.uploads.spellings import fold
 from core.messages import messages_of
-from metaeval.messages import message, truncated
+from metaeval.messages import Message, message, truncated
 
 
 @dataclass(frozen=True)
@@ -28,17 +29,23 @@ class Launched:
 
 @transaction.atomic
 def launch(
-    drafts: Sequence[tuple[TestSetDraft, CampaignDraft]], *, user: Any = None
+    drafts: Sequence[tuple[TestSetDraft, CampaignDraft]],
+    *,
+    user: Any = None,
+    skipped: Sequence[Message] = (),
 ) -> list[Launched]:
-    """Store test sets and campaigns, all or nothing.
+    """Store test sets and campaigns, all or nothing, with what was `skipped` of their files.
 
     A draft gets as many annotators with personal links as it has places. Repeating an import
     changes nothing. Raises ValidationError with all errors.
     """
     launched = []
     for test_set_draft, campaign_draft in drafts:
-        test_set = uploads.store(test_set_draft, user=user).test_set
-        result = store_campaign(campaign_draft, test_set, user=user)
+        result = stored_before(campaign_draft)
+        if result is None:
+            test_set = uploads.store(test_set_draft, user=user).test_set
+            result = store_campaign(campaign_draft, test_set, user=user)
+            uploads.note_skipped(skipped, test_set, campaign=result.campaign, user=user)
         invitations: Sequence[Invitation] = ()
         if result.is_new and not campaign_draft.is_finished and campaign_draft.places:
             invitations = add_annotators(campaign=result.campaign, links=campaign_draft.places)
@@ -53,16 +60,26 @@ def examine(
     drafts: Sequence[tuple[TestSetDraft, CampaignDraft]], report: Report, *, user: Any = None
 ) -> None:
     """Check test sets and campaigns, also against stored ones, without storing anything."""
-    test_sets = {id(test_set): test_set for test_set, _ in drafts}
-    for test_set in test_sets.values():
-        uploads.examine(test_set, report, user=user)
     _warn_of_similar_annotators([campaign for _, campaign in drafts], report)
-    for _, campaign in drafts:
+    new: dict[int, TestSetDraft] = {}
+    for test_set, campaign in drafts:
         try:
-            require_same(campaign)
+            stored = find_same(campaign)
         except ValidationError as error:
+            stored = None
             for refusal in messages_of(error):
                 report.error(refusal)
+        if stored is None:
+            new[id(test_set)] = test_set
+            continue
+        text = message(
+            "import.stored-before",
+            "Everything is already stored, in the campaign “{campaign}”. Nothing will change.",
+            campaign=stored.slug,
+        )
+        report.note(text)
+    for test_set in new.values():
+        uploads.examine(test_set, report, user=user)
 
 
 def _warn_of_similar_annotators(campaigns: Iterable[CampaignDraft], report: Report) -> None:

@@ -6,11 +6,14 @@ The files are kept unchanged, and are read again after the confirmation.
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from typing import Any
 
 from annotation.imports import appraise, human_scores, judgments, pearmut
 from annotation.imports.drafts import CampaignDraft, described
 from annotation.imports.judgments import Reading, read_options
+from annotation.imports.launch import examine
 from annotation.uploads import InputFile, Report, TestSetDraft, waiting
+from annotation.uploads.tables.skipping import SKIP, kinds_of, read_skipping
 from annotation.uploads.waiting import ExpiredError
 from metaeval.messages import MessageError, message
 
@@ -24,6 +27,7 @@ __all__ = [
     "ExpiredError",
     "Reading",
     "Sent",
+    "check",
     "decide",
     "forget",
     "keep",
@@ -47,12 +51,31 @@ class ChoiceError(MessageError, ValueError):
 class Sent:
     """The contents of an import form: the tool, the files by role, and the other values.
 
-    The roles of tables are their numbers. `columns` in `words` is a JSON object.
+    The roles of tables are their numbers. `columns` in `words` is a JSON object, `skip` the kinds
+    of problems whose rows are skipped, separated by commas.
     """
 
     tool: str
     files: Mapping[str, InputFile]
     words: Mapping[str, str]
+
+    def several(self, role: str) -> list[InputFile]:
+        """Return the files of a role: `log`, `log1`, `log2` …"""
+        return [file for key, file in self.files.items() if key.rstrip("0123456789") == role]
+
+
+def check(sent: Sent, user: Any = None) -> tuple[Reading, Report]:
+    """Read the files and compare them with what is stored, without the rows to skip."""
+
+    def once(report: Report) -> Reading:
+        reading = read(sent, report)
+        if not report.errors:
+            examine(reading.drafts, report, user=user)
+        return reading
+
+    reading, report = read_skipping(kinds_of(sent.words.get(SKIP, "")), once)
+    report.gather()
+    return reading, report
 
 
 def read(sent: Sent, report: Report) -> Reading:
@@ -80,12 +103,13 @@ def _read_campaign(sent: Sent, report: Report) -> Drafts:
         return pearmut.read(
             sent.files["campaign"],
             report,
+            parts=sent.several("campaign")[1:],
             source_language=sent.words["source_language"],
             target_language=sent.words["target_language"],
             name=name,
             ends=sent.words.get("ends", ""),
             breaks=sent.words.get("breaks", ""),
-            log=sent.files.get("log"),
+            logs=sent.several("log"),
             media=[sent.files["recordings"]] if "recordings" in sent.files else [],
         )
     return appraise.read(

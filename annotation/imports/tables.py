@@ -6,15 +6,16 @@ from typing import TypeVar
 
 from django.core.exceptions import ValidationError
 
+from annotation.uploads.problems import Place
 from metaeval.messages import Message, message
 
 Value = TypeVar("Value")
 
 
 class Row(dict[str, str]):
-    """One row by column name, which knows where it stands when a value is wrong."""
+    """One row by column name, with its place for messages about wrong values."""
 
-    def __init__(self, cells: Mapping[str, str], place: str) -> None:
+    def __init__(self, cells: Mapping[str, str], place: Place) -> None:
         super().__init__(cells)
         self.place = place
 
@@ -47,9 +48,12 @@ class Row(dict[str, str]):
                 message("published.unknown", "{cell} is unknown.", cell=self.cell(column))
             ) from None
 
-    def cell(self, column: str) -> str:
+    def cell(self, column: str) -> Message:
         """Return place and content of a cell, for messages."""
-        return f"{self.place}, {column}: {self[column]!r}"
+        place = self.place._replace(field=column).label
+        if not self[column]:
+            return message("published.empty-cell", "{place}: an empty cell", place=place)
+        return message("published.cell", "{place}: “{text}”", place=place, text=self[column][:80])
 
     def error(self, text: Message) -> ValidationError:
         """Return the error to raise for a cell."""
@@ -116,4 +120,4 @@ def _rows(name: str, lines: Iterator[str], columns: tuple[str, ...]) -> Iterator
                     )
                 ]
             )
-        yield Row(dict(zip(header, cells, strict=True)), f"{name}, row {number}")
+        yield Row(dict(zip(header, cells, strict=True)), Place(name, number))

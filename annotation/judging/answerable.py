@@ -1,4 +1,4 @@
-"""What a submit needs to know of a screen: less than a page does, and read in one simple query."""
+"""Read what storing an answer needs of a screen: less than its page, in one simple query."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -28,7 +28,7 @@ class Answerable:
 
 
 def find_answerable(*, user: User, public_id: UUID) -> Answerable | None:
-    """Return what may be answered at an address, or None for everybody else."""
+    """Return what the user may answer at an address; None if it is not theirs."""
     row = next(iter(_one.rows({USER: user.pk, ASKED: public_id})), None)
     if row is None:
         return None
@@ -50,7 +50,7 @@ def _answered_with(row: Assignment, protocol: Protocol) -> tuple[Assignment, ...
 
 
 def with_texts() -> QuerySet[Assignment]:
-    """Assignments with all that the check of an answer looks at."""
+    """Return assignments with everything that the check of an answer reads."""
     return Assignment.objects.select_related(
         "annotator__campaign__test_set", "item__output", "item__segment"
     )

@@ -1,4 +1,4 @@
-"""An answer as it comes in, and what its protocol allows."""
+"""Answers as they were sent, and checks against the protocol."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,14 +38,16 @@ COMMENT_TOO_LONG = _("A comment can have at most %(max)s characters.")
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer to one item. `seen` is the revision that the person had in front of them, 0 for
-    none; `visible_ms` and `active_ms` are what the browser reports, None if it does not, and
-    `waited_ms` how long it kept the answer for want of a connection; `idle_ms` is how long nobody
-    was there who said that they were still at work. `offers` says of each span
-    which of the shown suggestions it was, None for none; empty where the browser sent nothing.
-    `ratings` are the values of a campaign's own scales by name, whose first is `score` too,
-    `choices` what was chosen by name, and `playing` how the recording beside the segment was
-    played (`annotation.models.Playback`)."""
+    """One answer to one item.
+
+    `seen` is the revision that the page showed, 0 for none. `visible_ms` and `active_ms` are times
+    that the browser reports, None if it does not; `waited_ms` is how long it kept the answer
+    without a connection, `idle_ms` how long the annotator did not answer its question whether they
+    are still working. `offers` has, for each span, the number of the suggestion that it was, or
+    None; it is empty if the browser sent nothing. `ratings` are values of the campaign's own scales
+    by name, the first of which is `score` too; `choices` are options by name; `playing` records how
+    the recording was played (`annotation.models.Playback`).
+    """
 
     public_id: UUID
     submit_key: UUID
@@ -89,12 +91,12 @@ def check(answer: Answer, assignment: Assignment) -> None:
 
 
 def shown_to(assignment: Assignment) -> tuple[Suggestion, ...]:
-    """Return the suggestions in an item as its annotator was shown them."""
+    """Return the suggestions in an item that its annotator was shown."""
     return offered(assignment.item.suggestions, assignment.condition)
 
 
 def _check_offers(answer: Answer, n_shown: int) -> None:
-    """Every span of an item with suggestions says whether it was one, and no two the same one."""
+    """Raise ValidationError unless every span states its suggestion, and no two the same one."""
     named = [n for n in answer.offers if n is not None]
     is_told = len(answer.offers) == len(answer.spans) if n_shown else not named
     if not is_told or len(set(named)) < len(named) or not all(0 <= n < n_shown for n in named):
@@ -128,7 +130,7 @@ def _check_scores(answer: Answer, protocol: Protocol) -> None:
 
 
 def _fits(chosen: Mapping[str, str], protocol: Protocol) -> bool:
-    """Whether something that can be chosen is chosen for every choice, and for nothing else."""
+    """Return whether every choice has one of its options, and nothing else was chosen."""
     own = {choice.key: choice.options for choice in protocol.choices}
     return set(chosen) == set(own) and all(chosen[key] in own[key] for key in own)
 
@@ -187,14 +189,17 @@ def _check_span(
 
 
 def rated_text(item: Item) -> str:
-    """What was shown to be rated; nothing for a whole document."""
+    """Return the text that was rated; empty for a whole document."""
     if item.text or item.output is None:
         return item.text
     return item.output.text
 
 
 def is_same(answer: Answer, stored: Judgment) -> bool:
-    """Whether an answer says what is stored already, its spans fetched; times do not matter."""
+    """Return whether an answer equals a stored one apart from times.
+
+    `stored` must have its spans prefetched.
+    """
     names = ("score", "ratings", "choices", "post_edit", "comment", "is_flagged")
     same = all(getattr(answer, name) == getattr(stored, name) for name in names)
     if not same or not stored.assignment.item.suggestions:

@@ -16,9 +16,9 @@ REACH = 20
 
 @dataclass(frozen=True)
 class Around:
-    """The gray texts of a stretch of a document; `place` is that of the segment itself.
+    """The gray texts around a segment; `place` is the position of the segment among them.
 
-    `is_start` and `is_end` tell whether the stretch begins and ends with the document.
+    `is_start` and `is_end` state whether they begin and end with the document.
     """
 
     public_id: UUID
@@ -29,10 +29,10 @@ class Around:
 
 
 def open_around(*, user: User, public_id: UUID) -> Around | None:
-    """Return what stands around an item's segment, and store that it was opened.
+    """Return the document around an item's segment, and store that it was opened.
 
-    None for everybody but the item's annotator, and where it may not be rated now. The
-    same for items of every kind: it depends on the segment alone.
+    None for everyone except the item's annotator, and while the item may not be rated. The texts
+    depend on the segment only, not on the kind of the item.
     """
     row = (
         Assignment.objects.filter(public_id=public_id, annotator__user=user)

@@ -1,4 +1,4 @@
-"""Stage 3: let annotators in, tell them how far they are, and show them their own answers."""
+"""Stage 3: sign annotators in, find their next item, and list their own answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,8 +40,8 @@ class RatedItem:
 def find_by_token(token: str, *, lock: bool = False) -> Annotator | None:
     """Return the annotator whose personal link carries the token, if it may sign anyone in.
 
-    A link is a password, so it opens no account that can do more than rate. With `lock`, nobody
-    who comes by an access link takes the place before the transaction ends.
+    A link works like a password, so it opens only accounts that cannot do more than rate. With
+    `lock`, nobody can join by an access link as this annotator before the transaction ends.
     """
     if lock:
         campaigns = Campaign.objects.select_for_update(of=("self",))
@@ -56,14 +56,14 @@ def find_by_token(token: str, *, lock: bool = False) -> Annotator | None:
 
 
 def is_expired(token: str) -> bool:
-    """Whether the token belongs to a personal link whose time is over."""
+    """Return whether the token belongs to a personal link that has expired."""
     return Annotator.objects.filter(
         token_hash=hash_token(token), token_expires_at__lte=timezone.now()
     ).exists()
 
 
 def find_annotator(*, user: User, slug: str) -> Annotator | None:
-    """Return the part that a user has in a campaign, with the campaign loaded (one query)."""
+    """Return the annotator that a user is in a campaign, with the campaign loaded (one query)."""
     return next(iter(_part.rows({USER: user.pk, SLUG: slug})), None)
 
 
@@ -77,10 +77,7 @@ _part = Prepared(
 
 
 def first_open(annotator: Annotator) -> UUID | None:
-    """Return the address of the first item, in the annotator's order, that is not yet rated.
-
-    In a pool the next screen is claimed if there is none.
-    """
+    """Return the address of the annotator's first unrated item; in a pool, claim one if needed."""
     found = _first_open(annotator)
     if found is None:
         pool.give_next(annotator=annotator)
@@ -103,7 +100,7 @@ _open = Statement(
 
 
 def rated_items(annotator: Annotator) -> QuerySet[Any, Any]:
-    """Return the rows behind an annotator's own history, the last item first."""
+    """Return the rows of an annotator's history, the last item first."""
     return (
         Assignment.objects.filter(annotator=annotator)
         .annotate(current=current_judgment())
@@ -127,7 +124,10 @@ def rated_items(annotator: Annotator) -> QuerySet[Any, Any]:
 def _planted_penalties(
     campaign: Campaign, rows: Sequence[Mapping[str, Any]]
 ) -> Mapping[int, float]:
-    """Return what planted errors that were left take off, by judgment: its annotator saw it so."""
+    """Return the penalties of planted errors that were kept, by judgment.
+
+    The annotator's page counted them, so the history shows the same penalty.
+    """
     scheme = campaign.judging.spans
     if scheme is None or not campaign.is_prefilled:
         return {}

@@ -1,4 +1,4 @@
-"""Attachments of segments as annotators see them; they depend on the segment alone."""
+"""Attachments of segments as annotators see them; they depend on the segment only."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -71,7 +71,7 @@ def kind_of(items: Iterable[Attachments | None]) -> str:
 
 
 def _stretch(stored: Mapping[str, Any]) -> str:
-    """The part of a recording that is the segment (W3C Media Fragments 1.0, 4.2.1)."""
+    """Return the media fragment of the segment's times (W3C Media Fragments 1.0, 4.2.1)."""
     if "start" not in stored and "end" not in stored:
         return ""
     end = f",{stored['end']:g}" if "end" in stored else ""
@@ -100,7 +100,7 @@ def address_of(public_id: UUID) -> str:
 def find_file(*, user: User, public_id: UUID) -> tuple[Path, str] | None:
     """Return the file attached to an item's segment, and its type.
 
-    None for everybody but the item's annotator, and where the item may not be rated now.
+    None for everyone except the item's annotator, and while the item may not be rated.
     """
     rows = Assignment.objects.filter(public_id=public_id, annotator__user=user)
     row = rows.select_related("annotator__campaign", "item__segment").first()

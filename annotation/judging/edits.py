@@ -1,4 +1,4 @@
-"""What a post-edit says of an output: how much of it was changed."""
+"""Measure how much of an output a post-edit changed."""
 
 from collections.abc import Sequence
 from functools import cache

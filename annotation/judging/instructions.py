@@ -1,7 +1,7 @@
-"""Instructions and consent of a campaign, in the reader's language where there is a translation.
+"""Instructions and consent of a campaign, in the reader's language if they are translated.
 
-The campaign holds both in its own language, which nobody declares; `Instructions` rows hold them
-in languages of the interface.
+The campaign has both in its own, undeclared language; `Instructions` rows have translations into
+languages of the interface.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ OWN = ""
 
 @dataclass(frozen=True)
 class Prose:
-    """A rendered text with what a browser needs to set it.
+    """A rendered text with its language and direction.
 
     The campaign's own text is in an undeclared language: `lang` is empty, which HTML reads as
     unknown, and `dir` follows from the first letter.
@@ -52,7 +52,7 @@ def active() -> str:
 
 
 def translation_of(campaign: str, field: str) -> Subquery:
-    """Return a part of a query: the text in the active language, or None.
+    """Return a subquery of the text in the active language, or None.
 
     `campaign` is the path to the campaign's key in the query around it.
     """
@@ -82,7 +82,7 @@ def save(
 
 @transaction.atomic
 def delete(*, campaign: Campaign, actor: User, language: str) -> bool:
-    """Remove the texts in one language; the campaign's own take their place."""
+    """Remove the texts in one language, so that the campaign's own are shown instead."""
     deleted, _ = Instructions.objects.filter(campaign=campaign, language=language).delete()
     if deleted:
         _audit(campaign, actor, "texts deleted", language)

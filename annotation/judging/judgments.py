@@ -1,10 +1,10 @@
-"""Stage 4: check and store the answers of one screen: all of them, or none.
+"""Stage 4: check and store the answers of one screen, all of them or none.
 
-Judgments are only ever added. First answers, which most are, are stored on what was just read, and
-nothing is read then; the unique constraints and a conditional UPDATE tell if something has changed
-since. Then, and for all others, the lock on the assignment makes submits of one item queue, on
-PostgreSQL by row and on SQLite by IMMEDIATE transactions; the constraints decide what the lock
-cannot see: the same key sent for two items at once.
+Judgments are only added. Most are first answers. These are stored without reading again: the unique
+constraints and a conditional UPDATE detect changes since the page was read. If something changed,
+and for all other answers, a lock on the assignment serialises submits of one item (a row lock in
+PostgreSQL, an IMMEDIATE transaction in SQLite). The constraints detect what the lock cannot: the
+same key sent for two items at once.
 """
 
 import math
@@ -38,8 +38,8 @@ from core.database.waits import write_lock
 Rule = Campaign.SpeedRule
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 START_MAX_AGE = timedelta(days=7)
-# Forms that are open or wait offline during an upgrade were signed by the release before: the
-# first of these signs, the others are accepted. None is the name of a module, which may change.
+# The first salt signs; the others are accepted, because forms that are open or wait offline during
+# an upgrade were signed by the previous release.
 START_SALTS = (
     "judgment-start:1",
     "annotation.judging.judgments.start",
@@ -57,11 +57,11 @@ KEY_OF_ANOTHER_ITEM = _(
 
 
 class TooLateError(RefusedError):
-    """The edit window of an answer is over; sending again does not help."""
+    """The edit window of an answer has closed, so sending it again does not help."""
 
 
 class TooFastError(RefusedError):
-    """Nobody can have read the texts yet. The same answer is accepted after `seconds`."""
+    """The answer came faster than anyone can read; it is accepted after `seconds`."""
 
     def __init__(self, seconds: int) -> None:
         sentence = ngettext(
@@ -74,13 +74,13 @@ class TooFastError(RefusedError):
 
 
 class ConflictError(RefusedError):
-    """Another answer is stored already; sending with a fresh key and its revision replaces it."""
+    """Another answer is already stored; sending with a new key and its revision replaces it."""
 
 
 def issue_start(*, user_id: int, public_id: UUID) -> str:
-    """Return a signed start time, in microseconds, good for this user and this item only.
+    """Return a signed start time, in microseconds, valid for this user and this item only.
 
-    As fine as the times of judgments: rounded, it could lie before the answer that went before.
+    It has the precision of judgments: a rounded time could precede the previous answer.
     """
     microseconds = (timezone.now() - EPOCH) // timedelta(microseconds=1)
     return _signer(START_SALTS[0], user_id, public_id).sign(str(microseconds))
@@ -118,16 +118,17 @@ def submit(
 ) -> list[Judgment]:
     """Store the answers of one screen and return them in order: all, or none.
 
-    `rows` are their assignments as they were just read, with their texts. In a pool the next
-    screen is claimed with the answers if `draws_next`. The same key again returns what it stored
-    the first time. An answer to a revision older than the current one is refused, so that nobody
-    overwrites what they have not seen. Among several, an answer that says what is stored is none:
-    who changes one segment of a document revises that one, and times are those of what is new.
+    `rows` are their assignments as just read, with their texts. With `draws_next`, the next screen
+    of a pool is claimed in the same transaction. A key that was sent before returns what it stored
+    then. An answer to an older revision than the current one is refused, so that nobody overwrites
+    an answer that they have not seen. Among several answers, those equal to the stored ones store
+    nothing: changing one segment of a document revises only that segment, and times are those of
+    new answers.
 
-    Raises Assignment.DoesNotExist for an item of somebody else, NotOpenError for a campaign that
-    takes no answers, TooLateError after the edit window, TooFastError for a first answer before its
-    texts can be read where the campaign asks for that, ConflictError where the stored answer
-    differs, ValidationError for an answer that its protocol does not allow.
+    Raises Assignment.DoesNotExist for another annotator's item, NotOpenError if the campaign takes
+    no answers, TooLateError after the edit window, TooFastError for a first answer faster than
+    anyone can read (if the campaign checks that), ConflictError if the stored answer differs, and
+    ValidationError for an answer that the protocol does not allow.
     """
     is_fresh = all(row.completed_at is None and row.released_at is None for row in rows)
     known = {row.public_id: row for row in rows} if is_fresh else {}
@@ -144,7 +145,7 @@ def submit(
 def _store_first(
     answers: Sequence[Answer], known: Mapping[UUID, Assignment], *, draws_next: bool
 ) -> list[Judgment]:
-    """Store what is rated for the first time. Nothing need be looked for: the constraints tell."""
+    """Store first answers without reading again; the constraints detect conflicts."""
     stored = _judgments(answers, known, [])
     made = list(zip(stored, answers, strict=True))
     claims = draws_next and pool.has_pool(stored[0].assignment.annotator.campaign)
@@ -179,7 +180,7 @@ def _store(
 def _judgments(
     answers: Sequence[Answer], assignments: Mapping[UUID, Assignment], earlier: Sequence[Judgment]
 ) -> list[Judgment]:
-    """Return what stands for each answer: a judgment of `earlier`, or a new one."""
+    """Return the judgment for each answer: one of `earlier`, or a new one."""
     sent = [(assignments[answer.public_id], answer) for answer in answers]
     standing = [_standing(*each, earlier, is_alone=len(sent) == 1) for each in sent]
     together = standing.count(None), limit_of_rows(list(assignments.values()))
@@ -201,7 +202,7 @@ def _rule(row: Assignment) -> str:
 
 
 def _lock(user: User, public_ids: Sequence[UUID]) -> Mapping[UUID, Assignment]:
-    """Lock in one order, so that two submits cannot wait for each other."""
+    """Lock assignments in a fixed order, so that two submits cannot deadlock; return them by id."""
     asked = {placeholder(n): public_id for n, public_id in enumerate(dict.fromkeys(public_ids), 1)}
     found = {row.public_id: row for row in _locked(len(asked)).rows({USER: user.pk, **asked})}
     if len(found) < len(asked):
@@ -219,7 +220,7 @@ def _locked(n_items: int) -> Prepared[Assignment]:
 
 
 def _queue(rows: Sequence[Assignment]) -> None:
-    """Where speed matters, wait for the annotator's other submits: times must not overlap."""
+    """Wait for the annotator's other submits if speed is checked, so that times do not overlap."""
     if _rule(rows[0]) == Rule.OFF:
         return
     now = Annotator.objects.select_for_update().get(pk=rows[0].annotator_id)
@@ -230,9 +231,9 @@ def _queue(rows: Sequence[Assignment]) -> None:
 def _standing(
     assignment: Assignment, answer: Answer, earlier: Sequence[Judgment], *, is_alone: bool
 ) -> Judgment | None:
-    """Return the stored judgment that stands for an answer, None where a new one is to be made.
+    """Return the stored judgment for an answer, or None if a new one must be made.
 
-    `earlier` are what the keys stored before, and the current answers.
+    `earlier` has the judgments that the keys stored before, and the current ones.
     """
     check(answer, assignment)
     same_key = next((row for row in earlier if row.submit_key == answer.submit_key), None)
@@ -251,7 +252,7 @@ def _standing(
 
 
 def _current(assignment: Assignment, earlier: Iterable[Judgment]) -> Judgment | None:
-    """Return the current answer of an assignment, which it then knows loaded."""
+    """Return the current answer of an assignment, with the assignment set on it."""
     own = (row for row in earlier if row.assignment_id == assignment.pk and row.is_current)
     current = next(own, None)
     if current is not None:
@@ -260,7 +261,7 @@ def _current(assignment: Assignment, earlier: Iterable[Judgment]) -> Judgment | 
 
 
 def _stored(rows: Iterable[Assignment], answers: Sequence[Answer]) -> list[Judgment]:
-    """Return what the keys stored before and the current answers, with spans, in two queries."""
+    """Return judgments with one of the keys, and current ones, with spans (two queries)."""
     keys = [answer.submit_key for answer in answers]
     current = Q(assignment__in=[row.pk for row in rows], is_current=True)
     found = Judgment.objects.filter(Q(submit_key__in=keys) | current)
@@ -269,7 +270,7 @@ def _stored(rows: Iterable[Assignment], answers: Sequence[Answer]) -> list[Judgm
 
 
 def _step_back(assignments: Sequence[int]) -> None:
-    """The current answers of some assignments make room for newer ones."""
+    """Unmark the current answers of some assignments, before newer ones are stored."""
     if assignments:
         own = Judgment.objects.filter(assignment__in=assignments, is_current=True)
         own.update(is_current=False)
@@ -285,7 +286,7 @@ def _replay(
 
 
 def _settle(current: Judgment, answer: Answer) -> Judgment:
-    """An unseen answer stands if the new one agrees with it; else the person has to decide."""
+    """Return the current answer if the new one equals it; else raise ConflictError."""
     if not is_same(answer, current):
         raise ConflictError(_differs(current, answer))
     return current
@@ -310,7 +311,7 @@ def _make(
     together: tuple[int, int],
     least: timedelta,
 ) -> Judgment:
-    """`together` is how many new answers came at once, and the seconds paid at most for them."""
+    """Return a new judgment; `together` is (number of new answers, limit of paid seconds)."""
     n_sent, cap = together
     return Judgment(
         assignment=assignment,

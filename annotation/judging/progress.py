@@ -1,4 +1,4 @@
-"""How far an annotator is: items rated, items that there will be, and time paid."""
+"""Progress of an annotator: rated items, all items, and paid time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,10 +24,9 @@ _COUNTED = ("n_all", "n_open", "n_back", "paid_sum")
 
 @dataclass(frozen=True)
 class Progress:
-    """The place of an item in its annotator's order, from 1, how many are rated of all, and the
-    time that counts for pay so far.
+    """The position of an item in its annotator's order, from 1, with counts and the paid time.
 
-    `total` is None where nobody can know it, and `is_limit` says that it is the most there can be.
+    `done` items are rated. `total` is None if it is not known; with `is_limit` it is the maximum.
     """
 
     place: int
@@ -53,9 +52,9 @@ class Progress:
 
 
 def progress(annotator: Annotator, *, place: int = 0, is_ahead: bool = False) -> Progress:
-    """Count an annotator's items and those that are rated, and sum up the paid time (one query).
+    """Count an annotator's items and rated items, and sum the paid time (one query).
 
-    With `is_ahead`, the total is what there will be and not what there is yet.
+    With `is_ahead`, the total includes items that are not assigned yet.
     """
     (row,) = _counted.values({ANNOTATOR: annotator.pk})
     counted = dict(zip(_COUNTED, row, strict=True))
@@ -63,9 +62,9 @@ def progress(annotator: Annotator, *, place: int = 0, is_ahead: bool = False) ->
 
 
 def counts(annotator: str) -> dict[str, Any]:
-    """Columns that count the items of the annotator in a row's column of that name.
+    """Return annotations that count the items of the annotator in the column of that name.
 
-    What is open, and of it what went back to the pool, is few rows of an index; the rest is rated.
+    Open and released items are few rows of an index; all others are rated.
     """
     own = Assignment.objects.filter(annotator=OuterRef(annotator))
     open_ = own.filter(completed_at=None)
@@ -94,14 +93,14 @@ def _progress(
     done, given = n_all - n_open, n_all - n_back
     if not is_ahead or not pool.has_pool(annotator.campaign):
         return Progress(place, done, given, paid)
-    # A number that followed what was given, or what the pool still has, would move with the kind
-    # of an item or with the ratings of others. A screen that was begun is given whole.
+    # A total that depended on what was given, or on what the pool still has, would reveal the kind
+    # of an item or the ratings of others. A screen that was begun is given completely.
     limit = annotator.campaign.items_per_annotator
     return Progress(place, done, max(given, limit) if limit else None, paid, is_limit=True)
 
 
 def progress_of(row: Any) -> Progress:
-    """From the row itself if it was read together with its counts."""
+    """Return the progress at a row, from its own counts if it was read with them."""
     place = row.position + 1
     if hasattr(row, "n_all"):
         return _progress(row.annotator, vars(row), place=place, is_ahead=True)

@@ -1,4 +1,4 @@
-"""What an annotator may come back to: the own screens, and the practice that was done."""
+"""The screens and practice items that an annotator may open again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,8 +25,10 @@ from annotation.models import Annotator, Assignment, Item, Judgment
 
 @dataclass(frozen=True)
 class OwnScreen:
-    """A screen of one's own: the address of its first item, its places from 1, and whether all of
-    it is rated."""
+    """A screen of an annotator: the address of its first item, and its positions from 1.
+
+    `is_done` states whether all its items are rated.
+    """
 
     public_id: UUID
     first: int
@@ -46,8 +48,8 @@ class Example:
 def own_screens(annotator: Annotator) -> list[OwnScreen]:
     """Return the screens that an annotator may open, in order (two queries at most).
 
-    Nothing beyond the first practice that is open. In a pool nothing beyond the last rated item:
-    how many more a person was given would tell what they are.
+    The list ends at the first open practice item. In a pool it ends at the last rated item, because
+    the number of further items would reveal their kind.
     """
     rows = (
         Assignment.objects.filter(annotator=annotator)
@@ -86,7 +88,7 @@ def _screen(rows: Sequence[Any]) -> OwnScreen:
 
 
 def examples(annotator: Annotator) -> list[Example]:
-    """Return the practice that an annotator answered, in order (one query)."""
+    """Return the practice items that an annotator answered, in order (one query)."""
     campaign = annotator.campaign
     protocol = campaign.judging
     rows: Any = (

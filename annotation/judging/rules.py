@@ -1,8 +1,9 @@
-"""Rules of gold and practice items beside their range: errors to be found, outputs to be ranked.
+"""Check rules of gold and practice items other than their range of scores, as in Pearmut.
 
-As Pearmut has them. `errors` is a list of [first start, last start, first end, last end, severity]
-in code points, ends excluded, severity empty for any: some marked error of the output must meet
-each. `above` is the place on the same screen of the item whose score has to be lower.
+`errors` is a list of [first start, last start, first end, last end, severity]
+in code points, ends excluded, severity empty for any: each must be met
+by a marked error of the output. `above` is the position on the same screen of the item whose score
+must be lower.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,9 +20,9 @@ Bounds = Sequence[Any]
 
 
 def kept_rules(judgments: QuerySet[Judgment]) -> dict[int, bool]:
-    """Return whether each of some judgments keeps its item's rules; those without are not there.
+    """Return whether judgments keep the rules of their items, for items with rules.
 
-    One query where no item has rules, else three.
+    One query if no item has rules, else three.
     """
     columns = ("pk", "assignment__annotator", f"{ITEM}screen", f"{ITEM}rules", VALUE)
     rows = list(judgments.filter(**{f"{ITEM}rules__isnull": False}).values_list(*columns))
@@ -42,7 +43,7 @@ def kept_rules(judgments: QuerySet[Judgment]) -> dict[int, bool]:
 
 
 def _values(people: set[int], screens: set[int | None]) -> Mapping[tuple[int, int, int], float]:
-    """The current value of every answer on some screens, by person, screen and place."""
+    """Return the current values of answers on some screens, by annotator, screen and position."""
     rows = Judgment.objects.filter(
         is_current=True,
         assignment__annotator__in=people,
@@ -63,5 +64,5 @@ def _has_all(rules: Sequence[Bounds], spans: Sequence[tuple[int, int, str]]) -> 
 
 
 def _is_above(value: float | None, other: float | None) -> bool:
-    """What has no answer, or is compared with nothing, breaks no rule."""
+    """Return whether a value is higher than another; True if one of them is missing."""
     return value is None or other is None or value > other

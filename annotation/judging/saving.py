@@ -1,7 +1,6 @@
-"""The rows of checked answers: new judgments, their parts, and the assignments they complete.
+"""Store checked answers: judgments, their parts, and the assignments that they complete.
 
-Assignments come before their annotator: two windows of a person that wait for each other's rows
-would be one too many.
+Assignments are locked before their annotator, so that two windows of an annotator cannot deadlock.
 """
 
 from collections.abc import Sequence
@@ -31,21 +30,22 @@ answered AS ({ANSWERED} FROM completed WHERE id = annotator_id)"""
 
 
 class ChangedError(Exception):
-    """What was read before is not so any more."""
+    """Rows have changed since they were read."""
 
 
 def is_plain(made: Sequence[tuple[Judgment, Answer]]) -> bool:
-    """Whether nothing but a judgment is to be stored."""
+    """Return whether an answer consists of one judgment without parts."""
     (judgment, answer), *others = made
     item = judgment.assignment.item
     return not (others or answer.spans or answer.playing or item.suggestions)
 
 
 def save_plain(judgment: Judgment) -> None:
-    """Store a first answer with nothing else.
+    """Store a first answer without parts.
 
-    In PostgreSQL by one statement, in place of five that each wait for a reply. It needs no
-    transaction, and within one a savepoint, so that a refusal leaves the rest as it was.
+    PostgreSQL needs one statement instead of five round trips. It needs no transaction; within one
+    it uses a savepoint, so that a refusal does not affect the rest. Raises ChangedError if the
+    assignment was completed or released meanwhile.
     """
     if connection.vendor != "postgresql":
         with transaction.atomic():
@@ -60,7 +60,7 @@ def save_plain(judgment: Judgment) -> None:
 
 
 def save(made: Sequence[tuple[Judgment, Answer]]) -> None:
-    """Store the new judgments of a screen with their spans; a statement a table, not a row."""
+    """Store the new judgments of a screen with their parts, with one statement per table."""
     if not made:
         return
     judgments = [judgment for judgment, _ in made]
@@ -86,12 +86,12 @@ def save(made: Sequence[tuple[Judgment, Answer]]) -> None:
 
 
 def counted(answer: Answer, assignment: Assignment) -> tuple[Span, ...]:
-    """The spans of an answer without what is left of planted ones."""
+    """Return the spans of an answer that count: those that are not remains of planted errors."""
     return judged(shown_to(assignment), answer.spans, answer.offers)
 
 
 def _save_fates(made: Sequence[tuple[Judgment, Answer]]) -> None:
-    """Store what became of every suggestion, in one statement if there was any."""
+    """Store what annotators did with suggestions, in one statement."""
     found = []
     for judgment, answer in made:
         own = fates(shown_to(judgment.assignment), answer.spans, answer.offers)
@@ -103,7 +103,11 @@ def _save_fates(made: Sequence[tuple[Judgment, Answer]]) -> None:
 
 
 def _complete(judgments: Sequence[Judgment]) -> None:
-    """Plain statements: for these two, putting them together would take the longer time."""
+    """Mark assignments as completed and the annotator as active.
+
+    Plain SQL, because building these two statements would take longer than running them. Raises
+    ChangedError if an assignment was completed or released meanwhile.
+    """
     given_at, annotator = judgments[0].submitted_at, judgments[0].assignment.annotator_id
     at = connection.ops.adapt_datetimefield_value(given_at)
     new = [each.assignment for each in judgments if each.assignment.completed_at is None]

@@ -1,7 +1,7 @@
-"""Screens as annotators see them: one or more items, without anything that they must not know.
+"""Screens as annotators see them: one or more items, without anything that must stay hidden.
 
-Pages of annotators are built from `ShownScreen` and its parts alone, never from rows, so that a
-template cannot show the system, the kind of an item, the ids of rows or the answers of others.
+Annotators' pages are built only from `ShownScreen` and its parts, never from rows, so that a
+template cannot show the system, the kind of an item, ids of rows or answers of others.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -57,7 +57,7 @@ PRACTICE = ("item__low", "item__high", "item__feedback", "item__gold")
 
 @dataclass(frozen=True)
 class Text:
-    """A text with what a browser needs to set it: its language code and `ltr` or `rtl`."""
+    """A text with its language code and its direction, `ltr` or `rtl`."""
 
     content: str
     language: str
@@ -68,7 +68,7 @@ class Text:
 class Feedback:
     """Feedback to the answer of a practice item.
 
-    `score` is None where answers are marked errors alone; `right` is the text with the right ones.
+    `score` is None if answers are only marked errors; `right` is the text with the right ones.
     """
 
     is_right: bool
@@ -98,7 +98,7 @@ class Feedback:
 
 @dataclass(frozen=True)
 class ShownItem:
-    """All that an annotator may know of an item; the answer is their own.
+    """Everything that an annotator may know of an item; the answer is their own.
 
     `row` is the position of its segment on the screen, and `note` a note on the segment.
     `revision` is 0, `score` None, `ratings` and `choices` empty while there is no answer.
@@ -213,7 +213,7 @@ def find_screen(*, user: User, public_id: UUID) -> ShownScreen | None:
 
 @cache
 def _one(language: str) -> Prepared[Any]:
-    """Return the query of a language: the query names it."""
+    """Return the query for a language, which is a constant in it."""
     rows = screen_rows().select_related("annotator__campaign__test_set")
     return Prepared(lambda: rows.filter(public_id=ASKED, annotator__user=USER).order_by("pk"))
 
@@ -225,18 +225,18 @@ def _together(language: str) -> Prepared[Any]:
 
 
 def current_judgment() -> FilteredRelation:
-    """The current judgment of an assignment; made anew, because a query changes it in use."""
+    """Return the relation to the current judgment; a new one, because queries modify it."""
     return FilteredRelation("judgments", condition=Q(judgments__is_current=True))
 
 
 def first_reference(segment: str) -> QuerySet[Any]:
-    """A part of a query: the text of the first reference by name of the segment in a column."""
+    """Return a subquery of the first reference by name, of the segment in a column."""
     references = Reference.objects.filter(segment=OuterRef(segment))
     return references.order_by("name").values("text")[:1]
 
 
 def screen_rows() -> QuerySet[Any]:
-    """Everything of an item in one row, by the same joins whatever kind the item is."""
+    """Return a query of everything a screen shows, with the same joins for every kind of item."""
     before = Assignment.objects.filter(
         annotator=OuterRef("annotator"), position__lt=OuterRef("position")
     ).order_by("-position")
@@ -309,7 +309,7 @@ def has_context(campaign: Campaign, document: str) -> bool:
 
 
 def _all_rows(row: Any) -> Sequence[Any]:
-    """The rows of a screen in order; a screen of its own costs no further query."""
+    """Return the rows of a screen in order; a screen of one item needs no further query."""
     if row.screen is None:
         return [row]
     together = _together(instructions.active())
@@ -317,7 +317,7 @@ def _all_rows(row: Any) -> Sequence[Any]:
 
 
 def span_sides(campaign: Campaign) -> tuple[str, ...]:
-    """The texts in which errors may be marked."""
+    """Return the texts in which errors can be marked."""
     scheme = campaign.judging.spans
     shows_source = campaign.shown_text == Campaign.ShownText.SOURCE
     sides = scheme.sides if scheme else ()
@@ -380,21 +380,21 @@ def _item(campaign: Campaign, row: Any, place: int, left: Sequence[Marked]) -> S
 
 
 def is_editable(campaign: Campaign, assignment: Assignment) -> bool:
-    """Whether an answer may still be given or revised, as far as the edit window goes."""
+    """Return whether the edit window allows giving or revising an answer."""
     if assignment.completed_at is None or campaign.edit_minutes is None:
         return True
     return timezone.now() - assignment.completed_at < timedelta(minutes=campaign.edit_minutes)
 
 
 def context_of(campaign: Campaign, *, source: str, reference: str | None) -> Text:
-    """The gray text: the first reference by name, or the source."""
+    """Return the gray text: the first reference by name, or the source."""
     if campaign.shown_text == Campaign.ShownText.SOURCE:
         return text(source, campaign.test_set.source_language)
     return text(reference, campaign.test_set.target_language)
 
 
 def text(content: str | None, language: str) -> Text:
-    """A text with the direction of its language."""
+    """Return a text with the direction of its language."""
     return Text(content or "", language, direction(language))
 
 

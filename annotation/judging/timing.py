@@ -1,4 +1,4 @@
-"""Annotation time: what the server saw, what the browser reports, and what is paid."""
+"""Annotation time: measured by the server, reported by the browser, and paid."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from annotation.models import Assignment, Campaign, Judgment, Reference
 from annotation.pay.limits import limit_of
 from core.reading import seconds_to_read
 
-# A report may run ahead of the server's clock by a slow network, not by more.
+# A slow network can put a report ahead of the server's clock by this much, not by more.
 TOLERANCE_MS = 5_000
 MAX_MS = 2**31 - 1
 
@@ -28,15 +28,14 @@ def times_of(
 ) -> dict[str, Any]:
     """Return the time fields of a judgment; `cap` in seconds.
 
-    Its time begins when the item was issued, or with the answer `before` it if that came later:
-    screens are issued ahead. It ends now, or as much earlier as the browser says that the answer
-    had to wait for a connection, but not before the time that the item was visible has passed: the
-    wait is measured by the browser's calendar clock, which may be put forward meanwhile. Nor does
-    it end before the `least` time has passed: an answer that was held back counts as given when it
-    was accepted. So the times of a person never overlap, and together never exceed what passed on
-    the server. What the browser says was idle after it asked is not paid: such a report can only
-    make the paid time shorter. Reports are stored as they came, with a `time_doubt` where they
-    cannot be right.
+    The time begins when the item was issued, or at the answer `before` it if that was later,
+    because screens are issued ahead. It ends now, minus the time that the browser waited for a
+    connection, but not before the time that the item was visible has passed: the wait is measured
+    by the browser's calendar clock, which may be set forward meanwhile. It does not end before the
+    `least` time has passed either: an answer that was held back counts as given when it was
+    accepted. So the times of an annotator never overlap, and their sum never exceeds the time that
+    passed on the server. Idle time after the browser's question is not paid; such a report can only
+    shorten the paid time. Reports are stored unchanged, with a `time_doubt` if they are impossible.
     """
     # The clocks of two web servers may differ by a moment.
     now = max(now, answer.started_at)
@@ -57,12 +56,12 @@ def times_of(
 
 
 def limit_of_rows(rows: Sequence[Assignment]) -> int:
-    """Return the limit of the screen of some assignments, their texts loaded."""
+    """Return the limit in seconds for the screen of some assignments, their texts loaded."""
     return limit_of(rows[0].annotator.campaign, [rated_text(row.item) for row in rows])
 
 
 def least_time(rows: Sequence[Assignment]) -> timedelta:
-    """Return the time in which the texts of one screen can be skimmed at best.
+    """Return the least time in which the texts of one screen can be skimmed.
 
     `rows` are its assignments, their texts loaded. Each text counts once, whatever kind of item
     shows it; a source that is a recording or a picture has none.

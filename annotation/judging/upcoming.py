@@ -1,4 +1,4 @@
-"""The screens that come next: one after an answer, and those that a browser gets ahead."""
+"""The next screens: one after an answer, and those that a browser fetches ahead."""
 
 from dataclasses import replace
 from functools import cache
@@ -22,10 +22,10 @@ SCREENS_AHEAD = 5
 
 
 def next_screen(*, annotator: Annotator, after: int = -1) -> ShownScreen | None:
-    """Return the screen with an annotator's first item behind a position that is not yet rated, or
-    else with the first of all: as the screens fetched ahead come.
+    """Return the screen of the first unrated item after a position, or else of the first one.
 
-    `annotator` comes with its campaign and test set loaded.
+    The order is that of screens fetched ahead. `annotator` must have its campaign and test set
+    loaded.
     """
     statement = _next(instructions.active())
     for place in dict.fromkeys((after, -1)):
@@ -48,14 +48,14 @@ def _head(annotator: Annotator, item: UUID) -> UUID:
 
 @cache
 def _next(language: str) -> Prepared[Any]:
-    """Return the query of a language: the query names it."""
+    """Return the query for a language, which is a constant in it."""
     rest = _open().filter(position__gt=PLACE)
     return Prepared(lambda: rest.annotate(**counts("annotator"))[:1])
 
 
 @cache
 def _ahead(language: str, has_several: bool) -> Prepared[Any]:
-    """Items, or where a screen is submitted as one its first items, each for all of it."""
+    """Return the query of open items, or of first items if screens are submitted as a whole."""
     if not has_several:
         return Prepared(lambda: _open()[:AHEAD])
     same = Assignment.objects.filter(
@@ -75,10 +75,10 @@ def _follows_practice(row: Any) -> bool:
 
 
 def screens_ahead(*, annotator: Annotator, after: UUID | None = None) -> list[ShownScreen]:
-    """Return the next open screens of an annotator in their order, those after an item if it is
-    open still. In a pool they are claimed.
+    """Return the next open screens of an annotator in order; in a pool, claim them.
 
-    Items after practice wait until the annotator has read the feedback to the practice.
+    If the item `after` is still open, they are the ones after it. Items after practice wait until
+    the annotator has read the feedback on the practice.
     """
     pool.give_ahead(annotator=annotator, most=AHEAD)
     has_several = annotator.campaign.judging.layout.has_several

@@ -1,11 +1,13 @@
 """What all commands of manage.py share."""
 
+from argparse import ArgumentParser
 from collections.abc import Iterable
 from typing import Any
 
 from django.core.management import base
 from django.core.management.base import CommandError, CommandParser
 
+from annotation.uploads.tables.skipping import HELP, KINDS, SKIP
 from metaeval.repeats import by_name, refuse_repeats
 
 
@@ -17,6 +19,13 @@ class BaseCommand(base.BaseCommand):
         parser = super().create_parser(prog_name, subcommand, **kwargs)
         refuse_repeats(parser)
         return parser
+
+
+def add_skip_argument(parser: ArgumentParser) -> None:
+    """Add the choice of rows that an import skips, by kind of problem."""
+    parser.add_argument(
+        "--skip", action="append", default=[], dest=SKIP, choices=list(KINDS), help=HELP
+    )
 
 
 def values_by_name(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from annotation.models.adjudication import Adjudication, Disagreement
 from annotation.models.assignment import Assignment, ContextOpening
-from annotation.models.campaign import Campaign, Item, OriginalFile
+from annotation.models.campaign import Campaign, Item, OriginalFile, SkippedRows
 from annotation.models.corpus import Output, Reference, Segment, System, TestSet, TestSetShare
 from annotation.models.judgment import ErrorSpan, Judgment, Playback, PublishedScore
 from annotation.models.lifecycle import Archived, ChangeEntry, is_archived, listed
@@ -47,6 +47,7 @@ __all__ = [
     "PublishedScore",
     "Reference",
     "Segment",
+    "SkippedRows",
     "Stop",
     "SuggestionFate",
     "System",

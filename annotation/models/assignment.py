@@ -1,4 +1,4 @@
-"""Which annotator got which item, in which order; how many ratings are there, and are wanted."""
+"""Assignments of items to annotators, and counts of given and wanted ratings."""
 
 import uuid
 
@@ -10,14 +10,14 @@ from annotation.models.people import Annotator
 
 
 class Assignment(models.Model):
-    """An item given to an annotator, at a place in that annotator's own order.
+    """An item given to an annotator, at a position in that annotator's order.
 
-    `public_id` is random, so that addresses tell nothing about the item. In an open pool,
-    `claimed_at` is when the person got the item, and `released_at` when it went back to the pool
-    unanswered; an answer that comes all the same still counts. The items of a screen are
-    assigned together, at neighbouring positions. `condition` says which of an item's suggestions
-    are shown in a trial; empty where there is none. Where systems are drawn for each screen,
-    `inclusion` is the probability with which the item's system was, and `column` where it stands.
+    `public_id` is random, so that addresses reveal nothing about the item. In an open pool,
+    `claimed_at` is the time when the annotator got the item, and `released_at` the time when it
+    returned to the pool unanswered; a later answer still counts. The items of a screen are assigned
+    together, at consecutive positions. `condition` names which of an item's suggestions are shown
+    in a trial; it is empty without a trial. In dynamic assignment, `inclusion` is the probability
+    with which the item's system was drawn, and `column` its column on the screen.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -83,9 +83,9 @@ SIZE = Count("pk") * Max("n_columns") / Count("column", distinct=True)
 
 
 def wanted(campaign: Campaign) -> tuple[int, int, bool]:
-    """Return ratings that are there, ratings wanted in all, and whether that is complete.
+    """Return the number of given and of all wanted ratings, and whether they are complete.
 
-    Practice and excluded annotators count on neither side.
+    Practice items and excluded annotators are not counted.
     """
     counts = Assignment.objects.filter(
         annotator__campaign=campaign, annotator__excluded_at=None
@@ -94,7 +94,7 @@ def wanted(campaign: Campaign) -> tuple[int, int, bool]:
 
 
 def count_wanted(campaign: Campaign, rated: int, n_open: int) -> tuple[int, int, bool]:
-    """Return rated and wanted ratings, and whether all are there.
+    """Return the number of given and of all wanted ratings, and whether they are complete.
 
     In an open pool, unclaimed ratings are wanted too; `Item.wanted` of the first item of a screen
     applies to the whole screen.

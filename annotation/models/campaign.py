@@ -18,6 +18,7 @@ from annotation import protocols
 from annotation.models.corpus import Output, Segment, System, TestSet
 from annotation.protocols import composed
 from annotation.protocols.questions import about_media
+from core.messages import MessageField
 from metaeval.messages import message
 
 
@@ -125,16 +126,11 @@ class Campaign(Terms):
         SOURCE = "source", _("Source")
 
     class Mode(models.TextChoices):
-        STATIC = (
-            "static",
-            "Fixed shares: every annotator's items are set when the campaign opens",
-        )
-        POOL = "pool", "Open pool: the next item goes where ratings are missing most"
-        ACTIVE = "active", "Active: effort goes to the pairs of systems still undecided"
-        DYNAMIC = (
-            "dynamic",
-            "Dynamic: every screen draws its systems, the best so far most often",
-        )
+        # Pages describe them (`annotation.campaigns.facts.ASSIGNMENT`).
+        STATIC = "static", "Fixed"
+        POOL = "pool", "Open pool"
+        ACTIVE = "active", "Active"
+        DYNAMIC = "dynamic", "Dynamic"
 
     class ZPool(models.TextChoices):
         TARGETS = "targets", _("Ratings of outputs only")
@@ -201,7 +197,7 @@ class Campaign(Terms):
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.DRAFT)
     origin = models.CharField(max_length=10, choices=Origin.choices, default=Origin.COLLECTED)
     lower_is_better = models.BooleanField(default=False)
-    direction = models.CharField(max_length=300, blank=True, default="")
+    direction = MessageField(blank=True, default="")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -237,7 +233,7 @@ class Campaign(Terms):
 
     @property
     def published_sign(self) -> int:
-        """What published scores are multiplied by, so that higher is better."""
+        """The factor of published scores, so that higher is better."""
         return -1 if self.lower_is_better else 1
 
     @property
@@ -251,13 +247,16 @@ class Campaign(Terms):
         return self.question_about("")
 
     def question_about(self, kind: str) -> str:
-        """The same, of a source that is `audio`, `video` or `image` where that is no text."""
+        """Return the question about sources of a kind: `audio`, `video`, `image`, empty: text."""
         question = gettext(about_media(self.question, kind)) if self.question else ""
         return question.replace("{percent}", self.percent)
 
     @property
     def is_simulated(self) -> bool:
-        return self.origin == self.Origin.SIMULATED
+        """Whether its annotators are simulated, here or where it was imported from."""
+        if self.origin != self.Origin.IMPORTED:
+            return self.origin == self.Origin.SIMULATED
+        return self.annotators.filter(is_simulated=True).exists()
 
 
 class Item(models.Model):
@@ -356,3 +355,26 @@ class OriginalFile(models.Model):
 
     def __str__(self) -> str:
         return str(self.campaign_id)
+
+
+class SkippedRows(models.Model):
+    """Rows of a file that an import skipped, as a person chose; `campaign` is what came of it.
+
+    `sentence` says how many, of which file, and why. Rows are only added.
+    """
+
+    test_set = models.ForeignKey(TestSet, models.CASCADE, related_name="skipped_rows")
+    campaign = models.ForeignKey(
+        Campaign, models.CASCADE, related_name="skipped_rows", null=True, blank=True
+    )
+    sentence = MessageField()
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return str(self.sentence)

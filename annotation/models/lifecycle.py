@@ -79,6 +79,6 @@ def listed(rows: QuerySet[M]) -> QuerySet[M]:
 
 
 def is_archived(thing: models.Model) -> bool:
-    """Whether lists leave a thing out."""
+    """Return whether an object is archived, so that lists do not show it."""
     label = thing._meta.label_lower
     return Archived.objects.filter(model=label, object_id=thing.pk).exists()

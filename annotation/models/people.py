@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models.campaign import Campaign
 from annotation.models.corpus import TestSet
+from core.messages import MessageField
 
 
 def hash_token(token: str) -> str:
@@ -173,7 +174,7 @@ class AuditEntry(models.Model):
     annotator = models.ForeignKey(
         Annotator, models.SET_NULL, null=True, blank=True, related_name="audit"
     )
-    reason = models.TextField(blank=True)
+    reason = MessageField(blank=True)
     details = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

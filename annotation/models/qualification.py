@@ -40,7 +40,7 @@ class Stop(models.Model):
 
     class Reason(models.TextChoices):
         TEST = "test", _("Comprehension test")
-        CHECKS = "checks", _("Attention checks")
+        CHECKS = "checks", _("Control items")
         SPEED = "speed", _("Faster than anyone can read")
 
     annotator = models.ForeignKey(Annotator, models.CASCADE, related_name="stops")

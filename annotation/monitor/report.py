@@ -60,7 +60,7 @@ class AnnotatorState:
 
 STATES = {
     "new": message("annotator.new", "not started"),
-    "working": message("annotator.working", "at work"),
+    "working": message("annotator.working", "active"),
     "idle": message("annotator.idle", "idle"),
     "done": message("annotator.done", "finished"),
     "excluded": message("annotator.excluded", "excluded"),
@@ -88,6 +88,16 @@ class MonitorReport:
     finish_at: datetime | None
     is_complete: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def has_gold(self) -> bool:
+        """Whether an annotator has rated gold items."""
+        return any(one.gold.of for one in self.annotators)
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether an annotator has rated repeats."""
+        return any(one.repeats.n for one in self.annotators)
 
     @property
     def n_remarks(self) -> int:

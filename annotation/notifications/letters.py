@@ -107,7 +107,7 @@ def sent(campaign: Campaign) -> QuerySet[Letter]:
 
 
 def is_stuck(rows: Iterable[Letter]) -> bool:
-    """Whether a letter waits that no worker has looked at, for longer than one needs."""
+    """Return whether a letter has waited for a worker for longer than usual."""
     waits = (row for row in rows if row.status == Letter.Status.QUEUED and not row.attempts)
     return any(
         (timezone.now() - row.created_at).total_seconds() > PATIENCE_SECONDS for row in waits

@@ -16,7 +16,7 @@ from core.messages import messages_of
 from core.work.claims import fail, finish, hold, retry
 from core.work.kinds import Lease, WorkKind
 from core.work.sending import send_on_commit
-from metaeval.messages import message
+from metaeval.messages import Message, message
 
 FIRST_WAIT_SECONDS = 30
 LOOK_SECONDS = 60.0
@@ -47,7 +47,7 @@ class Notifications(WorkKind[Notification]):
 
     def ended(self, row: Notification) -> None:
         """Record in the audit trail why it failed."""
-        _record(row, str(row.message))
+        _record(row, row.message)
 
     def tidy(self) -> None:
         """Look for campaigns that have become complete, also after a crash."""
@@ -143,10 +143,10 @@ def _deliver(row: Notification) -> None:
         delivery.post(campaign.notify_webhook, row.body.encode(), secret=secret)
 
 
-def _record(row: Notification, problem: str = "") -> None:
+def _record(row: Notification, problem: Message | str = "") -> None:
     AuditEntry.objects.create(
         campaign_id=row.campaign_id,
         action="notification failed" if problem else "notified",
-        reason=problem,
+        reason=problem,  # type: ignore[misc]  # MessageField
         details={"channel": row.channel, "subject": row.subject},
     )

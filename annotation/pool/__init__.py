@@ -1,4 +1,4 @@
-"""Stage 3, open pool: who gets which screen next, by need, and what becomes of stale claims."""
+"""Stage 3, open pool: assign screens on request, by need, and release stale claims."""
 
 from annotation.pool.claiming import claim, give_ahead, give_next, has_pool
 

@@ -1,13 +1,13 @@
-"""Adaptive assignment: which screens are given (active), which systems they show (dynamic).
+"""Adaptive assignment: choose screens (active) or the systems that a screen shows (dynamic).
 
-Active: of the screens in a pool, those whose systems are still undecided. The rule is
-`metaeval.judgments.allocation`, over the mean score of every judged output. Dynamic: systems with
-a better mean so far are drawn more often (`metaeval.judgments.planning.drawing`), and the
-probability of each is stored with its assignment. Which document is claimed does not depend on any
-score.
+Active assignment prefers screens of systems whose difference is still uncertain. The rule is
+`metaeval.judgments.planning.allocate`, applied to the mean score of every judged output. Dynamic
+assignment draws systems with a better mean more often (`metaeval.judgments.planning.draw`), and
+stores the probability of each with its assignment. The choice of the document does not depend on
+scores.
 
-What both rest on is computed from one aggregate query at most every `PERIOD` seconds, after a
-commit, by one request; all others use what is cached. `docs/assignment.md` states the rules and
+Both use weights from one aggregate query, which one request repeats after a commit, at most every
+`PERIOD` seconds; other requests use the cached weights. `docs/assignment.md` states the rules and
 their bias.
 """
 
@@ -30,7 +30,7 @@ Compute = Callable[[Campaign], Mapping[int, float]]
 
 
 class Screen(Protocol):
-    """What is known of a screen that may be given."""
+    """The properties of a candidate that the choice depends on."""
 
     @property
     def pk(self) -> int: ...
@@ -48,10 +48,10 @@ S = TypeVar("S", bound=Screen)
 
 
 def choose(campaign: Campaign, candidates: Sequence[S]) -> S:
-    """Draw a system by its share, and take its screen that makes the best comparison.
+    """Draw a system by its share, and choose the screen of it that gives the best comparison.
 
-    Among the screens of the system, one that nobody was given yet comes first, and of those one
-    whose source text was given with most other systems, so that differences are paired.
+    The screen with most missing ratings comes first. Among equals it is the one whose source text
+    was given with most other systems, so that differences are paired.
     """
     transaction.on_commit(lambda: refresh(campaign))
     shares = shares_of(campaign)
@@ -67,7 +67,7 @@ def choose(campaign: Campaign, candidates: Sequence[S]) -> S:
 
 
 def _systems(campaign: Campaign, candidates: Sequence[Screen]) -> dict[int, frozenset[int | None]]:
-    """The systems on each screen; one query if there are several on one."""
+    """Return the systems on each screen (one query if screens show several systems)."""
     own = {one.pk: frozenset((one.system,)) for one in candidates}
     numbers = {one.screen: one.pk for one in candidates if one.screen is not None}
     if not numbers:
@@ -80,13 +80,13 @@ def _systems(campaign: Campaign, candidates: Sequence[Screen]) -> dict[int, froz
 
 
 def shares_of(campaign: Campaign) -> Mapping[int, float]:
-    """The share or weight of each system as last computed; none before the first time."""
+    """Return the cached share or weight of each system; empty before the first computation."""
     shares: Mapping[int, float] = cache.get(_key(campaign, "shares"), {})
     return shares
 
 
 def refresh(campaign: Campaign, compute: Compute | None = None) -> None:
-    """Compute the shares anew, unless somebody did within `PERIOD` seconds."""
+    """Compute and cache the shares, unless another request did within `PERIOD` seconds."""
     if cache.add(_key(campaign, "fresh"), True, PERIOD):
         cache.set(_key(campaign, "shares"), (compute or _current_shares)(campaign), KEEP)
 
@@ -101,7 +101,7 @@ def _key(campaign: Campaign, what: str) -> str:
 
 
 def current_judgments(campaign: Campaign) -> QuerySet[Judgment]:
-    """What the draw goes by: how outputs are judged now, by those who are not excluded."""
+    """Return the current judgments of outputs by annotators who are not excluded."""
     return Judgment.objects.filter(
         is_current=True,
         assignment__item__campaign=campaign,
@@ -111,7 +111,7 @@ def current_judgments(campaign: Campaign) -> QuerySet[Judgment]:
 
 
 def current_allocation(campaign: Campaign) -> tuple[list[int], Allocation]:
-    """Return the campaign's systems, by primary key, and how effort is shared among them now.
+    """Return the campaign's systems, by primary key, and the current share of effort of each.
 
     Two queries: the systems, and the mean current judgment of every judged output.
     """
@@ -132,7 +132,7 @@ def current_allocation(campaign: Campaign) -> tuple[list[int], Allocation]:
 
 
 def draw_systems(campaign: Campaign, screen: int) -> dict[int, dict[str, Any]]:
-    """Draw what is shown of a screen: its items in order, with fields of their assignments."""
+    """Draw the systems of a screen; return its items in order, with fields of their assignments."""
     transaction.on_commit(lambda: refresh(campaign, current_weights))
     items = Item.objects.filter(campaign=campaign.pk, screen=screen).order_by("place")
     rows = list(items.values_list("pk", "segment_id", "output__system"))
@@ -152,9 +152,10 @@ def draw_systems(campaign: Campaign, screen: int) -> dict[int, dict[str, Any]]:
 
 
 def current_weights(campaign: Campaign) -> Mapping[int, float]:
-    """Return each system's weight by the mean of its current judgments; even at the beginning.
+    """Return each system's weight by the mean of its current judgments.
 
-    Two queries: the systems, and how each was judged on how many documents.
+    All weights are 1 until every system has `cold_start` judged documents. Two queries: the
+    systems, and the mean and the number of documents of each.
     """
     systems = list(campaign.systems.order_by("pk").values_list("pk", flat=True))
     rows = (

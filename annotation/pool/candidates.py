@@ -1,7 +1,7 @@
-"""Screens of a pool that an annotator could be given, read by one query however large the pool.
+"""Find the screens of a pool that an annotator may be given, with one query for any pool size.
 
-The query has a dozen parts, and putting it together takes longer than running it. So it is put
-together once for each kind of campaign, with placeholders for the numbers that differ.
+The query has a dozen parts, and building it takes longer than running it. It is therefore built
+once per kind of campaign, with placeholders for the numbers that differ.
 """
 
 import random
@@ -21,7 +21,7 @@ WINDOW = 40
 MAX_LEVELS = 5
 COLUMNS = ("is_given", "n_seen", "n_others")
 MAX_SHUFFLE = 2**31 - 1
-# Stand-ins: numbers that occur nowhere else among the parameters.
+# Placeholders: numbers that occur nowhere else among the parameters.
 ANNOTATOR, CAMPAIGN, START, CONTROL = map(placeholder_key, (1, 2, 3, 4))
 PER_ITEM = 32_001
 
@@ -45,9 +45,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Look:
-    """What is known before a claim. `returned` is an assignment that may be taken up again.
+    """The result of the query before a claim.
 
-    `n_open` counts the open screens, `n_open_items` their items.
+    `returned` is an unanswered assignment that the annotator may claim again. `n_open` counts the
+    open screens, `n_open_items` their items. With `is_all`, `candidates` are the whole pool.
     """
 
     state: mixing.State
@@ -59,7 +60,7 @@ class Look:
 
 
 def look(annotator: Annotator) -> Look | None:
-    """Return candidates, and what the annotator was given so far; None if nothing is wanted."""
+    """Return candidates and the annotator's counts so far; None if no screen wants ratings."""
     campaign = annotator.campaign
     levels = 1
     if campaign.assignment_mode == Campaign.Mode.ACTIVE:
@@ -100,10 +101,10 @@ def _prepared(mode: str, is_limited: bool, levels: int) -> Statement:
 
 
 def _query(annotator: Annotator, levels: int) -> QuerySet[Any, Any]:
-    """Candidates from a few stretches of the index, with the annotator's state on every row."""
+    """Build the query: rows from short ranges of the index, with the annotator's state on each."""
     heads = Item.objects.filter(campaign=annotator.campaign_id, wanted__gt=0)
     top = Subquery(heads.order_by("-wanted").values("wanted")[:1])
-    # The equation first: SQLite reads a whole level where it comes after `wanted > 0`.
+    # The equation comes first: SQLite reads a whole level if it comes after `wanted > 0`.
     stretches = [heads.order_by("-wanted", "shuffle")] + [
         Item.objects.filter(campaign=annotator.campaign_id)
         .filter(wanted=top - below if below else top)
@@ -112,7 +113,7 @@ def _query(annotator: Annotator, levels: int) -> QuerySet[Any, Any]:
         .order_by("shuffle")
         for below in range(levels)
     ]
-    # Not by OR: PostgreSQL would read the whole table for that.
+    # A union instead of OR, for which PostgreSQL would read the whole table.
     plain = Item.objects.order_by().values("pk")
     first, *others = (plain.filter(pk__in=rows.values("pk")[:WINDOW]) for rows in stretches)
     found = Item.objects.filter(pk__in=first.union(*others)).order_by()
@@ -129,7 +130,7 @@ def _query(annotator: Annotator, levels: int) -> QuerySet[Any, Any]:
 
 
 def described(items: QuerySet[Item], annotator: Annotator) -> QuerySet[Any, Any]:
-    """Add whether the annotator was given the screen, and how often its source text."""
+    """Annotate whether the annotator was given the screen, and how often its source text."""
     campaign = annotator.campaign
     everything = Assignment.objects.filter(annotator=annotator.pk)
     own = everything.filter(item=OuterRef("pk"))
@@ -151,7 +152,7 @@ def _count(items: QuerySet[Item]) -> Subquery:
 
 
 def eligible(campaign: Campaign, rows: list[dict[str, Any]]) -> list[Candidate]:
-    """Rows that the annotator was not given, with a source text that they may see once more."""
+    """Return the screens that are new to the annotator and within the limit per source text."""
     found = [
         Candidate(
             row["pk"], row["screen"], row["wanted"], row["of"], row["segment"],
@@ -168,9 +169,10 @@ def _may_come(campaign: Campaign, one: Candidate) -> bool:
 
 
 def without(campaign: Campaign, left: list[Candidate], given: Candidate) -> list[Candidate]:
-    """What may follow a screen that is given: it is gone, and its source text was given once more.
+    """Return the candidates that remain after a screen was given, with updated counts.
 
-    How often a screen of several items shows each source text is known only to another look.
+    Empty if the screen has several items and source texts are limited: only another query knows how
+    often each source text was shown then.
     """
     if given.screen is not None and campaign.max_same_source:
         return []
@@ -185,7 +187,7 @@ def without(campaign: Campaign, left: list[Candidate], given: Candidate) -> list
 
 
 def search(annotator: Annotator) -> list[Candidate]:
-    """Go through all of the pool in order of need, for who may have nothing of those stretches."""
+    """Search the whole pool in order of need, for annotators without a candidate in `look`."""
     campaign = annotator.campaign
     rows = described(campaign.items.filter(wanted__gt=0), annotator).filter(is_given=False)
     if campaign.max_same_source:

@@ -1,11 +1,11 @@
-"""Stage 3, open pool: an annotator who has nothing open is given the screen that needs it most.
+"""Stage 3, open pool: claim the screen that lacks most ratings for an annotator.
 
-A screen is claimed by a conditional UPDATE of `Item.wanted` on its first item; whoever's UPDATE
-changes a row has the screen. Everything that decides is read by one query before that, from
-short stretches of the index on (campaign, wanted, shuffle): one at a random place among the
-screens with the most missing ratings, so that annotators at work at once rarely want the same
-row, and one from the beginning, so that none is overlooked. Screens ahead are claimed together, by
-one such query. `docs/assignment.md` states the rules.
+A claim is a conditional UPDATE of `Item.wanted` on the first item of a screen; the process whose
+UPDATE changes the row has the screen. The decision needs one query before that. It reads short
+ranges of the index on (campaign, wanted, shuffle): one from a random position among the screens
+with the most missing ratings, so that concurrent annotators rarely want the same row, and one from
+the beginning, so that no screen is missed. Screens ahead are claimed together, after one such
+query. `docs/assignment.md` states the rules.
 """
 
 import random
@@ -28,20 +28,20 @@ CAMPAIGN = placeholder_key(1)
 TRIES = 5
 # The items of a screen in order, with fields of their assignments.
 Given = Mapping[int, Mapping[str, Any]]
-# Everybody gets at most one in this number of the remaining screens ahead.
+# Each annotator claims at most 1/SHARES of an equal part of the remaining screens ahead.
 SHARES = 3
 
 
 def has_pool(campaign: Campaign) -> bool:
-    """Whether annotators draw their items instead of having fixed shares."""
+    """Return whether annotators draw their items, instead of having fixed assignments."""
     return campaign.assignment_mode != Campaign.Mode.STATIC
 
 
 def give_next(*, annotator: Annotator) -> None:
-    """Claim the next screen for an annotator, unless they have something open or nothing is left.
+    """Claim the next screen for an annotator, unless they have an open one or none is left.
 
-    Claims that went stale are put back first. Two windows of one person that ask at once want
-    the same position; the one that comes second finds the screen of the first.
+    Stale claims are released first. If two windows of one annotator ask at once, both want the same
+    position, and the second one finds the screen of the first.
     """
     campaign = annotator.campaign
     if not has_pool(campaign):
@@ -51,9 +51,10 @@ def give_next(*, annotator: Annotator) -> None:
 
 
 def give_ahead(*, annotator: Annotator, most: int) -> None:
-    """Claim screens until `most` items are open, or as many as leave enough for everybody else.
+    """Claim screens ahead until `most` items are open, or fewer if the pool is nearly empty.
 
-    Guided self-scheduling: the less there is left, the fewer are claimed ahead, at last one.
+    Guided self-scheduling (Polychronopoulos and Kuck 1987): the number claimed at once falls with
+    the number of remaining screens.
     """
     campaign = annotator.campaign
     if not has_pool(campaign):
@@ -90,10 +91,10 @@ def _try(annotator: Annotator, *, screens: int, items: int) -> bool:
 
 
 def claim(annotator: Annotator, *, screens: int = 1, items: int = 1) -> bool:
-    """Claim until this number of screens or items is open, inside the caller's transaction; True
-    if another look may find more. Raises IntegrityError for a second window.
+    """Claim until `screens` or `items` are open, inside the caller's transaction.
 
-    `annotator` comes with its campaign loaded.
+    Returns True if another call may claim more. Raises IntegrityError if another window of the
+    annotator has claimed the same position. `annotator` must have its campaign loaded.
     """
     campaign = annotator.campaign
     if not has_pool(campaign) or annotator.excluded_at is not None:
@@ -112,13 +113,13 @@ def claim(annotator: Annotator, *, screens: int = 1, items: int = 1) -> bool:
 
 
 def _room(campaign: Campaign, state: State, items: int) -> int:
-    """How many items may come, as far as the limit of a person goes."""
+    """Return how many items may be claimed under the limit of items per annotator."""
     limit = campaign.items_per_annotator
     return min(items, limit - state.n_items) if limit else items
 
 
 def _claim(annotator: Annotator, found: Look, screens: int, items: int) -> bool:
-    """Claim screens, with controls in between where they are due; True if room was left."""
+    """Claim screens, with control items where due; return True if another call may claim more."""
     state = found.state
     while screens > 0 and (room := _room(annotator.campaign, state, items)) > 0:
         control = mixing.next_control(annotator, state)
@@ -134,7 +135,7 @@ def _claim(annotator: Annotator, found: Look, screens: int, items: int) -> bool:
 
 
 def _targets(annotator: Annotator, found: Look, state: State, most: int) -> list[Given]:
-    """Claim screens up to the next control; return the items of each."""
+    """Claim screens up to the next control item; return the items of each."""
     campaign, left, is_first = annotator.campaign, found.candidates, state is found.state
     if is_first and not left and not found.is_all:
         left = candidates.search(annotator)
@@ -149,7 +150,7 @@ def _targets(annotator: Annotator, found: Look, state: State, most: int) -> list
 
 
 def _draw(campaign: Campaign, left: list[Candidate], most: int) -> list[Candidate]:
-    """Take out of `left` what is to be claimed together: screens of one item, or one of several."""
+    """Remove from `left` the screens to claim together: several of one item, or one of several."""
     drawn: list[Candidate] = []
     while left and len(drawn) < most:
         chosen = _choose(campaign, left)
@@ -161,10 +162,10 @@ def _draw(campaign: Campaign, left: list[Candidate], most: int) -> list[Candidat
 
 
 def _take(heads: list[int], *, waits: bool) -> set[int]:
-    """Deduct a rating from screens that still want one; return which.
+    """Deduct a wanted rating from screens that still have one; return those screens.
 
-    A screen that somebody else is claiming is waited for if it is the only one and nothing is
-    claimed yet; otherwise it is passed over, so that no two wait for each other.
+    A screen that another transaction is claiming is skipped, so that two transactions cannot wait
+    for each other. With `waits`, a single screen is waited for instead.
     """
     wanted = Item.objects.filter(pk__in=heads, wanted__gt=0)
     if len(heads) > 1 or not waits:
@@ -175,7 +176,7 @@ def _take(heads: list[int], *, waits: bool) -> set[int]:
 
 
 def _choose(campaign: Campaign, left: Sequence[Candidate]) -> Candidate:
-    """One of those with the most missing ratings, at random; or as the systems need it."""
+    """Choose a screen: at random from those that lack most ratings, or by active assignment."""
     if campaign.assignment_mode == Campaign.Mode.ACTIVE:
         return adaptive.choose(campaign, left)
     most = max(one.wanted for one in left)
@@ -196,7 +197,7 @@ def _as_they_are(items: Iterable[int]) -> Given:
 
 
 def _give_tutorial(annotator: Annotator) -> bool:
-    """Everybody begins with all tutorial items, in the order in which they were made."""
+    """Assign all practice items, in the order in which they were made; return whether any exist."""
     items = annotator.campaign.items.filter(kind=Item.Kind.TUTORIAL).order_by("pk")
     keys = list(items.values_list("pk", flat=True))
     _assign(annotator, _as_they_are(keys), 0)

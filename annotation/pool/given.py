@@ -25,8 +25,9 @@ _cache: OrderedDict[int, "Given"] = OrderedDict()
 class Given:
     """Counts over all assignments up to the last one, answered or not.
 
-    `n_since` counts the screens after the last control, whose position is `last_control`. Practice
-    items are not counted as screens. `last_screen` is the number of the last one, if it has any.
+    `n_since` counts the screens after the last control item, whose position is `last_control`.
+    Practice items are not counted as screens. `last_screen` is the number of the last screen, None
+    for a screen without a number.
     """
 
     last_key: int = 0
@@ -81,7 +82,7 @@ def given_to(annotator: Annotator) -> Given:
 
 
 def warm(annotator: Annotator) -> None:
-    """Fill the cache before others have to wait, if it is empty."""
+    """Fill the cache before the transaction begins, so that others wait for a shorter time."""
     if annotator.pk not in _cache:
         given_to(annotator)
 

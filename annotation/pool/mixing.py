@@ -1,7 +1,7 @@
-"""Control items among the targets of a pool: when one is due, and which.
+"""Mix control items into the screens of a pool: decide when one is due, and choose it.
 
-Each annotator's draws come from the campaign's secret, and look at nothing but what the annotator
-was given so far; `docs/assignment.md` states the rule.
+The draws of an annotator are seeded with the campaign's secret and depend only on what the
+annotator was given so far; `docs/assignment.md` states the rule.
 """
 
 from dataclasses import dataclass, replace
@@ -22,9 +22,10 @@ PRIME = 2_147_483_647
 
 @dataclass(frozen=True)
 class State:
-    """What an annotator of a pool was given so far.
+    """Counts of what an annotator was given so far, without screens that were released unanswered.
 
-    `n_since` counts the screens after the last control; `n_gold` the gold screens there are.
+    `n_since` counts the screens after the last control item, `n_gold` the gold screens of the
+    campaign.
     """
 
     last_position: int | None
@@ -36,7 +37,7 @@ class State:
 
     @classmethod
     def of(cls, given: Given, row: dict[str, Any]) -> Self:
-        """From all that was given, and the columns of what is not live any more."""
+        """Subtract released assignments (`state_columns`) from the counts of all assignments."""
         dead = {name: row[f"dead_{name}"] or 0 for name in ("items", "screens", "since")}
         return cls(
             last_position=None if given.last_position < 0 else given.last_position,
@@ -48,7 +49,7 @@ class State:
         )
 
     def after(self, *, screens: int, items: int, is_control: bool = False) -> Self:
-        """What it is once these are given, too."""
+        """Return the state after these screens and items have been given."""
         return replace(
             self,
             last_position=self.next_position + items - 1,
@@ -60,12 +61,12 @@ class State:
 
     @property
     def next_position(self) -> int:
-        """Where the next item goes."""
+        """The position of the next item."""
         return 0 if self.last_position is None else self.last_position + 1
 
 
 def state_columns(annotator: Annotator, last_control: int) -> dict[str, Any]:
-    """What went back to the pool unanswered, and the gold screens, as columns for any query."""
+    """Return annotations for a query: counts of released assignments and of gold screens."""
     own = Assignment.objects.filter(annotator=annotator.pk, completed_at=None)
     dead = own.exclude(released_at=None)
     heads = dead.exclude(item__kind=Kind.TUTORIAL)
@@ -83,9 +84,9 @@ def _count(rows: QuerySet[Any], group: str) -> Subquery:
 
 
 def count_screens(own: QuerySet[Assignment], campaign: Campaign) -> Subquery:
-    """How many screens begin in some assignments of an annotator.
+    """Return a subquery that counts the screens of some assignments of an annotator.
 
-    Where systems are drawn, the first item of a screen need not be shown.
+    Counts first items, except in dynamic assignment, where the first item may not be drawn.
     """
     if campaign.assignment_mode == Campaign.Mode.DYNAMIC:
         return _different(own)
@@ -98,7 +99,7 @@ def _different(own: QuerySet[Assignment]) -> Subquery:
 
 
 def next_control(annotator: Annotator, state: State) -> list[int] | None:
-    """Return the items of the control screen that is to come now, or None."""
+    """Return the items of the control screen that is due now, or None."""
     quotas = quotas_of(annotator.campaign, n_gold=state.n_gold)
     if not is_due(annotator, state, sum(quotas.values())):
         return None
@@ -110,7 +111,7 @@ def next_control(annotator: Annotator, state: State) -> list[int] | None:
 
 
 def quotas_of(campaign: Campaign, *, n_gold: int) -> dict[str, int]:
-    """How many controls of each kind an annotator is to get."""
+    """Return the number of control items of each kind per annotator."""
     return {
         Kind.TRAP: campaign.traps_per_annotator,
         Kind.BAD_REF: campaign.bad_references_per_annotator,
@@ -121,10 +122,11 @@ def quotas_of(campaign: Campaign, *, n_gold: int) -> dict[str, int]:
 
 
 def is_due(annotator: Annotator, state: State, planned: int) -> bool:
-    """Whether the next control is due: one at a random place in each of `planned` equal parts.
+    """Return whether the next control item is due.
 
-    The parts are of `items_per_annotator`, or of ten screens each if there is no such limit. With
-    `check_percent`, one is due before each screen with that chance.
+    One is due at a random position in each of `planned` equal parts of `items_per_annotator`, or of
+    every ten screens if there is no such limit. With `check_percent`, one is due before each screen
+    with that probability.
     """
     campaign = annotator.campaign
     if state.n_controls >= planned:
@@ -132,7 +134,7 @@ def is_due(annotator: Annotator, state: State, planned: int) -> bool:
     if state.n_controls and state.n_since < campaign.control_spacing:
         return False
     if campaign.check_percent:
-        # Drawn for each screen once: a page loaded again, or a second process, draws the same.
+        # Seeded per screen, so that reloading the page or another process draws the same.
         rng = campaign.hidden_rng("check", annotator.label, state.n_screens)
         return rng.random() * 100 < campaign.check_percent
     limit = campaign.items_per_annotator
@@ -142,12 +144,12 @@ def is_due(annotator: Annotator, state: State, planned: int) -> bool:
         else (state.n_screens + 1) / SCREENS_PER_CONTROL
     )
     rng = campaign.hidden_rng("due", annotator.label, state.n_controls)
-    # Every place in a part is as likely as any other: the place itself must tell nothing.
+    # Every position in a part is equally likely, so that the position reveals nothing.
     return after > state.n_controls + rng.random()
 
 
 def before_control(annotator: Annotator, state: State, most: int) -> int:
-    """How many screens of one item may come before a control is due again: one to `most`."""
+    """Return how many screens of one item may precede the next control item: 1 to `most`."""
     planned = sum(quotas_of(annotator.campaign, n_gold=state.n_gold).values())
     n = 1
     while n < most and not is_due(annotator, state.after(screens=n, items=n), planned):
@@ -156,9 +158,10 @@ def before_control(annotator: Annotator, state: State, most: int) -> int:
 
 
 def _ready(annotator: Annotator, quotas: dict[str, int]) -> QuerySet[Any, Any]:
-    """Controls that the annotator may get now, in an order of their own, with those given.
+    """Return control items that the annotator may get now, in random order, with counts per kind.
 
-    Those with a partner wait until the annotator has rated it, and for the spacing after that.
+    A control item with a partner waits until the annotator has rated the partner, and for the
+    spacing after that.
     """
     campaign, own = annotator.campaign, Assignment.objects.filter(annotator=annotator.pk)
     spacing = max(1, campaign.control_spacing)
@@ -172,7 +175,7 @@ def _ready(annotator: Annotator, quotas: dict[str, int]) -> QuerySet[Any, Any]:
         Item.objects.filter(campaign=campaign.pk, kind__in=kinds)
         .filter(Q(partner=None) | Q(partner__in=rated.values("item")))
         .exclude(Exists(own.filter(item=OuterRef("pk"))))
-        # On a screen of several items the replaced text says what the control is.
+        # On a screen of several items, the replaced text determines the kind of the control.
         .exclude(Exists(other.filter(kind__in=CONTROLS).exclude(kind=Kind.REPEAT)), kind="repeat")
         .annotate(**{f"n_{kind}": _n_given(own, kind) for kind in kinds})
         .annotate(order=Mod(F("pk") * factor, PRIME))
@@ -183,7 +186,10 @@ def _ready(annotator: Annotator, quotas: dict[str, int]) -> QuerySet[Any, Any]:
 
 
 def _n_given(own: QuerySet[Assignment], kind: str) -> Subquery:
-    """How many screens of a kind the annotator was given; screens have one kind beside repeats."""
+    """Return a subquery that counts the control screens of a kind that the annotator was given.
+
+    A screen has one kind, or repeats and one other kind, and counts for the other one.
+    """
     rows = own.filter(item__kind=kind)
     if kind == Kind.REPEAT:
         other = Item.objects.filter(
@@ -196,7 +202,7 @@ def _n_given(own: QuerySet[Assignment], kind: str) -> Subquery:
 def _choose(
     annotator: Annotator, state: State, quotas: dict[str, int], rows: list[dict[str, Any]]
 ) -> dict[str, Any] | None:
-    """The first control of the kind that is drawn among what is left of the quotas."""
+    """Draw a kind by the remaining quotas, and return the first control item of that kind."""
     left = {kind: quotas[kind] - (rows[0].get(f"n_{kind}") or 0) for kind in quotas}
     kinds = [row["kind"] for row in rows if left[row["kind"]] > 0]
     if not kinds:

@@ -1,4 +1,4 @@
-"""Stage 3, open pool: claims that nobody answers go back, and answers that come late count."""
+"""Stage 3, open pool: release claims that stay unanswered, and keep answers that come late."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -10,15 +10,15 @@ from django.utils import timezone
 
 from annotation.models import Annotator, Assignment, Campaign, Item
 
-# What one request may put back while it looks for work.
+# How many assignments one request releases at most.
 AT_ONCE = 20
 TARGETS = Q(item__kind__in=(Item.Kind.TARGET, Item.Kind.DOCUMENT), item__partner=None)
 
 
 def release_stale(campaign: Campaign, *, at_most: int = AT_ONCE) -> int:
-    """Put screens back that were claimed too long ago; returns how many.
+    """Release screens that were claimed longer than `claim_minutes` ago; return how many.
 
-    Control and tutorial items stay with their annotator: nobody else waits for them.
+    Control and practice items stay with their annotator, because no one else needs them.
     """
     if campaign.assignment_mode == Campaign.Mode.STATIC:
         return 0
@@ -37,7 +37,7 @@ def release_stale(campaign: Campaign, *, at_most: int = AT_ONCE) -> int:
 
 
 def release_all(annotator: Annotator) -> int:
-    """Put back at once what an annotator has claimed and not answered; return how many screens."""
+    """Release all unanswered screens of an annotator at once; return how many."""
     rows = _waiting().filter(TARGETS, annotator=annotator).values_list("item_id", "item__screen")
     screens = {screen if screen is not None else -item: (item, screen) for item, screen in rows}
     now = timezone.now()
@@ -55,12 +55,12 @@ def _of_screen(annotator_id: int, item_id: int, screen: int | None) -> QuerySet[
 
 @transaction.atomic
 def _release(annotator_id: int, item_id: int, screen: int | None, *, cutoff: datetime) -> bool:
-    """Release one screen, unless somebody is at work on it."""
+    """Release one screen, unless one of its items was answered after the cutoff."""
     rows = _of_screen(annotator_id, item_id, screen)
     if rows.filter(completed_at__gte=cutoff).exists():
         return False
     keys = list(rows.values_list("pk", flat=True))
-    # By their own columns, so that an answer that is just being stored is seen after the wait.
+    # Checks the rows themselves, so that a concurrent answer is seen after waiting for its lock.
     found = _waiting().filter(pk__in=keys).update(released_at=timezone.now())
     if not found:
         return False
@@ -69,7 +69,7 @@ def _release(annotator_id: int, item_id: int, screen: int | None, *, cutoff: dat
 
 
 def _head(item_id: int) -> QuerySet[Item]:
-    """The item of a screen that carries `wanted`."""
+    """Return the first item of a screen, which has `wanted` for the whole screen."""
     item = Item.objects.filter(pk=item_id)
     first = _first_of_screen().values("pk")
     head = item.annotate(head=Coalesce(Subquery(first), F("pk"))).values_list("head", flat=True)
@@ -77,13 +77,13 @@ def _head(item_id: int) -> QuerySet[Item]:
 
 
 def _first_of_screen(prefix: str = "") -> QuerySet[Item]:
-    """The first item of the screen of the row outside, whose item is at `prefix`."""
+    """Return a subquery of the first item of the outer row's screen; its item is at `prefix`."""
     screen = {name: OuterRef(f"{prefix}{name}") for name in ("campaign", "screen")}
     return Item.objects.filter(**screen, place=0).order_by()[:1]
 
 
 def returned(annotator: Annotator) -> QuerySet[Assignment]:
-    """What an annotator left unanswered, went back to the pool, and is still wanted."""
+    """Return released, unanswered assignments of an annotator whose screens still want ratings."""
     first = _first_of_screen("item__").values("wanted")
     return (
         Assignment.objects.filter(annotator=annotator.pk, completed_at=None)
@@ -95,7 +95,7 @@ def returned(annotator: Annotator) -> QuerySet[Assignment]:
 
 
 def take_again(assignment_id: int) -> bool:
-    """Claim a screen anew for the annotator who had it; False if somebody else was faster."""
+    """Claim a released screen again for its annotator; return False if no rating is wanted now."""
     row = Assignment.objects.select_related("item").get(pk=assignment_id)
     if not _head(row.item_id).filter(wanted__gt=0).update(wanted=F("wanted") - 1):
         return False
@@ -105,9 +105,9 @@ def take_again(assignment_id: int) -> bool:
 
 
 def keep_late(assignment: Assignment) -> None:
-    """An answer came after its screen went back: the screen is theirs, and needs one less.
+    """Claim the released screen of an answer that came late, and deduct a wanted rating.
 
-    An excluded annotator's answer is kept, and the screen still needs somebody else's.
+    The answer of an excluded annotator is kept, but its screen still wants another rating.
     """
     rows = _of_screen(assignment.annotator_id, assignment.item_id, assignment.item.screen)
     is_back = rows.exclude(released_at=None).filter(completed_at=None).update(released_at=None)
@@ -116,7 +116,7 @@ def keep_late(assignment: Assignment) -> None:
 
 
 def campaigns_with_claims() -> Iterable[Campaign]:
-    """Open campaigns whose items are claimed."""
+    """Return the open campaigns in which items are claimed."""
     return Campaign.objects.filter(status=Campaign.Status.OPEN).exclude(
         assignment_mode=Campaign.Mode.STATIC
     )

@@ -108,7 +108,7 @@ def _most_due(
     wanted: Counter[Condition],
     size: int,
 ) -> Condition:
-    """No condition twice in a document while another one that is due has not been met there."""
+    """Return the condition that is due most, among those not yet used in the document."""
 
     def how_much(condition: Condition) -> int:
         left = wanted[condition] * size - 100 * met.count(condition) + 99
@@ -118,7 +118,7 @@ def _most_due(
 
 
 def cap_planted(units: Sequence[Unit], conditions: Conditions, *, rng: random.Random) -> int:
-    """Prefill planted documents of whoever would be shown too many planted errors.
+    """Prefill planted documents of annotators who would be shown too many planted errors.
 
     Changes `conditions` and returns how many documents it changed.
     """
@@ -141,7 +141,7 @@ def cap_planted(units: Sequence[Unit], conditions: Conditions, *, rng: random.Ra
 def _n_shown(
     units: Sequence[Unit], conditions: Conditions, annotator: int, numbers: Sequence[int]
 ) -> int:
-    """How many suggestions somebody is shown, planted ones among them."""
+    """Return how many suggestions an annotator is shown, including planted ones."""
     total = 0
     for number in numbers:
         unit, condition = units[number], conditions[number][annotator]

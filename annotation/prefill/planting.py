@@ -53,12 +53,12 @@ def _is_close(length: int, wanted: int) -> bool:
 
 
 def touches(one: Span, other: Span) -> bool:
-    """Whether two spans overlap or stand side by side."""
+    """Return whether two spans overlap or are adjacent."""
     return one.side == other.side and one.start <= other.end and other.start <= one.end
 
 
 def overlaps(one: Span, other: Span) -> bool:
-    """Whether two spans have a character in common."""
+    """Return whether two spans have a character in common."""
     return one.side == other.side and one.start < other.end and other.start < one.end
 
 

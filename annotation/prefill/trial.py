@@ -52,7 +52,7 @@ WITH_CONTROLS = message(
 
 
 def is_trial(campaign: Campaign) -> bool:
-    """Whether a campaign has a built-in trial."""
+    """Return whether a campaign has a built-in trial."""
     if not campaign.is_prefilled:
         return False
     prefill = Prefill.objects.filter(campaign=campaign).first()
@@ -120,7 +120,7 @@ def prefill_faults(campaign: Campaign) -> Iterator[Message]:
 
 
 def _fits(campaign: Campaign) -> bool:
-    """Whether the suggestions fit the protocol, which may have been changed."""
+    """Return whether the suggestions fit the protocol, which may have been changed."""
     scheme = campaign.judging.spans
     if scheme is None:
         return False

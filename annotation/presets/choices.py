@@ -114,7 +114,7 @@ PRESETS = {
             "length",
             _("Rate shortened translations"),
             "Cheng 2023",
-            _("How much of the main information is preserved at the required length, such as 80%."),
+            _("How much of the main information is preserved at the length ratio, such as 80%."),
             "segment-da",
             shows_reference=True,
             is_shortened=True,

@@ -52,7 +52,7 @@ def free_name(name: str) -> str:
 
 
 def has_documents(test_set: TestSet) -> bool:
-    """Whether a document has several segments."""
+    """Return whether a document has several segments."""
     documents = test_set.segments.exclude(document="").values("document").order_by("document")
     return documents.annotate(n=Count("pk")).filter(n__gt=1).exists()
 

@@ -50,7 +50,7 @@ class Scale:
         return self.label or self.key
 
     def holds(self, value: object) -> bool:
-        """Whether a value is a whole number on the scale."""
+        """Return whether a value is a whole number on the scale."""
         return type(value) is int and value in range(self.low, self.high + 1, self.step)
 
     def at(self, share: float) -> float:

@@ -246,7 +246,7 @@ DA_PACE = Pace(
     29,
     message(
         "pace.da",
-        "means of WMT21 ru–en (crowd, 159 tasks) and WMT22 zh–en (11 people, up to 300 s)",
+        "means of WMT21 ru–en (crowd, 159 tasks) and WMT22 zh–en (11 annotators, up to 300 s)",
     ),
 )
 PACES: dict[str, Pace] = {

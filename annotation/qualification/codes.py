@@ -63,7 +63,7 @@ VERDICTS = {
     UNFINISHED: message("code.unfinished", "not finished"),
     EXCLUDED: message("code.excluded", "excluded"),
     WRONG: message("code.wrong", "wrong"),
-    FAILED: message("code.failed", "failed checks"),
+    FAILED: message("code.failed", "failed control items"),
 }
 OTHERS_CODE = message("code.others", "This is not the code of this annotator.")
 SHARED_CODE = message(
@@ -73,7 +73,9 @@ SHARED_CODE = message(
 UNKNOWN_CODE = message("code.unknown", "No annotator of this campaign has this code.")
 NOT_COUNTED = message("code.not-counted", "No analysis uses the judgments of this annotator.")
 ITEMS_LEFT = message("code.items-left", "The annotator has not rated all items yet.")
-CODE_OF_FAILED = message("code.of-failed", "This is the code for annotators who failed checks.")
+CODE_OF_FAILED = message(
+    "code.of-failed", "This is the code for annotators who failed control items."
+)
 ALL_RATED = message("code.all-rated", "The annotator has rated all items.")
 
 
@@ -141,14 +143,14 @@ def goodbye(annotator: Annotator, completion: Completion | None) -> str:
 
 
 def _has_had_all(annotator: Annotator, has_more: bool) -> bool:
-    """Whether a pool has no more items for an annotator who is not excluded."""
+    """Return whether a pool has no more items for an annotator who is not excluded."""
     if has_more or annotator.excluded_at is not None:
         return False
     return annotator.assignments.filter(completed_at__isnull=False).exists()
 
 
 def is_finished(annotator: Annotator) -> bool:
-    """Whether an annotator has finished."""
+    """Return whether an annotator has finished."""
     rows = Annotator.objects.filter(pk=annotator.pk)
     return annotator.pk in finished(annotator.campaign, rows)
 

@@ -115,14 +115,14 @@ def _screen(judgment: Judgment) -> int:
 
 
 def _is_too_fast(screen: Sequence[Any]) -> bool:
-    """Whether a screen was answered too fast; answers submitted together have one time."""
+    """Return whether a screen was answered too fast; answers submitted together have one time."""
     times = {(each.started_at, each.submitted_at) for each in screen}
     passed = sum((given - began for began, given in times), timedelta(0))
     return passed < least_time([each.assignment for each in screen])
 
 
 def passes(annotator: Annotator, most: float) -> bool:
-    """Whether an annotator fails at most `most` control items; below 1, at most that share."""
+    """Return whether the number of failed items is at most `most`, or that share if below 1."""
     n_failed = failures(annotator)
     if 0 < most < 1:
         checks = Q(**{f"{_KIND}__in": (Item.Kind.TRAP, Item.Kind.GOLD)}, is_current=True)

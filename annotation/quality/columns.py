@@ -92,7 +92,7 @@ class JudgmentColumns:
         return np.where(self.document == NOTHING, self.segment, self.document)
 
     def is_kind(self, *kinds: Item.Kind) -> Mask:
-        """Judgments of items of these kinds."""
+        """Return a mask of the judgments of items of these kinds."""
         return np.isin(self.kind, [kind.value for kind in kinds])
 
     def select(self, chosen: Mask | Integers) -> "JudgmentColumns":

@@ -26,7 +26,7 @@ MARK_KEYS = {"minor": "m", "major": "M", "neutral": "n"}
 
 @register.simple_tag(takes_context=True)
 def person(context: template.Context) -> str:
-    """A name for the signed-in person that tells nothing; answers waiting in a browser carry it."""
+    """Return a meaningless name of the user, which answers waiting in a browser carry."""
     return pseudonym(context["request"].user)
 
 
@@ -49,7 +49,7 @@ class Alike(template.Node):
 
 @register.tag
 def alike(parser: Parser, token: Token) -> Alike:
-    """`{% alike value … %}…{% endalike %}`: a part that depends only on these values.
+    """Render a part that depends only on these values once: `{% alike value … %}…{% endalike %}`.
 
     Twenty screens that are fetched ahead differ in their texts; their scales, marks and buttons
     are two thirds of the drawing.
@@ -72,7 +72,7 @@ def exact(content: str) -> SafeString:
 
 @register.filter
 def duration(milliseconds: int) -> str:
-    """`1 h 12 min`; less than a minute is `0 min`."""
+    """Return a duration as `1 h 12 min`; less than a minute is `0 min`."""
     hours, minutes = divmod(milliseconds // 60_000, 60)
     if hours:
         return _("%(hours)d h %(minutes)d min") % {"hours": hours, "minutes": minutes}
@@ -81,13 +81,13 @@ def duration(milliseconds: int) -> str:
 
 @register.filter
 def mark_key(severity: str, place: int = -1) -> str:
-    """The key that marks an error of this severity: own ones go by their place."""
+    """Return the key that marks an error of a severity; own severities go by position."""
     return MARK_KEYS.get(severity) or dict(enumerate(MARK_KEYS.values())).get(place, "")
 
 
 @register.filter
 def levels(scheme: SpanScheme) -> str:
-    """JSON of how errors of each severity are drawn."""
+    """Return how errors of each severity are drawn, as JSON."""
     return json.dumps({each.key: scheme.level(each.key) for each in scheme.severities})
 
 
@@ -99,7 +99,7 @@ def token_label(token: str) -> str:
 
 @register.filter
 def labels(anchors: Sequence[Anchor], high: int) -> str:
-    """JSON of what scores mean: each mark, its words, and the score from which they apply.
+    """Return the labels of scores as JSON: each mark, its words, and its first score.
 
     A score has the words of the nearest mark. Where the last mark is not the end of the scale,
     each begins a range, such as 45 to 64 of contrastive ESA.
@@ -113,7 +113,7 @@ def labels(anchors: Sequence[Anchor], high: int) -> str:
 
 @register.filter
 def taxonomy(categories: Iterable[Category]) -> str:
-    """JSON of a tree of categories: key, words, and the categories below."""
+    """Return a tree of categories as JSON: key, words, subcategories."""
     return json.dumps(_nodes(categories))
 
 
@@ -123,13 +123,13 @@ def _nodes(categories: Iterable[Category]) -> list[Any]:
 
 @register.filter
 def protocol_label(name: str) -> str | Promise:
-    """What people call a protocol that data and programs know by its name."""
+    """Return the label of a protocol."""
     return protocols.get(name).label
 
 
 @register.filter
 def weights(scheme: SpanScheme) -> str:
-    """JSON of the penalties that differ from the severity's own: category, severity, penalty."""
+    """Return penalties that differ from their severity's, as JSON by category and severity."""
     found: dict[str, dict[str, Any]] = {}
     for category in sorted(scheme.category_keys):
         for severity in scheme.severities:

@@ -19,7 +19,7 @@ register.filter(numbers.p_value)
 
 @register.filter
 def duration(seconds: float | None) -> str:
-    """Return seconds as `8 s`, `4 min`, `2 h 5 min` or `3 d 4 h`; a dash for None."""
+    """Return seconds as `8 s`, `4 min`, `2 h 5 min`, `3 d 4 h` or `12 d`; a dash for None."""
     if seconds is None:
         return NOTHING
     whole = max(0, round(seconds))
@@ -31,6 +31,8 @@ def duration(seconds: float | None) -> str:
     hours, minutes = divmod(minutes, 60)
     if hours < 48:
         return _("%(hours)d h %(minutes)d min") % {"hours": hours, "minutes": minutes}
+    if hours >= 7 * 24:
+        return _("%(days)d d") % {"days": hours // 24}
     return _("%(days)d d %(hours)d h") % {"days": hours // 24, "hours": hours % 24}
 
 
@@ -42,7 +44,7 @@ def milliseconds(value: int | None) -> str:
 
 @register.filter
 def interval(value: Sequence[float | None] | None, places: int = 2) -> str:
-    """Low and high, which come first, as `[0.41, 0.63]`; empty without an interval."""
+    """Return the first two numbers as an interval, `[0.41, 0.63]`; empty without one."""
     return numbers.interval(value, places)
 
 

@@ -13,6 +13,7 @@ from annotation.uploads.drafts import (
     SOURCE_LANGUAGE,
     TARGET_LANGUAGE,
     TestSetDraft,
+    reference_label,
 )
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near, fold, nfc
@@ -124,7 +125,7 @@ def _check_segments(draft: TestSetDraft, report: Report) -> None:
             if is_odd(text):
                 _check_text(text, draft.place("reference", i, name), report)
     for name in sorted({name for segment in draft.segments for name in segment.references}):
-        place = Place(field=f"reference {name}")
+        place = Place(field=reference_label(name))
         _check_name(name, max_length(Reference, "name"), place, report, what=REFERENCE_NAME)
 
 

@@ -16,6 +16,12 @@ NAME = message("field.name", "name")
 SOURCE_LANGUAGE = message("field.source-language", "source language")
 TARGET_LANGUAGE = message("field.target-language", "target language")
 DESCRIPTION = message("field.description", "description")
+# What messages call the parts of a segment.
+SOURCE = message("part.source", "source")
+DOCUMENT = message("part.document", "document")
+REFERENCE = message("part.reference", "reference")
+OUTPUT = message("part.output", "output")
+PARTS = {"key": message("part.key", "key"), "source": SOURCE, "document": DOCUMENT}
 Where = tuple[str | int, ...]
 
 
@@ -24,7 +30,7 @@ class Rows:
     """The rows of a file's column: `rows` maps segment numbers, or keys of outputs, to lines."""
 
     file: str
-    field: str
+    field: str | Message
     rows: dict[Any, int]
 
     def place(self, where: str | int) -> Place | None:
@@ -105,7 +111,7 @@ class TestSetDraft:
     rows: dict[Where, list[Rows]] = field(default_factory=dict, repr=False, compare=False)
 
     def head(self) -> dict[str, str]:
-        """What describes the test set, without its texts."""
+        """Return what describes the test set, without its texts."""
         return {name: getattr(self, name) for name in HEAD}
 
     def place(self, *where: str | int) -> Place:
@@ -138,8 +144,8 @@ class TestSetDraft:
             return message(
                 "place.output", "system {system}, segment {segment}", system=system, segment=rest[0]
             )
+        column = reference_label(str(rest[0])) if rest else PARTS.get(str(kind), str(kind))
         segment = self.segments[int(number)].key
-        column = " ".join(map(str, (kind, *rest)))
         return message("place.text", "segment {segment}, {column}", segment=segment, column=column)
 
 
@@ -149,6 +155,11 @@ def _column_of(where: Where) -> tuple[Where, str | int]:
     if kind == "output":
         return (kind, number), rest[0]
     return (kind, *rest), number
+
+
+def reference_label(name: str) -> Message:
+    """Return what messages call a reference."""
+    return message("place.reference", "reference {name}", name=name)
 
 
 def label(name: str, ratio: Decimal) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -28,17 +29,17 @@ class InputFile:
 
     @classmethod
     def at(cls, path: Path) -> InputFile:
-        """The file at a path. Raises OSError if there is none."""
+        """Return the file at a path. Raises OSError if there is none."""
         return cls(path.name, path.stat().st_size, lambda: path.open("rb"))
 
     @classmethod
     def sent(cls, upload: UploadedFile[Any]) -> InputFile:
-        """A file of a form, which may be opened several times."""
+        """Return a file of a form, which may be opened several times."""
         return cls(upload.name or "file", upload.size or 0, lambda: _opened(upload))
 
     @classmethod
     def holding(cls, name: str, data: bytes) -> InputFile:
-        """Bytes in memory under a file name."""
+        """Return bytes in memory as a file of this name."""
         return cls(name, len(data), lambda: io.BytesIO(data))
 
 
@@ -78,6 +79,16 @@ def beginning(file: InputFile) -> str:
         return stream.read(1_000).decode("utf-8", "replace")
 
 
+def hashes(files: Iterable[InputFile]) -> list[dict[str, str]]:
+    """Return name and SHA-256 of files, for the provenance of what was read from them."""
+    found = []
+    for file in files:
+        with file.open() as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+            found.append({"name": file.name, "sha256": digest})
+    return found
+
+
 def read_bytes(file: InputFile, report: Report) -> bytes | None:
     """Read a file; None, with the reason reported, if it is too large."""
     if refusal := too_large(file.size):
@@ -101,6 +112,7 @@ def decode(name: str, data: bytes, report: Report) -> str | None:
         report.error(error.message, Place(name, error.row))
         return None
     add_notes(name, found.notes, report)
+    report.saw(name, encoding=found.encoding)
     return found.text
 
 

@@ -70,7 +70,7 @@ def decode(text: str) -> str:
 
 
 def _character(found: re.Match[str]) -> str:
-    """An entity that names no character, or one that no text may hold, stays as it is."""
+    """Return the character of an entity; the entity itself if no text may contain that."""
     character = html.unescape(found[0])
     is_usable = character not in ("", "\ufffd") and not re.search(r"[\x00-\x1f\x7f]", character)
     return character if is_usable else found[0]

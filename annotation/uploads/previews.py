@@ -1,7 +1,7 @@
 """Preview a checked draft: counts, a table of the systems, the first segments."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from annotation.uploads.changes import NO_CHANGES, Changes, Stored
@@ -9,8 +9,10 @@ from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import EnoughError, Report, showable
 from annotation.uploads.readers import read
 from annotation.uploads.store import examine
-from annotation.uploads.submissions import Submission
+from annotation.uploads.submissions import Submission, of_pair
 from annotation.uploads.tables.meanings import Meaning
+from annotation.uploads.tables.pairs import ALL
+from annotation.uploads.tables.skipping import read_skipping
 from annotation.uploads.warnings import (
     add_warnings,
     measure,
@@ -61,22 +63,55 @@ class Preview:
 
 @dataclass
 class Checked:
-    """A checked draft with its problems, and the fields of the columns of its tables."""
+    """A checked draft with its problems, and the fields of the columns of its tables.
+
+    `pairs` are the language pairs that tables name.
+    """
 
     draft: TestSetDraft
     report: Report
     changes: Changes
     preview: Preview
     meanings: list[Meaning] = field(default_factory=list)
+    pairs: list[tuple[str, str]] = field(default_factory=list)
 
 
 def check_submission(submission: Submission, *, user: Any = None) -> Checked:
     """Read and check files without storing anything: the dry run. Commands have no `user`."""
-    report = Report(limit=MOST_ERRORS)
+    return check_pairs(replace(submission, pair=""), user=user)[0]
+
+
+def check_pairs(submission: Submission, *, user: Any = None) -> list[Checked]:
+    """Check a submission as one test set, or one for each language pair if all were asked for.
+
+    The results have one report.
+    """
+
+    def once(report: Report) -> list[Checked]:
+        found = [_check(part, report, user) for part in _parts(submission)]
+        # What is wrong with the files of several language pairs is reported once.
+        report.problems = list(dict.fromkeys(report.problems))
+        return found
+
+    found, report = read_skipping(submission.skip, once, limit=MOST_ERRORS)
+    report.gather()
+    return found
+
+
+def _parts(submission: Submission) -> list[Submission]:
+    """Return a submission for each language pair of its tables if all were asked for."""
+    if submission.pair != ALL:
+        return [submission]
+    own = submission.source_language, submission.target_language
+    pairs = read(submission, Report()).pairs
+    codes = dict.fromkeys((s or own[0], t or own[1]) for s, t in pairs)
+    return [of_pair(submission, *pair) for pair in codes] or [submission]
+
+
+def _check(submission: Submission, report: Report, user: Any) -> Checked:
     reading = read(submission, report)
     checked = check_draft(reading.draft, report, user=user)
-    checked.meanings = reading.meanings
-    report.gather()
+    checked.meanings, checked.pairs = reading.meanings, list(reading.pairs)
     return checked
 
 

@@ -1,14 +1,12 @@
 """Problems of an upload, each a message with its place: file, row and field."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn, Protocol
 
 from core.messages import as_json
-from metaeval.messages import Message, Parameter, from_json, message
+from metaeval.messages import Message, Parameter, from_json, message, printable
 
-UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 # More problems of one cause than this are shown as one.
 PLACES = 5
 Severity = Literal["error", "warning", "note"]
@@ -89,10 +87,17 @@ class Problem:
             "more": as_json(self.more) if self.more else None,
         }
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the problem as it is stored: the field, too, is translated when it is shown."""
+        field = self.place.field
+        return self.as_json() | {"field": as_json(field) if isinstance(field, Message) else field}
+
 
 def problem_from_json(values: Mapping[str, Any]) -> Problem:
-    """Return the problem that `Problem.as_json` wrote."""
-    place = Place(values["file"], values["row"], values["field"])
+    """Return the problem that `Problem.to_json` wrote."""
+    field = values["field"]
+    field = from_json(field) if isinstance(field, Mapping) else field
+    place = Place(values["file"], values["row"], field)
     more = values["more"]
     return Problem(values["severity"], from_json(values), place, from_json(more) if more else None)
 
@@ -102,30 +107,75 @@ class EnoughError(Exception):
 
 
 @dataclass
+class Seen:
+    """What a file was recognised as.
+
+    `format` is the name of the format, empty for plain text; `separator` parts the cells of a
+    table, and `rows` counts its rows, or the lines of plain text.
+    """
+
+    file: str
+    format: str = ""
+    encoding: str = ""
+    separator: str = ""
+    rows: int | None = None
+
+
+class RowsToSkip(Protocol):
+    """Says of which errors the rows are skipped (`annotation.uploads.tables.skipping`)."""
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many rows have a problem of each kind."""
+
+    def takes(self, code: str, place: Place) -> bool:
+        """Return True if the row of an error is skipped, so that it is no error."""
+
+    def remove(self, file: str, lines: Collection[int]) -> set[int]:
+        """Return the lines of a table that are skipped; they must then be taken out."""
+
+
+@dataclass
 class Report:
     """Everything found while reading and checking, in the order in which it was found.
 
     With a `limit`, the error that reaches it raises EnoughError: a damaged file of a million rows
-    has a million errors. `is_cut` then says that there may be more.
+    has a million errors. `is_cut` then says that there may be more. `skips` are the rows that a
+    person chose to skip, `files` what the files were recognised as.
     """
 
     problems: list[Problem] = field(default_factory=list)
     limit: int | None = None
     is_cut: bool = False
+    skips: RowsToSkip | None = None
+    files: dict[str, Seen] = field(default_factory=dict)
+
+    def saw(self, file: str, **facts: Any) -> None:
+        """Record what a file was recognised as, by the fields of `Seen`."""
+        name = printable(file)
+        self.files[name] = replace(self.files.get(name) or Seen(name), **facts)
 
     def _add(self, severity: Severity, message: Message, place: Place) -> None:
         place = place._replace(file=printable(place.file), field=_printable(place.field))
         self.problems.append(Problem(severity, _printable(message), place))
 
     def error(self, message: Message, place: Place = NOWHERE) -> None:
-        """Add something that prevents the import."""
+        """Add something that prevents the import, unless its row is skipped."""
+        place = place._replace(file=printable(place.file))
+        if self.skips and self.skips.takes(message.code, place):
+            return
         self._add("error", message, place)
         self._n_errors += 1
         if self.limit is not None and self._n_errors >= self.limit:
             self.stop(_too_many(self.limit))
 
     def error_in_rows(self, message: Message, file: str, rows: Sequence[int]) -> None:
-        """Add one error that several rows of a file have."""
+        """Add one error that several rows of a file have, unless they are skipped."""
+        skips, name = self.skips, printable(file)
+        if skips:
+            rows = [row for row in rows if not skips.takes(message.code, Place(name, row))]
+        if not rows:
+            return
         self.error(message, Place(file, rows[0]))
         if len(rows) > 1:
             more = _repeated(len(rows), rows[1:PLACES])
@@ -150,7 +200,9 @@ class Report:
         causes: dict[object, list[Problem]] = {}
         for problem in self.problems:
             place = problem.place
-            cause = (problem.severity, place.file, place.field, problem.code)
+            # The fields of JSON are paths: one cause has as many as there are values.
+            where = "" if place.row is None and "[" in str(place.field) else place.field
+            cause = (problem.severity, place.file, where, problem.code)
             causes.setdefault(cause, []).append(problem)
         self.problems = [
             problem
@@ -189,6 +241,12 @@ def _too_many(limit: int) -> Message:
 def _gathered(alike: Sequence[Problem]) -> Problem:
     """Return the first problem of one cause, with a count and the next rows."""
     rows = [each.place.row for each in alike[1:PLACES] if each.place.row is not None]
+    fields = list(dict.fromkeys(str(each.place.field) for each in alike))[1:PLACES]
+    if fields and not rows:
+        more = message(
+            "problem.times-at", "{n} times, next at {places}", n=len(alike), places=fields
+        )
+        return replace(alike[0], more=more)
     return replace(alike[0], more=_repeated(len(alike), rows))
 
 
@@ -205,11 +263,6 @@ def _printable(value: Parameter) -> Any:
     if isinstance(value, list):
         return [_printable(each) for each in value]
     return printable(value) if isinstance(value, str) else value
-
-
-def printable(text: str) -> str:
-    """Write control characters and lone surrogates, which pages cannot show, as escapes."""
-    return UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def showable(text: str) -> str:

@@ -1,19 +1,23 @@
 """Files to a draft: plain parallel text here, tables in `segment_tables` and `output_tables`."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from django.conf import settings
 
-from annotation.uploads.drafts import Rows, SegmentDraft, SystemDraft, TestSetDraft
-from annotation.uploads.files import (
-    InputFile,
-    beginning,
-    decode,
-    read_bytes,
-    read_text,
-    too_large,
+from annotation.uploads.drafts import (
+    DOCUMENT,
+    OUTPUT,
+    SOURCE,
+    Rows,
+    SegmentDraft,
+    SystemDraft,
+    TestSetDraft,
+    reference_label,
 )
+from annotation.uploads.files import InputFile, beginning, read_text, too_large
+from annotation.uploads.formats.base import TEST_SET, Import
+from annotation.uploads.formats.registry import is_marked, read_files
+from annotation.uploads.formats.wmt_documents import with_references
 from annotation.uploads.media.attachments import attach
 from annotation.uploads.problems import EnoughError, Place, Report
 from annotation.uploads.reading import Reading, wrong_length
@@ -25,20 +29,10 @@ from annotation.uploads.submissions import (
     split_label,
 )
 from annotation.uploads.tables.lines import Listing
-from annotation.uploads.tables.marked import is_marked, marked_tables
 from annotation.uploads.tables.meanings import understand
 from annotation.uploads.tables.outputs import read_outputs
-from annotation.uploads.tables.pairs import keep_pair
-from annotation.uploads.tables.paragraphs import split_documents
-from annotation.uploads.tables.rows import (
-    LONGEST_TEXT,
-    Table,
-    column_name,
-    is_workbook,
-    parse,
-    table_in,
-    too_long,
-)
+from annotation.uploads.tables.pairs import ALL, keep_pair
+from annotation.uploads.tables.rows import LONGEST_TEXT, Table, column_name, too_long
 from annotation.uploads.tables.segments import is_segment_table, read_segments
 from metaeval.files.decoding import split_lines
 from metaeval.messages import Message, message, plural
@@ -64,20 +58,17 @@ def read(submission: Submission, report: Report) -> Reading:
     )
     try:
         if _fits(submission.files, report):
-            _read_files(reading, _with_marked_as_tables(submission, report))
+            _read_files(reading, _with_marked_as_tables(submission))
     except EnoughError:
         draft.segments, draft.systems = [], []
     return reading
 
 
-def _with_marked_as_tables(submission: Submission, report: Report) -> Submission:
+def _with_marked_as_tables(submission: Submission) -> Submission:
     """Return the submission with XML and SGML files as tables: they state what their texts are."""
     plain = [file for file in (submission.source, *submission.references) if file is not None]
     plain += [system.file for system in submission.systems]
-    marked = [file for file in plain if is_marked(beginning(file))]
-    for file in marked:
-        text = message("upload.marked", "The file was read as XML or SGML.")
-        report.note(text, Place(file.name))
+    marked = [file for file in plain if is_marked(file.name, beginning(file))]
     return replace(
         submission,
         source=None if submission.source in marked else submission.source,
@@ -91,7 +82,8 @@ def _read_files(reading: Reading, submission: Submission) -> None:
     tables = _read_tables(reading, submission)
     holder = _read_segments(reading, submission, tables)
     draft = reading.draft
-    reading.listing = _listing(draft) if holder else Listing.stored(draft.slug)
+    if reading.listing is None:
+        reading.listing = _listing(draft) if holder else Listing.stored(draft.slug)
     attach(draft.segments, submission.media, reading.report, lambda i, field: draft.place(field, i))
     for table in tables:
         read_outputs(reading, table)
@@ -118,36 +110,23 @@ def _fits(files: list[InputFile], report: Report) -> bool:
 
 
 def _read_tables(reading: Reading, submission: Submission) -> list[Table]:
+    def refuse_too_many(name: str, text: str) -> None:
+        # A lower bound; the exact number of texts is known after the columns.
+        if (lines := text.count("\n")) > settings.MAX_UPLOAD_TEXTS:
+            reading.expect(lines, Place(name))
+
     report, pair = reading.report, (reading.draft.source_language, reading.draft.target_language)
     tables = []
-    for table in split_documents(list(_parsed(reading, submission.tables)), report):
-        taken, meaning = understand(table, submission.columns, report)
+    to = Import(TEST_SET, report, pair)
+    for table in read_files(submission.tables, to, check=refuse_too_many):
+        taken, meaning = understand(with_references(table), submission.columns, report)
         reading.meanings.append(meaning)
-        tables += [keep_pair(taken, pair, report)] if taken else []
+        if taken:
+            kept, counts = keep_pair(taken, pair, report, is_one_of_all=submission.pair == ALL)
+            reading.pairs += counts
+            tables.append(kept)
     _refuse_strange_columns(submission, reading)
     return tables
-
-
-def _parsed(reading: Reading, files: Sequence[InputFile]) -> Iterator[Table]:
-    marked = []
-    for file in files:
-        data = read_bytes(file, reading.report)
-        if data is None:
-            continue
-        if is_workbook(file.name, data):
-            if table := table_in(file.name, data, reading.report):
-                yield table
-            continue
-        if (text := decode(file.name, data, reading.report)) is None:
-            continue
-        # A lower bound; the exact number of texts is known after the columns.
-        _refuse_too_many(reading, text, file)
-        if is_marked(text):
-            marked.append((file.name, text))
-        elif table := parse(file.name, text, reading.report):
-            yield table
-    pair = reading.draft.source_language, reading.draft.target_language
-    yield from marked_tables(marked, pair, reading.report)
 
 
 def _refuse_strange_columns(submission: Submission, reading: Reading) -> None:
@@ -163,11 +142,6 @@ def _refuse_strange_columns(submission: Submission, reading: Reading) -> None:
                 "upload.no-table", "No table with columns to name is called “{table}”.", table=name
             )
             reading.report.error(text)
-
-
-def _refuse_too_many(reading: Reading, text: str, file: InputFile) -> None:
-    if (lines := text.count("\n")) > settings.MAX_UPLOAD_TEXTS:
-        reading.expect(lines, Place(file.name))
 
 
 def _read_segments(reading: Reading, submission: Submission, tables: list[Table]) -> str:
@@ -195,46 +169,56 @@ def _read_segments(reading: Reading, submission: Submission, tables: list[Table]
 
 def _read_plain_segments(reading: Reading, source: InputFile, submission: Submission) -> None:
     draft = reading.draft
-    lines = _lines(source, "source", reading)
+    lines = _lines(source, SOURCE, reading)
     if lines is None:
         return
     if not lines:
         reading.report.error(message("file.empty", "The file is empty."), Place(source.name))
-    draft.segments = [SegmentDraft(str(i), line) for i, line in enumerate(lines, 1)]
+    gone = reading.skipped(source.name, len(lines))
+    kept = [line for line in range(1, len(lines) + 1) if line not in gone]
+    reading.listing = Listing([str(n) for n in range(1, len(lines) + 1)], [""] * len(lines), True)
+    reading.skipped_keys = set(map(str, gone))
+    draft.segments = [SegmentDraft(str(line), lines[line - 1]) for line in kept]
     draft.is_in_file_order = draft.keys_are_lines = True
-    numbers = {i: i + 1 for i in range(len(lines))}
-    draft.read_from(("source",), Rows(source.name, "source", numbers))
-    draft.read_from(("key",), Rows(source.name, "source", numbers))
+    rows = dict(enumerate(kept))
+    draft.read_from(("source",), Rows(source.name, SOURCE, rows))
+    draft.read_from(("key",), Rows(source.name, SOURCE, rows))
     for number, file in enumerate(submission.references):
         name = reference_name(number)
-        texts = _parallel(reading, file, f"reference {name}", source.name)
-        for segment, line in zip(draft.segments, texts, strict=False):
-            segment.references[name] = line
-        draft.read_from(("reference", name), Rows(file.name, f"reference {name}", numbers))
+        column = reference_label(name)
+        if texts := _parallel(reading, file, column, source.name):
+            absent = reading.skipped(file.name, len(texts))
+            for segment, line in zip(draft.segments, kept, strict=True):
+                if line not in absent:
+                    segment.references[name] = texts[line - 1]
+        draft.read_from(("reference", name), Rows(file.name, column, rows))
     if submission.documents:
-        _read_documents(reading, submission.documents, source.name)
+        _read_documents(reading, submission.documents, source.name, kept)
 
 
-def _read_documents(reading: Reading, file: InputFile, source: str) -> None:
-    for i, line in enumerate(_parallel(reading, file, "document", source)):
-        place = Place(file.name, i + 1, "document")
-        reading.draft.segments[i].document = line.strip()
+def _read_documents(reading: Reading, file: InputFile, source: str, lines_read: list[int]) -> None:
+    lines = _parallel(reading, file, DOCUMENT, source)
+    for i, line in enumerate(lines_read if lines else ()):
+        document = lines[line - 1].strip()
+        place = Place(file.name, line, DOCUMENT)
+        reading.draft.segments[i].document = document
         reading.draft.places["document", i] = place
-        if not line.strip():
+        if not document:
             reading.report.error(message("document.empty", "The document id is empty."), place)
 
 
-def _lines(file: InputFile, field: str, reading: Reading) -> list[str] | None:
+def _lines(file: InputFile, field: Message, reading: Reading) -> list[str] | None:
     report = reading.report
     content = read_text(file, report)
     if content is None:
         return None
-    if field != "document":
+    if field != DOCUMENT:
         reading.expect(content.count("\n"), Place(file.name))
     lines = split_lines(content)
+    report.saw(file.name, rows=len(lines))
     for i in (i for i, line in enumerate(lines) if len(line) > LONGEST_TEXT):
         report.stop(too_long(len(lines[i])), Place(file.name, i + 1, field))
-    if field != "document":
+    if field != DOCUMENT:
         lines = reading.texts(lines, file.name, field, range(1, len(lines) + 1))
     if tabs := [i + 1 for i, line in enumerate(lines) if "\t" in line]:
         text = plural(
@@ -247,10 +231,11 @@ def _lines(file: InputFile, field: str, reading: Reading) -> list[str] | None:
     return lines
 
 
-def _parallel(reading: Reading, file: InputFile, field: str, source: str) -> list[str]:
+def _parallel(reading: Reading, file: InputFile, field: Message, source: str) -> list[str]:
     """Return a file's lines if it has one for each segment, else none."""
     lines = _lines(file, field, reading)
-    if lines is None or not _matches(reading, file, lines, len(reading.draft.segments), source):
+    wanted = len(reading.listing.keys) if reading.listing else 0
+    if lines is None or not _matches(reading, file, lines, wanted, source):
         return []
     return lines
 
@@ -267,7 +252,7 @@ def _matches(reading: Reading, file: InputFile, lines: list[str], wanted: int, s
 def _read_system_file(reading: Reading, system: SystemFile, within: str | Message) -> None:
     """Read the outputs of one system, one line per segment of the file or test set `within`."""
     file, draft = system.file, reading.draft
-    lines = _lines(file, "output", reading)
+    lines = _lines(file, OUTPUT, reading)
     try:
         name, ratio = split_label(system.label, reading.ratio)
     except RatioError as error:
@@ -279,8 +264,13 @@ def _read_system_file(reading: Reading, system: SystemFile, within: str | Messag
     if keys is None:
         return
     j = len(draft.systems)
-    rows = {key: row for row, key in enumerate(keys, 1) if key is not None}
+    gone = reading.skipped(file.name, len(lines))
+    rows = {
+        key: row
+        for row, key in enumerate(keys, 1)
+        if key is not None and row not in gone and key not in reading.skipped_keys
+    }
     outputs = {key: lines[row - 1] for key, row in rows.items()}
     draft.systems.append(SystemDraft(name, ratio, outputs))
     draft.places["system", j] = Place(file.name)
-    draft.read_from(("output", j), Rows(file.name, "output", rows))
+    draft.read_from(("output", j), Rows(file.name, OUTPUT, rows))

@@ -1,5 +1,6 @@
 """The state while files are read: the draft, the report and the options."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -20,7 +21,8 @@ class Reading:
 
     `meanings` says what the columns of each table were taken for; with `decodes`, HTML entities
     become characters. `listing` are the segments that files without keys are of, and `lines` what
-    their lines are (`annotation.uploads.tables.lines`).
+    their lines are (`annotation.uploads.tables.lines`); of them, `skipped_keys` are skipped.
+    `pairs` counts the rows of tables by the languages that they name.
     """
 
     draft: TestSetDraft
@@ -30,6 +32,8 @@ class Reading:
     meanings: list[Meaning] = field(default_factory=list)
     lines: str = ""
     listing: Listing | None = None
+    skipped_keys: set[str] = field(default_factory=set)
+    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
     _is_unclear: bool = False
     _texts: int = 0
     _decoded: int = 0
@@ -48,6 +52,11 @@ class Reading:
                 limit=limit,
             )
             self.report.stop(text, place)
+
+    def skipped(self, file: str, n_lines: int) -> set[int]:
+        """Return the lines of a plain file that a person skips."""
+        skips = self.report.skips
+        return skips.remove(file, range(1, n_lines + 1)) if skips else set()
 
     def key_of_lines(
         self, n_lines: int, place: Place, within: str | Message
@@ -78,7 +87,9 @@ class Reading:
             self.report.error(wrong_length(n_lines, len(keys), within), place)
         return None
 
-    def texts(self, lines: list[str], file: str, column: str, rows: Iterable[int]) -> list[str]:
+    def texts(
+        self, lines: list[str], file: str, column: str | Message, rows: Iterable[int]
+    ) -> list[str]:
         """Return the texts of a column, decoded if that was asked for."""
         if not self.decodes:
             return lines
@@ -87,7 +98,7 @@ class Reading:
             for line, row in zip(lines, rows, strict=False)
         ]
 
-    def _decode(self, text: str, file: str, column: str, row: int) -> str:
+    def _decode(self, text: str, file: str, column: str | Message, row: int) -> str:
         decoded = decode(text)
         if decoded != text:
             self._decoded += 1

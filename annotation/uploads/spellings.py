@@ -39,11 +39,6 @@ class Near:
     def _names(self) -> dict[Decimal | str, str]:
         return {_number_or_folded(name): name for name in self._known}
 
-    def __call__(self, name: str) -> str:
-        """Return `; “1” is there`, or an empty text."""
-        found = self.name(name)
-        return f"; “{found}” is there" if found else ""
-
     def name(self, unknown: str) -> str:
         """Return the known name, or an empty text."""
         return self._names.get(_number_or_folded(unknown), "")

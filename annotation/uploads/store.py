@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Model
 
 from annotation.access import may_change_test_set, test_set_refusal
-from annotation.models import Output, Reference, Segment, System, TestSet
+from annotation.models import Output, Reference, Segment, SkippedRows, System, TestSet
 from annotation.models.corpus import content_key, in_order
 from annotation.uploads.changes import Changes, Stored, compare, read_stored
 from annotation.uploads.checks import check
@@ -86,13 +86,18 @@ def _require_owner(test_set: TestSet | None, changes: Changes, user: Any, report
 
 
 def store(
-    draft: TestSetDraft, *, user: Any = None, expected: Changes | None = None
+    draft: TestSetDraft,
+    *,
+    user: Any = None,
+    expected: Changes | None = None,
+    skipped: Iterable[Message] = (),
 ) -> ImportResult:
     """Store a test set, or add its systems to the stored test set of the same slug.
 
-    Storing the same draft again changes nothing. Raises ValidationError with every violation, one
-    being that the `user` may not add to the test set, and OutdatedError where the changes are no
-    longer the `expected` ones that were previewed.
+    `skipped` says which rows of the files were skipped. Storing the same draft again changes
+    nothing. Raises ValidationError with every violation, one being that the `user` may not add to
+    the test set, and OutdatedError where the changes are no longer the `expected` ones that were
+    previewed.
     """
     report = Report()
     try:
@@ -103,6 +108,8 @@ def store(
             if expected is not None and changes != expected:
                 raise OutdatedError
             test_set = _write(draft, stored, user)
+            if not changes.is_empty:
+                note_skipped(skipped, test_set, user=user)
     except IntegrityError as error:
         conflict = message(
             "import.conflict",
@@ -110,6 +117,22 @@ def store(
         )
         raise ValidationError([conflict]) from error
     return ImportResult(test_set, changes, report.warnings)
+
+
+def note_skipped(
+    skipped: Iterable[Message], test_set: TestSet, *, campaign: Any = None, user: Any = None
+) -> None:
+    """Store which rows of files an import skipped."""
+    owner = user if user is not None and user.is_authenticated else None
+    SkippedRows.objects.bulk_create(
+        SkippedRows(
+            test_set=test_set,
+            campaign=campaign,
+            sentence=each,  # type: ignore[misc]  # a text column for django-stubs
+            created_by=owner,
+        )
+        for each in skipped
+    )
 
 
 def _write(draft: TestSetDraft, stored: Stored, user: Any) -> TestSet:
@@ -162,7 +185,7 @@ def _write_segments(draft: TestSetDraft, test_set: TestSet) -> dict[str, Segment
 
 
 def _write_attachments(draft: TestSetDraft, segments: Mapping[str, Segment]) -> None:
-    """Few test sets have any. A file that waited too long for this is gone."""
+    """Store attachments. Raises OutdatedError if a file has been deleted since the preview."""
     rows = [each for each in draft.segments if each.attachments]
     for each in rows:
         if "file" in each.attachments and recall(each.attachments["file"]) is None:

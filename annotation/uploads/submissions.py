@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import PurePath
 from string import ascii_uppercase
@@ -13,6 +13,7 @@ from metaeval.messages import MessageError, message
 
 RATIO = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)", re.ASCII)
 LABEL_WITH_RATIO = re.compile(r"@\s*[\d.]+\s*%?$", re.ASCII)
+LONGEST_SLUG, LONGEST_NAME = 80, 120
 TEXT_ENDINGS = (".txt", ".out", ".hyp", ".sys")
 
 
@@ -41,6 +42,8 @@ class Submission:
     `columns` maps a file name, or an empty one for all tables, to the fields that a person chose
     for columns (see `columns.propose`). With `decode`, HTML entities become characters.
     `lines` is the meaning of line n of files without keys (`annotation.uploads.tables.lines`).
+    `pair` is `all` for a test set of each language pair that tables name, else empty.
+    `skip` are kinds of problems whose rows are skipped (`annotation.uploads.tables.skipping`).
     """
 
     slug: str
@@ -58,6 +61,8 @@ class Submission:
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     decode: bool = False
     lines: str = ""
+    pair: str = ""
+    skip: frozenset[str] = frozenset()
 
     @property
     def files(self) -> list[InputFile]:
@@ -70,6 +75,18 @@ class Submission:
             *self.tables,
             *self.media,
         ]
+
+
+def of_pair(submission: Submission, source: str, target: str) -> Submission:
+    """Return the submission of one of several language pairs, with the pair in its names."""
+    code = f"{source}-{target}"
+    return replace(
+        submission,
+        slug=f"{submission.slug[: LONGEST_SLUG - len(code) - 1]}-{code}".lower(),
+        name=f"{submission.name[: LONGEST_NAME - len(code) - 1]} {code}",
+        source_language=source,
+        target_language=target,
+    )
 
 
 def reference_name(number: int) -> str:

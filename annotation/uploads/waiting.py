@@ -85,7 +85,7 @@ def _attach(folder: Path, attached: Mapping[str, BinaryIO]) -> None:
 
 
 def _remove(path: Path) -> None:
-    """The values go first: without them nothing refers to what was attached."""
+    """Delete the values first, so that nothing refers to deleted attachments."""
     path.with_suffix(".json").unlink(missing_ok=True)
     shutil.rmtree(path.with_suffix(""), ignore_errors=True)
 

@@ -238,7 +238,7 @@ def _warn_of_texts(
 def _empty(**known: Any) -> Message:
     return message(
         "outputs.empty",
-        "Empty outputs of “{system}”: {n} of {total}, in segments {segments}.",
+        "Empty outputs of “{system}”: {n} of {total} (segments: {segments}).",
         **known,
     )
 
@@ -246,8 +246,8 @@ def _empty(**known: Any) -> Message:
 def _as_reference(**known: Any) -> Message:
     return message(
         "outputs.as-reference",
-        "Outputs of “{system}” that are identical to a reference: {n} of {total}, in segments "
-        "{segments}.",
+        "Outputs of “{system}” that are identical to a reference: {n} of {total} "
+        "(segments: {segments}).",
         **known,
     )
 
@@ -255,8 +255,8 @@ def _as_reference(**known: Any) -> Message:
 def _as_source(**known: Any) -> Message:
     return message(
         "outputs.as-source",
-        "Outputs of “{system}” that are identical to the source: {n} of {total}, in segments "
-        "{segments}.",
+        "Outputs of “{system}” that are identical to the source: {n} of {total} "
+        "(segments: {segments}).",
         **known,
     )
 

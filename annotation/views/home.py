@@ -45,7 +45,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @researcher_required
 @require_GET
 def glossary(request: HttpRequest) -> HttpResponse:
-    """Every term that researchers' pages use."""
+    """Show every term that researchers' pages use."""
     return render(request, "glossary.html", {"groups": GROUPS.items()})
 
 
@@ -73,7 +73,7 @@ class SignIn(LoginView):
         return response
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
-        """A page with an error is no success."""
+        """Answer a failed sign-in with status 422."""
         response = super().form_invalid(form)
         response.status_code = 422
         return response

@@ -1,15 +1,17 @@
 """Import judgments, scores, campaigns of other tools and gold items; export judgments."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
@@ -26,10 +28,11 @@ from annotation.access import (
 from annotation.campaign_files import open_file, to_values
 from annotation.campaign_files.one_step import Wish
 from annotation.exports import FORMATS
+from annotation.exports.facts import FACTS, facts_of
 from annotation.exports.parquet import MissingPackageError
 from annotation.exports.rows import judgments_of
 from annotation.filters.form import filter_choices
-from annotation.forms.columns import CHANGED, ColumnsForm, is_changed
+from annotation.forms.columns import CHANGED, ColumnsForm, SkipForm, counts_of, is_changed
 from annotation.forms.imports import (
     AppraiseForm,
     CampaignFileForm,
@@ -37,6 +40,7 @@ from annotation.forms.imports import (
     PearmutForm,
     ToolForm,
 )
+from annotation.forms.preview import Heading, Preview, download
 from annotation.forms.tables import (
     WORDS,
     DirectionsForm,
@@ -47,11 +51,13 @@ from annotation.forms.tables import (
 )
 from annotation.imports import human_scores, sources
 from annotation.imports.drafts import CampaignDraft
+from annotation.imports.first_rows import first_rows
 from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
-from annotation.imports.launch import examine, launch
+from annotation.imports.launch import launch
 from annotation.imports.sources import Reading, Sent
 from annotation.models import Campaign, Item
 from annotation.uploads import InputFile, Report, TestSetDraft
+from annotation.uploads.tables.skipping import SKIP, kinds_of, skipped
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web import fresh_links
@@ -76,30 +82,38 @@ class Correction:
     words: HumanScoresWords
     columns: ColumnsForm
     directions: DirectionsForm
+    skip: SkipForm
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """All of them."""
+        return self.words, self.columns, self.directions, self.skip
 
     def is_valid(self) -> bool:
         """Validate all forms, so that every error is shown."""
-        return not any([self.words.errors, self.columns.errors, self.directions.errors])
+        return not any(form.errors for form in self.forms)
 
     def is_changed(self) -> bool:
         """Return True if a choice differs from those of the preview."""
-        return any(is_changed(form) for form in (self.words, self.columns, self.directions))
+        return any(is_changed(form) for form in self.forms)
 
 
-def correction_of(sent: Sent, reading: Reading, data: Any) -> Correction | None:
+def correction_of(sent: Sent, reading: Reading, report: Report, data: Any) -> Correction | None:
     """Return the forms with the present reading of tables; None for campaigns of tools."""
     if sent.tool not in WORDS:
         return None
     return Correction(
-        WORDS[sent.tool](data, initial=dict(sent.words), prefix="words"),
+        WORDS[sent.tool](data, initial={"name": reading.name} | dict(sent.words), prefix="words"),
         ColumnsForm(
             reading.columns,
             reading.wanted,
             reading.fields,
             data,
             repeatable=(human_scores.SCORE.name,) if sent.tool == sources.HUMAN_SCORES else (),
+            samples=reading.samples,
         ),
         DirectionsForm(reading.directions, data),
+        SkipForm(counts_of(report), kinds_of(sent.words.get(SKIP, "")), data),
     )
 
 
@@ -118,9 +132,9 @@ def read_anew(
         for column, field in columns.chosen.items()
         if field != reading.fields.get(column, "") or field in columns.repeatable
     }
-    kept = sources.keep(
-        changed(sent, correction.words, chosen, correction.directions.stated), user_id
-    )
+    words = changed(sent, correction.words, chosen, correction.directions.stated)
+    words = replace(words, words={**words.words, SKIP: ",".join(correction.skip.chosen)})
+    kept = sources.keep(words, user_id)
     sources.forget(token, user_id)
     return kept
 
@@ -163,15 +177,14 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("campaign-import")
-    if request.method == "POST" and sources.UNMATCHED in request.POST:
+    stated = sent.words.get(sources.UNMATCHED, "")
+    if request.POST.get(sources.UNMATCHED, stated) != stated:
         return _decide(request, sent, token)
-    report = Report()
-    reading = sources.read(sent, report)
+    reading, report = sources.check(sent, request.user)
     drafts = reading.drafts
-    if not report.errors:
-        examine(drafts, report, user=request.user)
     is_change = "change" in request.POST
-    correction = correction_of(sent, reading, request.POST if request.method == "POST" else None)
+    data = request.POST if request.method == "POST" else None
+    correction = correction_of(sent, reading, report, data)
     if correction and request.method == "POST" and not is_change and correction.is_changed():
         messages.warning(request, CHANGED)
         is_change = True
@@ -179,17 +192,15 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
         kept = read_anew(token, sent, reading, correction, signed_in(request).pk)
         return redirect(f"{reverse('campaign-import')}?check={kept}")
     if request.method == "POST" and not is_change and not report.errors:
-        return _store(request, drafts, token)
+        return _store(request, drafts, report, token)
     if "problems" in request.GET:
-        return _problems(report)
+        return download(report)
     context = {
         "drafts": [_summary(*each) for each in drafts] if not report.errors else [],
-        "report": report,
-        "shown": report.errors[:SHOWN],
-        "warnings": report.warnings[:SHOWN],
+        "shown": _shown(reading, report, correction),
         "has_unmatched": any(each.code == "appraise.unmatched" for each in report.problems),
-        "decided": sent.words.get(sources.UNMATCHED, ""),
-        "token": token,
+        "decided": stated,
+        "address": f"?{urlencode({'check': token})}&",
         "reading": reading,
         "correction": correction,
         "is_changed": is_change,
@@ -212,10 +223,15 @@ def _decide(request: HttpRequest, sent: sources.Sent, token: str) -> HttpRespons
     return redirect(f"{reverse('campaign-import')}?check={kept}")
 
 
-def _problems(report: Report) -> HttpResponse:
-    lines = "".join(f"{problem.severity}\t{problem}\n" for problem in report.problems)
-    headers = {"Content-Disposition": 'attachment; filename="problems.txt"'}
-    return HttpResponse(lines, content_type="text/plain; charset=utf-8", headers=headers)
+def _shown(reading: Reading, report: Report, correction: Correction | None) -> Preview:
+    headings, rows = first_rows(*reading.drafts[0]) if reading.drafts else ((), [])
+    return Preview(
+        report,
+        correction.skip if correction else None,
+        [("", correction.columns)] if correction and reading.columns else [],
+        [Heading(label) for label in headings],
+        rows if not report.errors else [],
+    )
 
 
 def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
@@ -243,10 +259,13 @@ def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
 
 
 def _store(
-    request: HttpRequest, drafts: list[tuple[TestSetDraft, CampaignDraft]], token: str
+    request: HttpRequest,
+    drafts: list[tuple[TestSetDraft, CampaignDraft]],
+    report: Report,
+    token: str,
 ) -> HttpResponse:
     try:
-        launched = launch(drafts, user=request.user)
+        launched = launch(drafts, user=request.user, skipped=skipped(report))
     except ValidationError as error:
         messages.error(request, sentences(messages_of(error)[:5]))
         return redirect("campaign-import")
@@ -260,9 +279,10 @@ def _store(
 @researcher_required
 @takes(JUDGMENTS)
 def export_page(request: HttpRequest, slug: str) -> HttpResponse:
-    """Every format in which the judgments are available."""
+    """Show every format in which the judgments are available."""
     campaign = campaign_for_reader(request, slug)
     filters = read_filters(request, campaign)
+    has = facts_of(campaign, filters)
     context = {
         "campaign": campaign,
         "filters": filters,
@@ -271,7 +291,10 @@ def export_page(request: HttpRequest, slug: str) -> HttpResponse:
         ),
         "section": "campaigns",
         "tab": "export",
-        "formats": FORMATS.items(),
+        "formats": [
+            (name, each, [FACTS[fact] for fact in each.without_place(campaign, has)])
+            for name, each in FORMATS.items()
+        ],
         "may_import": is_admin(request.user),
         "n_judgments": judgments_of(campaign, filters).count(),
     }
@@ -281,7 +304,7 @@ def export_page(request: HttpRequest, slug: str) -> HttpResponse:
 @researcher_required
 @takes(JUDGMENTS)
 def export_file(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
-    """The judgments in one format, sent while the file is made."""
+    """Send the judgments in one format, while the file is made."""
     campaign = campaign_for_reader(request, slug)
     if fmt not in FORMATS:
         raise Http404
@@ -309,7 +332,7 @@ def _chained(first: bytes, rest: Any) -> Any:
 @researcher_required
 @takes(Parameters(frozenset({SECRET})))
 def campaign_file(request: HttpRequest, slug: str) -> JsonResponse:
-    """The campaign as one file for another import; with its secret for those who run it."""
+    """Send the campaign as one file for another import, on request with its secret."""
     with_secret = wants_secret(request.GET)
     find = campaign_for_admin if with_secret else campaign_for_reader
     campaign = find(request, slug)
@@ -344,7 +367,7 @@ def open_from_file(request: HttpRequest) -> HttpResponse:
 
 @researcher_required
 def gold_items(request: HttpRequest, slug: str) -> HttpResponse:
-    """Gold and practice items of a campaign; a draft accepts more."""
+    """Show the gold and practice items of a campaign, and add items to a draft."""
     campaign = campaign_for_admin(request, slug)
     if is_too_large(request):
         return refuse(request, 413, gettext("This table is too large"), too_large_sentence())

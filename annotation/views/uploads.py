@@ -1,17 +1,19 @@
 """Stage 1 on the page: upload files, check the preview, confirm; and stored test sets."""
 
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.db.models import Count, Prefetch
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
@@ -29,10 +31,13 @@ from annotation.access import (
     visible_test_sets,
 )
 from annotation.forms.access import AccountForm
-from annotation.forms.columns import CHANGED, Understanding
+from annotation.forms.columns import CHANGED, PairForm, SkipForm, Understanding
+from annotation.forms.preview import Heading, Preview, download
 from annotation.forms.uploads import UploadForm, read_again
+from annotation.imports.first_rows import SEGMENT, SOURCE
 from annotation.models import Output, Segment, System, TestSet, listed
-from annotation.uploads import OutdatedError, Submission, check_submission, store
+from annotation.uploads import OutdatedError, Submission, check_pairs, store
+from annotation.uploads.files import size_of
 from annotation.uploads.media.attachments import TEXTS
 from annotation.uploads.media.storage import path_of
 from annotation.uploads.pending import (
@@ -44,14 +49,16 @@ from annotation.uploads.pending import (
     recall,
     recall_sent,
 )
+from annotation.uploads.tables.skipping import skipped
 from annotation.web.errors import refuse, wants_json
 from annotation.web.ranges import answer
 from core import languages
 from core.messages import messages_of, sentences, translated
+from metaeval.messages import Message, message
 
 EXPIRED = _("This upload has expired or was finished already. Send the files again.")
 PER_PAGE = 20
-SHOWN_PROBLEMS = 200
+DOCUMENT = message("first.document", "Document")
 # Multipart framing and the other fields.
 FRAMING_BYTES = 1024 * 1024
 
@@ -85,7 +92,7 @@ def _form(request: HttpRequest, form: UploadForm) -> HttpResponse:
     if form.is_bound:
         # Browsers do not send files again, so they are kept here.
         sent = form.sent()
-        token = keep(None, sent, signed_in(request).pk) if sent.files else ""
+        token = keep([], sent, signed_in(request).pk) if sent.files else ""
         form.offer(sent)
         form.data = data = request.POST.copy()
         data.setlist("kept_files", form.initial["kept_files"])
@@ -97,17 +104,18 @@ def _form(request: HttpRequest, form: UploadForm) -> HttpResponse:
 
 
 def _check(request: HttpRequest, submission: Submission, sent: Sent) -> HttpResponse:
-    checked = check_submission(submission, user=request.user)
-    token = keep(checked, sent, signed_in(request).pk)
+    found = check_pairs(submission, user=request.user)
+    token = keep(found, sent, signed_in(request).pk)
     return redirect(f"{reverse('testset-upload')}?check={token}")
 
 
-def too_large_sentence() -> str:
+def too_large_sentence() -> Message:
     """Return why an upload is refused unread."""
-    return gettext(
-        "This upload is larger than %(limit)s. Nothing was stored. Split the test set, or add the "
-        "systems in several uploads."
-    ) % {"limit": filesizeformat(settings.MAX_UPLOAD_BYTES)}
+    return message(
+        "request.too-large",
+        "This upload is larger than {limit}. Nothing was stored. Send fewer or smaller files.",
+        limit=size_of(settings.MAX_UPLOAD_BYTES),
+    )
 
 
 def is_too_large(request: HttpRequest) -> bool:
@@ -123,7 +131,7 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
         messages.error(request, EXPIRED)
         return redirect("testset-upload")
     if request.method == "POST":
-        understanding = Understanding(pending.meanings, pending.sent, request.POST)
+        understanding = _understanding(pending, request.POST)
         if "read" in request.POST:
             return _read_again(request, pending, understanding)
         if understanding.is_changed():
@@ -136,10 +144,14 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
         status = 422 if report.errors else 200
         return JsonResponse({"n_errors": len(report.errors), "problems": problems}, status=status)
     if "problems" in request.GET:
-        lines = "\n".join(f"{p.severity}\t{p}" for p in pending.report.problems)
-        headers = {"Content-Disposition": 'attachment; filename="problems.txt"'}
-        return HttpResponse(lines + "\n", content_type="text/plain; charset=utf-8", headers=headers)
-    return _preview(request, pending, Understanding(pending.meanings, pending.sent))
+        return download(pending.report)
+    return _preview(request, pending, _understanding(pending))
+
+
+def _understanding(pending: Pending, data: Any = None) -> Understanding:
+    skip = SkipForm(pending.counts, pending.sent.skip, data)
+    pair = PairForm(pending.pairs, pending.sent.words, data)
+    return Understanding(pending.meanings, pending.sent, skip, pair, data)
 
 
 def _read_again(
@@ -156,22 +168,16 @@ def _read_again(
 
 
 def _preview(request: HttpRequest, pending: Pending, understanding: Understanding) -> HttpResponse:
-    report, draft = pending.report, pending.head
+    report = pending.report
     context = {
         "pending": pending,
-        "draft": draft,
-        "changes": pending.changes,
-        "preview": pending.preview,
-        "errors": report.errors[:SHOWN_PROBLEMS],
-        "n_errors": len(report.errors),
-        "warnings": report.warnings[:SHOWN_PROBLEMS],
-        "n_warnings": len(report.warnings),
-        "notes": report.notes[:SHOWN_PROBLEMS],
-        "source": _attributes(draft.source_language),
-        "target": _attributes(draft.target_language),
+        "name": pending.sent.words["name"],
+        "parts": pending.parts,
+        "has_entities": any(each.preview["entities"] for each in pending.parts),
+        "shown": _shown(pending, understanding),
+        "address": f"?{urlencode({'check': pending.token})}&",
         "understanding": understanding,
         "is_changed": understanding.decode.is_bound,
-        "guessed": any(f and c != f for m in pending.meanings for c, f in m.fields.items()),
         "section": "testsets",
     }
     is_refused = report.errors or any(form.errors for form in understanding.tables)
@@ -179,12 +185,47 @@ def _preview(request: HttpRequest, pending: Pending, understanding: Understandin
     return render(request, "annotation/upload_preview.html", context, status=status)
 
 
+def _shown(pending: Pending, understanding: Understanding) -> Preview:
+    part = pending.parts[0]
+    segments, draft = part.preview["first"], part.head
+    references = sorted({name for each in segments for name, _ in each["references"]})
+    has_documents = any(each["document"] for each in segments)
+    headings = [Heading(SEGMENT), *[Heading(DOCUMENT)] * has_documents]
+    headings.append(Heading(SOURCE, draft.source_language))
+    headings += [
+        Heading(message("first.reference", "Reference {name}", name=n), draft.target_language)
+        for n in references
+    ]
+    labels = [label for label, _ in segments[0]["outputs"]] if segments else []
+    headings += [Heading(label, draft.target_language) for label in labels]
+    rows = [
+        [
+            each["key"],
+            *[each["document"]] * has_documents,
+            each["source"],
+            *(dict(each["references"]).get(name) for name in references),
+            *(text for _, text in each["outputs"]),
+        ]
+        for each in segments
+    ]
+    return Preview(pending.report, understanding.skip, understanding.named(), headings, rows)
+
+
 def _store(request: HttpRequest, pending: Pending) -> HttpResponse:
     back = redirect(f"{reverse('testset-upload')}?change={pending.token}")
     if pending.report.errors:
         return back
     try:
-        result = store(pending.draft, user=request.user, expected=pending.changes)
+        with transaction.atomic():
+            results = [
+                store(
+                    draft,
+                    user=request.user,
+                    expected=part.changes,
+                    skipped=skipped(pending.report),
+                )
+                for draft, part in zip(pending.drafts, pending.parts, strict=True)
+            ]
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("testset-upload")
@@ -196,7 +237,11 @@ def _store(request: HttpRequest, pending: Pending) -> HttpResponse:
         messages.error(request, changed)
         return back
     forget(pending.token, signed_in(request).pk)
-    messages.success(request, translated(result.sentence))
+    for each in results:
+        messages.success(request, translated(each.sentence))
+    result = results[0]
+    if len(results) > 1:
+        return redirect("testsets")
     if result.changes.creates and result.changes.systems_added:
         return redirect(f"{reverse('campaign-new')}?testset={result.test_set.slug}")
     return redirect(result.test_set)
@@ -209,7 +254,7 @@ def _attributes(code: str) -> dict[str, str]:
 
 @researcher_required
 def testset_list(request: HttpRequest) -> HttpResponse:
-    """All test sets with their sizes."""
+    """List all test sets with their sizes."""
     rows = listed(visible_test_sets(request.user)).annotate(
         n_segments=Count("segments", distinct=True), n_systems=Count("systems", distinct=True)
     )
@@ -219,7 +264,7 @@ def testset_list(request: HttpRequest) -> HttpResponse:
 
 @researcher_required
 def testset_detail(request: HttpRequest, slug: str) -> HttpResponse:
-    """One test set: its systems by length, and its segments with all outputs."""
+    """Show a test set: its systems by length, and its segments with all outputs."""
     return show_test_set(request, test_set_for_reader(request, slug))
 
 
@@ -227,7 +272,7 @@ def testset_detail(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @researcher_required
 def segment_media(request: HttpRequest, slug: str, position: int) -> HttpResponseBase:
-    """The recording or picture of a segment, also for reviewers; `position` counts from 0."""
+    """Send the recording or picture of a segment, also to reviewers; `position` counts from 0."""
     segment = get_object_or_404(Segment, test_set__slug=slug, position=position)
     stored = segment.beside or {}
     if "file" not in stored:

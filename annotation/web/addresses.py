@@ -11,7 +11,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address, or the IPv4 address inside it, is public."""
+    """Return whether an IP address, or the IPv4 address inside it, is public."""
     ip: Address = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour

@@ -39,7 +39,7 @@ SENTENCES = {
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Whether the caller is a script of our pages or an API client."""
+    """Return whether the caller is a script of our pages or an API client."""
     accepts = "application/json" in request.headers.get("Accept", "")
     return accepts or request.path_info.startswith("/api/")
 

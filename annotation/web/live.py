@@ -16,5 +16,5 @@ def render_live(request: HttpRequest, page: str, context: dict[str, Any]) -> Htt
 
 
 def is_part(request: HttpRequest) -> bool:
-    """Whether the request comes from htmx."""
+    """Return whether the request comes from htmx."""
     return bool(request.headers.get("HX-Request"))

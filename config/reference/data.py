@@ -4,10 +4,13 @@ import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 
+from annotation.exports.facts import FACTS
 from annotation.exports.formats import FORMATS
 from annotation.glossary import GROUPS
 from annotation.imports.human_scores import HUMAN, NAME
 from annotation.imports.judgments.fields import JUDGMENT_FIELDS, SPAN_FIELDS, TEXT_FIELDS
+from annotation.uploads.formats.base import DOORS, TEST_SET
+from annotation.uploads.formats.registry import FORMATS as DECLARED
 from annotation.uploads.tables.columns import Wanted
 from annotation.uploads.tables.meanings import WANTED
 from config.reference.markdown import code, table
@@ -55,7 +58,27 @@ def _datasets() -> Iterator[tuple[str, str, str]]:
 
 FORMATS_HEAD = """# Contents of imports and exports
 
-How to import and export: [formats](../formats.md)."""
+How to import and export: [formats](../formats.md).
+
+## Files of imports
+
+Files are recognised by their contents. Pages, commands and programs note “The file was read as …”;
+a file of another import is refused with the name of that import."""
+# What every file is that has none of the declared formats.
+PLAIN = (
+    ("plain text, one segment per line", "fields or options of the import", (TEST_SET,)),
+    ("TSV, CSV, XLSX, Parquet or JSON", "the ending, or else the first line", DOORS),
+)
+TOOLS = {
+    "Label Studio": "uploads.formats.label_studio",
+    "doccano": "uploads.formats.doccano",
+    "Potato": "uploads.formats.potato",
+    "TMX and XLIFF": "uploads.formats.parallel",
+    "MLQE and COMET’s assessments": "uploads.formats.assessments",
+    "MQM": "uploads.formats.mqm",
+    "WMT’s XML and SGML": "uploads.formats.wmt_xml",
+    "WMT25 and WMT26": "uploads.formats.wmt_documents",
+}
 READ = {"Campaigns of Appraise": "imports.appraise", "Campaigns of Pearmut": "imports.pearmut"}
 WRITTEN = {
     "`csv`, `jsonl`, `parquet`, `spans`, `spans-jsonl`": "exports.judgments",
@@ -69,14 +92,45 @@ WRITTEN = {
 
 def formats_page() -> str:
     """Return the page."""
+    declared = ((each.name, each.sign, each.doors) for each in DECLARED)
+    read = (
+        (name, sign, *("✓" if door in doors else "" for door in DOORS))
+        for name, sign, doors in (*PLAIN, *declared)
+    )
+    imports = table(("format", "recognised by", *DOORS), read)  # type: ignore[arg-type]
     rows = (
         (code(key), f"{each.label}: {each.about}".replace("<", "&lt;"))
         for key, each in FORMATS.items()
     )
-    exports = f"## Exports\n\n{table(('format', ''), rows)}"
+    exports = f"## Exports\n\n{table(('format', ''), rows)}\n\n{_carried()}"
     return "\n\n".join(
-        [FORMATS_HEAD, _module_texts("##", READ), exports, _module_texts("###", WRITTEN)]
+        [
+            FORMATS_HEAD,
+            imports,
+            _module_texts("##", TOOLS),
+            _module_texts("##", READ),
+            exports,
+            _module_texts("###", WRITTEN),
+        ]
     )
+
+
+CARRIED = """### What comes out as it went in
+
+What a campaign has and a format cannot carry is listed on the export page and by
+`export_judgments`. Some formats carry less of some protocols: scores of Appraise go from 0 to 100;
+scores without errors are means in mt-metrics-eval; only cESA has special tokens in Pearmut.
+
+"""
+
+
+def _carried() -> str:
+    """Return a table of facts and formats, by what the formats declare."""
+    rows = (
+        (str(fact), *("yes" if name in each.carries else "" for each in FORMATS.values()))
+        for name, fact in FACTS.items()
+    )
+    return CARRIED + table(("", *map(code, FORMATS)), rows)
 
 
 def _module_texts(level: str, modules: dict[str, str]) -> str:

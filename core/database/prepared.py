@@ -19,12 +19,12 @@ M = TypeVar("M", bound=models.Model)
 
 
 def placeholder(number: int) -> UUID:
-    """A placeholder for a UUID in a query."""
+    """Return a placeholder for a UUID in a query."""
     return UUID(int=number)
 
 
 def placeholder_key(number: int) -> int:
-    """A placeholder for a key in a query."""
+    """Return a placeholder for a key in a query."""
     return 1_900_000_000 + number
 
 

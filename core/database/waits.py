@@ -100,7 +100,7 @@ def write_lock() -> Iterator[None]:
 
 @cache
 def _file(database: str) -> int | None:
-    """Beside the database; None for one in memory, which has one process."""
+    """Open the lock file next to the database; None for a database in memory."""
     if not Path(database).is_file():
         return None
     return os.open(f"{database}-turn", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -15,9 +15,9 @@ register.filter(grouped)
 
 @register.filter
 def translated(value: Any) -> Any:
-    """A message, an error of a form, or each of a list, in the language of the page.
+    """Translate a message, an error of a form, or a list of them, to the page's language.
 
-    Everything else, such as a name, is as it is.
+    Other values, such as names, are returned unchanged.
     """
     if isinstance(value, Message):
         return messages.translated(value)
@@ -28,5 +28,5 @@ def translated(value: Any) -> Any:
 
 @register.filter
 def sentences(value: Iterable[Message]) -> str:
-    """Messages one behind the other."""
+    """Join messages in the language of the page."""
     return messages.sentences(value)

@@ -1,6 +1,6 @@
-"""A kind of work: what a row asks for, how it is done, and what follows where that fails.
+"""Kinds of work: how rows of a kind are processed, and what follows a failure.
 
-A lease keeps the claim on a row while its work is done, and says when it is lost.
+A lease extends the claim on a row while it is processed, and detects when the claim is lost.
 """
 
 import socket
@@ -15,9 +15,16 @@ from django.db.models import QuerySet
 from core.work import claims, processes
 from core.work.models import Work
 from core.work.processes import Periodic
+from metaeval.messages import Message, message
 
 Row = TypeVar("Row", bound=Work)
 END_SECONDS = 4.0
+LOST = message("work.lost", "The worker of this job stopped responding.")
+
+
+def unexpected(error: Exception) -> Message:
+    """Return the message about an error that no code handles: its type and text."""
+    return message("work.unexpected", "{kind}: {text}", kind=type(error).__name__, text=str(error))
 
 
 class WorkKind(ABC, Generic[Row]):
@@ -58,29 +65,29 @@ class WorkKind(ABC, Generic[Row]):
         return END_SECONDS
 
     def claim(self, row: Row) -> bool:
-        """Take a row in a transaction; whether nobody else was faster."""
+        """Claim a row in a transaction; return True if this process got it."""
         return claims.claim(row)
 
     @abstractmethod
     def do(self, row: Row, lease: "Lease") -> None:
-        """Do the work and end it with `finish` and its like; otherwise it counts as finished."""
+        """Process a row. One that is not ended by `fail`, `retry` or `give_back` is finished."""
 
     def failed(self, row: Row, error: Exception) -> None:
-        """An error ended the work."""
-        claims.retry(row, f"{type(error).__name__}: {error}")
+        """Handle an error of the work: by default, retry."""
+        claims.retry(row, unexpected(error))
 
     def lost(self, row: Row) -> None:
-        """The process of this row ended or stopped answering."""
-        claims.retry(row, "Its worker stopped answering.")
+        """Handle a row whose process ended or stopped responding: by default, retry."""
+        claims.retry(row, LOST)
 
     def ended(self, row: Row) -> None:
-        """A row has failed for good; in the same transaction."""
+        """Handle a row that has failed finally, in the same transaction."""
 
     def tidy(self) -> None:
         """Maintain the rows; every worker calls this every two seconds."""
 
     def left(self) -> None:
-        """This worker has stopped and has no current task."""
+        """Handle that this worker has stopped and has no current task."""
 
 
 BEAT_SECONDS = 2.0

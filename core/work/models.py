@@ -78,7 +78,7 @@ def kind_named(name: str) -> "WorkKind[Any]":
 
 
 def all_kinds() -> Iterator["WorkKind[Any]"]:
-    """All kinds of work."""
+    """Return all kinds of work."""
     return map(kind_named, settings.WORK_KINDS)
 
 

@@ -122,7 +122,7 @@ def is_dead(owner: str) -> bool:
 
 
 def is_stopping() -> bool:
-    """Whether this worker has to stop; true in its children, too."""
+    """Return whether this worker has to stop; true in its children, too."""
     return bool(_stopping[0])
 
 
@@ -200,7 +200,7 @@ class Periodic(Thread):
                 return
 
     def _call(self) -> bool:
-        """Whether to go on."""
+        """Return whether to go on."""
         try:
             return self._action() is not False
         except Exception:

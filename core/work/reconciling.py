@@ -51,7 +51,7 @@ def reconcile(queues: Collection[str] = (), *, has_room: bool = True) -> int:
 
 
 def _free(kind: WorkKind[Any]) -> None:
-    """Free the rows of processes that have ended, if they ran here, or that fell silent."""
+    """Release rows of processes that ended on this host, or whose claim has expired."""
     held = kind.model._default_manager.filter(status=Work.Status.RUNNING)
     ours = held.filter(owner__startswith=processes.PLACE).values_list("owner", flat=True)
     dead = [owner for owner in ours if processes.is_dead(owner)]
@@ -86,7 +86,7 @@ class Reconciler:
         self._taken, self._wait, self._not_before = -1, ROUND_SECONDS, 0.0
 
     def round(self) -> None:
-        """Reconcile; messages are sent while there is a slot for one."""
+        """Reconcile; send messages only while a slot is free."""
         taken = sum(state.total_count.values())
         if taken != self._taken:
             self._taken, self._wait, self._not_before = taken, ROUND_SECONDS, 0.0

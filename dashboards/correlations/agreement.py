@@ -13,6 +13,7 @@ from dashboards.panel.common import OWN, compared_on
 from dashboards.panel.human import ALL
 from dashboards.panel.measures import warnings_of
 from dashboards.panel.panel import Panel, read_panel
+from metaeval.correlation.panel import ONE_SIDE_CONSTANT, constant
 from metaeval.messages import Message, message, plural
 from metaeval.replication import CorrelationRow, correlation_table
 from metaeval.replication.questions import N_HYBRIDS
@@ -145,7 +146,9 @@ def _of_row(panel: Panel, measure: MeasureScores, found: CorrelationRow) -> list
             warnings.append(_missing(measure, n, int(failed.sum())))
     for warning in found.warnings:
         # Missing cells are covered for all measures by n, n_missing and the warning above.
-        if warning.code == "too_few":
+        if warning.message == ONE_SIDE_CONSTANT:
+            warnings.append(constant(measure.label))
+        elif warning.code == "too_few":
             warnings.append(warning.message)
         elif warning.code != "missing_data":
             warnings.append(of_metric(measure.label, warning.message))
@@ -161,24 +164,24 @@ def _missing(measure: MeasureScores, missing: int, failed: int) -> Message:
     if measure.is_imported:
         return plural(
             "correlation.not-imported",
-            "{metric} was imported without a score for {n} judged output.",
-            "{metric} was imported without scores for {n} judged outputs.",
+            "The imported scores of {metric} lack {n} judged output.",
+            "The imported scores of {metric} lack {n} judged outputs.",
             n=missing,
             metric=measure.label,
         )
     if failed:
         return plural(
             "correlation.failed",
-            "{metric} has no score for {n} judged output ({failed} failed). Run {metric} again.",
-            "{metric} has no score for {n} judged outputs ({failed} failed). Run {metric} again.",
+            "{n} judged output has no score by {metric} ({failed} failed). Run {metric} again.",
+            "{n} judged outputs have no score by {metric} ({failed} failed). Run {metric} again.",
             n=missing,
             metric=measure.metric,
             failed=failed,
         )
     return plural(
         "correlation.not-scored",
-        "{metric} has no score for {n} judged output yet. Run {metric} again.",
-        "{metric} has no score for {n} judged outputs yet. Run {metric} again.",
+        "{n} judged output has no score by {metric} yet. Run {metric} again.",
+        "{n} judged outputs have no score by {metric} yet. Run {metric} again.",
         n=missing,
         metric=measure.metric,
     )

@@ -223,7 +223,7 @@ def tables(document: Correlations) -> list[latex.Table]:
             latex.Cell(_named(row)),
             latex.Cell("–" if row.rank is None else str(row.rank)),
             latex.number(row.value, is_bold=row.is_best),
-            latex.Cell(latex.interval(row.low, row.high) or "–"),
+            latex.interval(row.low, row.high),
             *map(latex.number, (row.r_hybrid, row.r_limit, row.r_system, row.tau, row.r_segment)),
         ]
         for row in document.rows
@@ -237,7 +237,8 @@ def tables(document: Correlations) -> list[latex.Table]:
         *_methods(document),
         *_partly(document),
     ]
-    return [latex.Table(caption, f"{document.campaign}-metrics", "lrrrrrrrr", [head], body)]
+    label = f"{document.campaign}-metrics"
+    return [latex.Table(caption, label, "lrrrrrrrr", [head], body, usual=range(5))]
 
 
 def _named(row: Row) -> str:
@@ -281,6 +282,7 @@ CORRELATIONS = Page(
     ask=ask,
     choose=choose,
     tables=tables,
+    joins=True,
     takes=("statistic", "grouping", "test", "correction", "scope", "bounds"),
     repeated=("metric",),
 )

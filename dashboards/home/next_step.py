@@ -243,7 +243,7 @@ def steps(campaign: Campaign, page: str) -> list[Step]:
              texts.get_absolute_url(), has_texts),
         Step(gettext("Task"), task, reverse("campaign-setup", args=[slug]), is_done=True),
         Step(
-            gettext("Annotators"),
+            FIRST[2].label,
             gettext("needs %(needed)d, has %(people)d")
             % {"needed": campaign.annotators_per_item, "people": people}
             if state == State.WITHOUT_PEOPLE and campaign.assignment_mode == Campaign.Mode.STATIC
@@ -251,7 +251,7 @@ def steps(campaign: Campaign, page: str) -> list[Step]:
             reverse("access", args=[slug]),
             has_people,
         ),
-        Step(gettext("Preview"), FIRST[3].about, reverse("campaign-preview", args=[slug])),
+        Step(FIRST[3].label, FIRST[3].about, reverse("campaign-preview", args=[slug])),
         Step(gettext("Open"), _about_open(state)),
     ]  # fmt: skip
     current = STEP_OF.get(page, "")

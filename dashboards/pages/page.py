@@ -27,6 +27,7 @@ from dashboards.charts import files as figures
 from dashboards.charts.files import Draws
 from dashboards.documents import kinds, results
 from dashboards.documents.head import units_among
+from dashboards.pages import papertable
 from dashboards.pages.answers import cells, data_response, is_unfinished, no_document, public
 from dashboards.pages.parameters import data_query, parameters, require_measures
 from dashboards.pages.states import empty
@@ -70,8 +71,9 @@ class Page(Generic[D]):
         document that the reader chose, perhaps of another class. Both raise FilterError.
     slower, complete
         An analysis of the same question, and the function that adds its document once it exists.
-    tables
-        The document as LaTeX; by default the rows of the CSV.
+    tables, joins
+        The document as LaTeX, by default the rows of the CSV, and whether other statistics can
+        join its first table (`dashboards.papers.shaping.joined`).
     figures
         Functions that draw each figure.
     statistics, statistic
@@ -98,6 +100,7 @@ class Page(Generic[D]):
     slower: str = ""
     complete: Callable[[Any, results.Completion[Any]], Any] | None = None
     tables: Callable[[D], Sequence[latex.Table]] | None = None
+    joins: bool = False
     figures: Draws = field(default_factory=dict)
     statistics: Mapping[str, Message | str] = field(default_factory=dict)
     statistic: str = ""
@@ -170,24 +173,51 @@ class _Shown(Generic[D]):
         found = self.result.document
         return None if found is None else self.page.choose(found, self.query)
 
+    @cached_property
+    def context(self) -> dict[str, Any]:
+        """What the templates of all pages need."""
+        page, filters = self.page, self.filters
+        choices = filter_choices(
+            self.query,
+            self.campaigns,
+            filters,
+            has_scores=page.has_scores,
+            has_unit=page.has_unit,
+        )
+        return self.about | {
+            "tab": page.name,
+            "page": page,
+            "filters": filters,
+            "filter_choices": choices,
+            "query": data_query(self.query, page.on_page),
+            "files": self.files,
+            "result": self.result,
+            "document": self.document,
+            "empty": empty(self.campaigns),
+        }
 
-def view(page: Page[Any]) -> View:
-    """Return the view of a page; with `fmt` its data as json, csv or tex."""
+
+def view(page: Page[Any], *, is_table: bool = False) -> View:
+    """Return the view of a page; with `fmt` its data as json, csv or tex.
+
+    With `is_table` it shows the page's table for a paper (`dashboards.pages.papertable`).
+    """
+    answer = papertable.answer if is_table else _answer
 
     @researcher_required
     @require_safe
-    @takes(page.parameters)
+    @takes(papertable.parameters(page.parameters) if is_table else page.parameters)
     def show(request: HttpRequest, slug: str, fmt: str = "", figure: str = "") -> HttpResponseBase:
         if isinstance(page, StudyPage):
-            return _answer(request, _of_study(request, page, slug), fmt, figure)
-        return _answer(request, _of_campaign(request, page, slug), fmt, figure)
+            return answer(request, _of_study(request, page, slug), fmt, figure)
+        return answer(request, _of_campaign(request, page, slug), fmt, figure)
 
     show.__doc__ = f"{page.title}: the page; with an extension its data, or one of its figures."
     return show
 
 
 def routes(page: Page[Any]) -> list[URLPattern]:
-    """Return the addresses of a page: itself, its data and its figures."""
+    """Return the addresses of a page: itself, its data, its figures, its table for a paper."""
     is_of_study = isinstance(page, StudyPage)
     address = f"{'studies' if is_of_study else 'campaigns'}/<slug:slug>/{page.name}"
     name, shown = f"study-{page.name}" if is_of_study else page.name, view(page)
@@ -195,6 +225,16 @@ def routes(page: Page[Any]) -> list[URLPattern]:
         path(f"{address}/", shown, name=name),
         path(f"{address}.<str:fmt>", shown, name=f"{name}-data"),
         path(f"{address}/figures/<slug:figure>.<str:fmt>", shown, name=f"{name}-figure"),
+        *(table_routes(page, address, name) if page.tables else ()),
+    ]
+
+
+def table_routes(page: Page[Any], address: str, name: str) -> list[URLPattern]:
+    """Return the addresses of a page's table for a paper."""
+    shown = view(page, is_table=True)
+    return [
+        path(f"{address}/table/", shown, name=f"{name}-table"),
+        path(f"{address}/table.<str:fmt>", shown, name=f"{name}-table-file"),
     ]
 
 
@@ -292,26 +332,11 @@ def _answer(request: HttpRequest, shown: _Shown[Any], fmt: str, figure: str) -> 
         return _file(request, shown, fmt, figure)
     if request.headers.get("If-None-Match") == result.tag:
         return HttpResponseNotModified()
-    query = data_query(request.GET, page.on_page)
-    context = shown.about | {
-        "tab": page.name,
-        "page": page,
-        "filters": shown.filters,
-        "filter_choices": filter_choices(
-            request.GET,
-            shown.campaigns,
-            shown.filters,
-            has_scores=page.has_scores,
-            has_unit=page.has_unit,
-        ),
-        "query": query,
-        "files": shown.files,
-        "result": result,
-        "document": shown.document,
-        "empty": empty(shown.campaigns),
-    }
+    context = {**shown.context}
     if shown.document:
-        context["figures"] = figures.figures(page.figures, shown.document, f"{shown.files}/", query)
+        context["figures"] = figures.figures(
+            page.figures, shown.document, f"{shown.files}/", context["query"]
+        )
         context |= page.context(request, shown.subject, shown.document)
     response = render(request, page.template, context)
     # For the page's script, which asks whether there are newer numbers.

@@ -130,7 +130,7 @@ def rail_of(
     every = _controls(taken, query, offered or {}, statistic)
     controls = [each for each in every if each.name not in TESTS]
     wanted = set(query.getlist("metric"))
-    ticks = [Option(key, label, key in wanted) for key, label in metrics]
+    ticks = [Option(key, label, not wanted or key in wanted) for key, label in metrics]
     shown = ticks if "metric" in taken and "metric" not in own else []
     names = {control.name for control in every} | own | NAMES | {"row"}
     names |= {"metric"} if shown else set()

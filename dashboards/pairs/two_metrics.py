@@ -53,7 +53,7 @@ def compute(campaign: Campaign, filters: Filters) -> Pair:
     if len(offered) < 2:
         return Pair(**known, problem=FEW_METRICS)
     values = _values(panel)
-    order = sorted(values, key=lambda key: -np.inf if np.isnan(values[key]) else -values[key])
+    order = sorted(values, key=lambda key: np.inf if np.isnan(values[key]) else -values[key])
     first = chosen.first or next(key for key in order if key != chosen.second)
     second = chosen.second or next(key for key in order if key != first)
     if missing := {first, second} - set(panel.measures):

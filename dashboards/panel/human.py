@@ -290,8 +290,11 @@ def _published(
 
 
 def _direction(campaign: Campaign) -> Message:
-    """Return how the direction of published scores was found; the row stores it as text."""
-    return message("human.direction", "{text}", text=campaign.direction)
+    """Return how the direction of published scores was found; older rows store it as text."""
+    stored: Message | str = campaign.direction
+    if isinstance(stored, Message):
+        return stored
+    return message("human.direction", "{text}", text=stored)
 
 
 def _judged(

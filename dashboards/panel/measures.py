@@ -53,8 +53,8 @@ def _imported(measure: MeasureScores, human: HumanScores) -> MeasureScores:
 def _mean(measure: MeasureScores) -> ScoreWarning:
     found = message(
         "scores.imported-mean",
-        "{metric} was imported without system scores. Its system score is the mean of its output "
-        "scores.",
+        "No system scores of {metric} were imported. The means of the output scores are used "
+        "instead.",
         metric=measure.label,
     )
     return ScoreWarning("imported_mean", found)
@@ -63,7 +63,7 @@ def _mean(measure: MeasureScores) -> ScoreWarning:
 def _alone(measure: MeasureScores) -> ScoreWarning:
     found = message(
         "scores.imported-systems-only",
-        "Only system scores of {metric} were imported, so it has no number over outputs or "
+        "Only system scores of {metric} were imported, so there are no numbers over outputs or "
         "hybrids.",
         metric=measure.label,
     )
@@ -74,7 +74,7 @@ def _whole(measure: MeasureScores) -> ScoreWarning:
     found = message(
         "scores.imported-whole-systems",
         "The imported system scores of {metric} cover all documents. For the chosen documents, the "
-        "mean of its output scores replaces them.",
+        "means of the output scores replace them.",
         metric=measure.label,
     )
     return ScoreWarning("imported_whole_systems", found)
@@ -83,8 +83,8 @@ def _whole(measure: MeasureScores) -> ScoreWarning:
 def _whole_alone(measure: MeasureScores) -> ScoreWarning:
     found = message(
         "scores.imported-whole-systems-only",
-        "The imported scores of {metric} are of whole systems, so it has no number over the chosen "
-        "documents.",
+        "The imported scores of {metric} are of whole systems, so there are no numbers over the "
+        "chosen documents.",
         metric=measure.label,
     )
     return ScoreWarning("imported_whole_systems_only", found)

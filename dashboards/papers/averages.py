@@ -203,7 +203,10 @@ def direction_heads(columns: Sequence[tuple[str, str]]) -> list[list[latex.Cell]
 
 
 def _cells(label: str, cells: Sequence[tuple[float | None, bool]]) -> list[latex.Cell]:
-    return [latex.Cell(label), *(latex.number(v, 4, is_bold=is_best) for v, is_best in cells)]
+    return [
+        latex.Cell(label),
+        *(latex.number(value, 4, is_bold=is_best) for value, is_best in cells),
+    ]
 
 
 def _direction(direction: str) -> str:

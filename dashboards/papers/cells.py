@@ -12,12 +12,18 @@ Caption: TypeAlias = Message | str | Sequence[Message | str | None]
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell; `text` is escaped when written, and `align` applies where it spans columns."""
+    """One cell; `text` is escaped when written, and `align` applies where it spans columns.
+
+    `numbers` are the values behind the text: one, the two ends of an interval, or a value with
+    both; `mark` follows them, such as a dagger.
+    """
 
     text: str
     is_bold: bool = False
     span: int = 1
     align: str = "c"
+    numbers: Sequence[float | None] = ()
+    mark: str = ""
 
 
 Row = Sequence[Cell]
@@ -27,7 +33,9 @@ Row = Sequence[Cell]
 class Table:
     """A table in the paper's shape: `columns` as in ``lrr``; a one-cell row is a heading.
 
-    `caption` and `notes` are written in English.
+    `caption`, `below` and `notes` are written in English: `below` is printed under the table, and
+    `notes` are comments. `usual` are the columns of a table that its reader has not shaped, by
+    position; all where it is empty.
     """
 
     caption: Caption
@@ -36,6 +44,8 @@ class Table:
     head: Sequence[Row]
     body: Sequence[Row]
     notes: Sequence[Message | str] = field(default_factory=tuple)
+    below: Sequence[Message | str] = field(default_factory=tuple)
+    usual: Sequence[int] = field(default_factory=tuple)
 
     @property
     def heading(self) -> str:

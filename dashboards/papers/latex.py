@@ -12,7 +12,7 @@ from django.http import HttpResponse
 
 from core import numbers
 from dashboards.papers.cells import Caption, Cell, Row, Table, is_heading
-from dashboards.papers.fitting import Fitted, fitted
+from dashboards.papers.fitting import NORMAL, Fitted, fitted
 
 __all__ = ["Caption", "Cell", "Row", "Table", "escape", "estimate", "interval", "number",
            "plain_table", "response", "scripts", "small_number", "texts", "write",
@@ -73,9 +73,11 @@ def scripts(text: str) -> list[str]:
     return sorted({unicodedata.name(c, "UNNAMED").split()[0] for c in strange})
 
 
-def number(value: float | None, places: int = 3, *, is_bold: bool = False) -> Cell:
+def number(value: float | None, places: int = 3, *, is_bold: bool = False, mark: str = "") -> Cell:
     """Return a number's cell; a dash for None and nan."""
-    return Cell(numbers.decimals(value, places), is_bold and numbers.is_known(value))
+    bold = is_bold and numbers.is_known(value)
+    text = f"{numbers.decimals(value, places)}{mark}"
+    return Cell(text, bold, numbers=(value,), mark=mark)
 
 
 def small_number(value: float | None, places: int = 3) -> Cell:
@@ -86,16 +88,16 @@ def small_number(value: float | None, places: int = 3) -> Cell:
     return Cell(f"{digits}e{int(power)}".replace("-", "−"))
 
 
-def interval(low: float | None, high: float | None, places: int = 3) -> str:
-    """Return the ends of an interval in brackets; empty where one is not known."""
-    if low is None or high is None:
-        return ""
-    return numbers.interval((low, high), places)
+def interval(low: float | None, high: float | None, places: int = 3) -> Cell:
+    """Return the cell of an interval in brackets; a dash where an end is not known."""
+    return Cell(numbers.interval((low, high), places) or numbers.NOTHING, numbers=(low, high))
 
 
 def estimate(value: float | None, low: float | None, high: float | None, places: int = 3) -> Cell:
     """Return the cell of a number with its interval, where it has one."""
-    return Cell(f"{number(value, places).text} {interval(low, high, places)}".rstrip())
+    ends = numbers.interval((low, high), places)
+    text = f"{numbers.decimals(value, places)} {ends}".rstrip()
+    return Cell(text, numbers=(value, low, high))
 
 
 def texts(*values: object) -> list[Cell]:
@@ -103,14 +105,15 @@ def texts(*values: object) -> list[Cell]:
     return [Cell("–" if value is None else str(value)) for value in values]
 
 
-def write(table: Table) -> str:
+def write(table: Table, *, is_whole: bool = False) -> str:
     """Return the source of a table, in parts where it is wider than a page or longer.
 
-    ``notes`` precede it as comments.
+    With `is_whole` it stays one table in the size of the text. ``notes`` precede it as comments.
     """
     notes = [f"% {' '.join(str(note).split())}" for note in table.notes]
+    parts = [Fitted(table, table.columns, NORMAL)] if is_whole else fitted(table)
     lines = [*notes, r"% Needs \usepackage{booktabs}.", *_needs(table)]
-    return "\n".join([*lines, *(line for part in fitted(table) for line in _written(part))]) + "\n"
+    return "\n".join([*lines, *(line for part in parts for line in _written(part))]) + "\n"
 
 
 def _written(part: Fitted) -> list[str]:
@@ -127,10 +130,16 @@ def _written(part: Fitted) -> list[str]:
         *_body(table),
         r"\bottomrule",
         r"\end{tabular}",
+        *([_below(table)] if table.below else []),
         rf"\caption{{{escape(table.heading)}}}",
         rf"\label{{tab:{_name(table.label)}}}",
         r"\end{table}",
     ]
+
+
+def _below(table: Table) -> str:
+    text = " ".join(escape(str(note)) for note in table.below)
+    return rf"\par\smallskip{{\footnotesize {text}\par}}"
 
 
 def write_all(tables: Iterable[Table]) -> str:

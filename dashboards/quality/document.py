@@ -83,6 +83,11 @@ class Agreed:
     alpha_z: Figure
     alpha_raw: Figure
 
+    @property
+    def methods(self) -> list[Message | None]:
+        """How the intervals were computed; None where there is none."""
+        return [each.method for each in (self.one_vs_rest, self.alpha_z, self.alpha_raw)]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
@@ -151,6 +156,12 @@ class Quality(WithUnits, OfCampaign):
     has_gold: bool
     has_screens: bool
     choices: Sequence[ChoiceTable] = ()
+
+    @property
+    def has_equal_methods(self) -> bool:
+        """Whether no line has intervals by another method than the line without traps."""
+        with_traps, without = self.with_traps, self.without_traps
+        return with_traps is None or (without is not None and with_traps.methods == without.methods)
 
 
 DOCUMENT = Quality

@@ -245,8 +245,10 @@ def _at_chance(asked: Asked, first: Scored) -> Answer:
     leads = _tied(asked, first)
     sentence = plural(
         "answer.chance",
-        "No metric can be distinguished from chance. {metrics} comes first with {estimate}.",
-        "No metric can be distinguished from chance. {metrics} come first with {estimate}.",
+        "No metric is shown to agree with the humans better than chance. {metrics} comes first "
+        "with {estimate}.",
+        "No metric is shown to agree with the humans better than chance. {metrics} come first "
+        "with {estimate}.",
         n=len(leads),
         metrics=names(leads),
         estimate=estimate(first, asked.symbol),

@@ -12,7 +12,7 @@ from metaeval.messages import Message
 
 @dataclass(frozen=True)
 class Mark:
-    """The mark of a metric on one level; `is_best` marks the best group."""
+    """The mark of a metric on one level; `is_best` marks the best cluster."""
 
     value: float | None = None
     low: float | None = None
@@ -64,7 +64,7 @@ class Line:
 
     @property
     def beside_is_best(self) -> bool:
-        """Whether it is in the best group there."""
+        """Whether it is in the best cluster there."""
         return self.other.is_best
 
 

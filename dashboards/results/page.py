@@ -147,7 +147,7 @@ def _row(label: str, mark: Line | Mark) -> latex.Row:
         latex.Cell(label),
         latex.Cell("–" if mark.rank is None else str(mark.rank)),
         latex.number(mark.value, is_bold=mark.is_best),
-        latex.Cell(latex.interval(mark.low, mark.high) or "–"),
+        latex.interval(mark.low, mark.high),
     ]
 
 
@@ -172,6 +172,7 @@ RESULTS = HomePage(
     context=context,
     choose=home.choose,
     tables=tables,
+    joins=True,
     takes=("statistic", "grouping", "test", "correction", "scope", "bounds"),
     repeated=("metric",),
 )

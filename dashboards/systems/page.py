@@ -30,7 +30,7 @@ def choose_marks(document: Systems, query: QueryDict) -> Systems:
 
 def context(request: HttpRequest, campaign: Campaign, document: Systems) -> dict[str, Any]:
     """Return systems by their humans, and tables of measures with the systems as columns."""
-    measures = sorted(document.columns, key=lambda each: -2.0 if each.tau is None else -each.tau)
+    measures = sorted(document.columns, key=lambda each: 2.0 if each.tau is None else -each.tau)
     rows = [(column, by_name(column.rows)) for column in measures]
     # A number that all share is in the basis.
     spans = {each for column in document.columns for each in (column.span, column.compared_span)}

@@ -132,9 +132,8 @@ def score_cell(row: shown.Cell | None, places: int) -> Cell:
     """Return a score with its mark of significance, or the mark of a system without judgments."""
     if row is None:
         return Cell("–")
-    found = number(row.score, places, is_bold=row.is_best)
     mark = row.mark if row.is_judged else NOT_JUDGED
-    return Cell(f"{found.text}{mark}", found.is_bold)
+    return number(row.score, places, is_bold=row.is_best, mark=mark)
 
 
 def _lengths(document: Systems) -> Table:

@@ -24,8 +24,7 @@ MARKS = {
 @register.filter
 def brief(reason: Reason) -> Message:
     """Return a reason as its mark."""
-    known = reason.text.parameters
-    n, total = known.get("n", 0), known.get("total", 0)
+    n, total = reason.text.count, reason.text.parameters.get("total", 0)
     match reason.code:
         case "impossible_speed":
             return message(

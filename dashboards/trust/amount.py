@@ -143,6 +143,14 @@ def _documents(amount: Amount) -> list[Reason]:
             )
             if n < FEWEST_DOCUMENTS
             else message(
+                "trust.fewer-equal-documents",
+                "{n} documents are judged. With fewer than {enough}, intervals and p-values are "
+                "approximate.",
+                n=n,
+                enough=FEW_DOCUMENTS,
+            )
+            if round(effective, 1) == n
+            else message(
                 "trust.fewer-documents",
                 "{n} documents are judged, equivalent to {effective:.1f} documents of equal size. "
                 "With fewer than {enough}, intervals and p-values are approximate.",

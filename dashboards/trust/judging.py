@@ -22,6 +22,7 @@ MOST = 0.5
 SOME = 0.05
 # The fewest timed judgments for a median.
 TIMED = 5
+ALL_ANNOTATORS = message("trust.all-annotators", "all annotators")
 
 
 @dataclass(frozen=True)
@@ -183,10 +184,11 @@ def _failed(
         message(
             "trust.controls-failed-advice",
             "Annotators must rate at least {rate:percent} of the traps in the lowest "
-            "{low:percent} of the scale. Review these annotators on the quality page and exclude "
+            "{low:percent} of the scale. Review {annotators} on the quality page, and exclude "
             "annotators who have not read the texts.",
             rate=RATE,
             low=LOW,
+            annotators=truncated(failing) if failing else ALL_ANNOTATORS,
         ),
         "quality",
     )

@@ -22,7 +22,7 @@ UNKNOWN = message(
 )
 REFUSED = message(
     "marks.do-not-use",
-    "Nothing is ranked or bold, because the verdict above is “Do not use”.",
+    "Nothing is ranked or bold, because the verdict on these numbers is “Do not use”.",
 )
 OVER_HYBRIDS = message(
     "marks.over-hybrids",
@@ -213,7 +213,13 @@ def _not_above(states: Mapping[str, str], labels: Mapping[str, str]) -> list[Mes
     if not named:
         return []
     metrics = truncated(named)
-    return [message("baselines.not-above", "Not above the baselines: {metrics}.", metrics=metrics)]
+    return [
+        message(
+            "baselines.not-above",
+            "Not significantly above every baseline: {metrics}.",
+            metrics=metrics,
+        )
+    ]
 
 
 def _untested(
@@ -326,8 +332,8 @@ def _of_known(
         if any(m.low is not None for m in every):
             note = message(
                 "marks.at-chance",
-                "The metrics cannot be distinguished from chance: no metric’s interval is above "
-                "{chance:r}.",
+                "No metric is shown to agree with the humans better than chance: no interval is "
+                "above {chance:r}.",
                 chance=chance or ZERO,
             )
         else:

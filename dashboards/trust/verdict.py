@@ -125,7 +125,7 @@ def _published() -> list[Reason]:
             ),
             message(
                 "trust.judgments-missing-advice",
-                "Rely on what the publisher reports about them.",
+                "Rely on what the publisher reports about agreement and control items.",
             ),
             "quality",
         )

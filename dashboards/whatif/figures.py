@@ -49,8 +49,8 @@ def _movement(document: WhatIf, statistic: str) -> Spec | None:
     ]
     x = {"field": "change", "type": "quantitative", "title": CHANGES[statistic]}
     order = [one.title for one in chosen]
-    # Names of documents are long, and differ at the end.
-    axis = {"labelLimit": 220}
+    # Names of documents are long, and differ at the end. Without the font they are drawn wider.
+    axis = {"labelLimit": 220, "titlePadding": 16}
     y = {"field": "left_out", "type": "nominal", "sort": order, "title": EXCLUDED, "axis": axis}
     return figure(
         EFFECTS[statistic],

@@ -131,7 +131,7 @@ def samplesize_tables(document: SampleSize) -> list[Table]:
     body = []
     for label, found in document.lines.items():
         body.append([Cell(label), *(number(row.mean) for row in found)])
-        body.append([Cell(""), *texts(*(interval(row.low, row.high, 2) for row in found))])
+        body.append([Cell(""), *(interval(row.low, row.high, 2) for row in found)])
     caption = (
         f"{LEVELS[document.of]} by number of segments: mean of {document.n_samples} samples "
         "drawn with replacement, and the interval that contains 95% of them."

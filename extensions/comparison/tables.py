@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from dashboards.papers.latex import Cell, Table, estimate, interval, number, texts
+from core import numbers
+from dashboards.papers.latex import Cell, Table, estimate, number, texts
 from extensions.comparison.differences import Row
 from extensions.comparison.lines import Across, Head
 from metaeval.messages import Message
@@ -59,5 +60,5 @@ def _change(one: Row, places: int) -> Cell:
         return Cell("–")
     text = number(one.difference, places).text
     sign = "" if text.startswith("−") else "+"
-    ends = interval(one.difference_low, one.difference_high, places)
+    ends = numbers.interval((one.difference_low, one.difference_high), places)
     return Cell(f"{sign}{text} {ends}".rstrip())

@@ -45,7 +45,7 @@ def transport_costs(
     left: Sequence[Array | None] | None = None,
     right: Sequence[Array | None] | None = None,
 ) -> Array:
-    """Return transport costs, (pairs,); ``left`` and ``right`` hold each pair's weights, or None."""
+    """Return transport costs, (pairs,); ``left`` and ``right`` are each pair's weights, or None."""
     lefts = left if left is not None else [None] * len(costs)
     rights = right if right is not None else [None] * len(costs)
     triples = zip(costs, lefts, rights, strict=True)

@@ -1,4 +1,4 @@
-"""Answer for a study which metric is in the best group of every campaign."""
+"""Answer for a study which metric is in the best cluster of every campaign."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -65,7 +65,7 @@ class Asked:
 
 
 def answer(asked: Asked) -> Answer:
-    """Return which metrics are in the best group of all campaigns, or why that is unknown."""
+    """Return which metrics are in the best cluster of all campaigns, or why that is unknown."""
     comparable = [column for column in asked.columns if column.case in COMPARABLE]
     if not asked.columns:
         return Answer("empty", EMPTY)
@@ -111,8 +111,8 @@ def _incomparable(asked: Asked) -> Answer:
         return _first(asked, "uncertain", _gaps(asked))
     at_chance = plural(
         "study.at-chance",
-        "The metrics cannot be distinguished from chance in this campaign.",
-        "The metrics cannot be distinguished from chance in any of these campaigns.",
+        "No metric is shown to agree with the humans better than chance in this campaign.",
+        "No metric is shown to agree with the humans better than chance in any of these campaigns.",
         n=n,
     )
     return Answer("chance", at_chance, _gaps(asked) if len(set(cases)) > 1 else _missing(asked))
@@ -186,8 +186,8 @@ def _several(asked: Asked, comparable: Sequence[Column]) -> Answer:
     if everywhere:
         sentence = plural(
             "study.best-group",
-            "{metrics} is in the best group {where}.",
-            "{metrics} are in the best group {where}.",
+            "{metrics} is in the best cluster {where}.",
+            "{metrics} are in the best cluster {where}.",
             n=len(everywhere),
             metrics=_names(everywhere),
             where=where,
@@ -198,9 +198,9 @@ def _several(asked: Asked, comparable: Sequence[Column]) -> Answer:
     often = _named(asked, lambda key: counts[key] == most)
     sentence = plural(
         "study.nowhere",
-        "No metric is in the best group {where}; {metrics} is in the best group of {most} of "
+        "No metric is in the best cluster {where}; {metrics} is in the best cluster of {most} of "
         "{total} campaigns.",
-        "No metric is in the best group {where}; {metrics} are in the best group of {most} of "
+        "No metric is in the best cluster {where}; {metrics} are in the best cluster of {most} of "
         "{total} campaigns.",
         n=len(often),
         where=where,
@@ -214,11 +214,11 @@ def _several(asked: Asked, comparable: Sequence[Column]) -> Answer:
 def _crowded(
     asked: Asked, best: Sequence[Named], where: Message, details: Sequence[Message]
 ) -> Answer:
-    """Return the answer where the best group is too large to be listed."""
+    """Return the answer where the best cluster is too large to be listed."""
     first = best[0]
     sentence = message(
         "study.crowded",
-        "{best} of {total} metrics are in the best group {where}. {metric} has the highest "
+        "{best} of {total} metrics are in the best cluster {where}. {metric} has the highest "
         "average, {value}.",
         best=len(best),
         total=len(asked.metrics),
@@ -333,7 +333,7 @@ def _gap(case: str, why: Message | None, at: list[str]) -> Message:
         case "chance":
             return message(
                 "study.gap-chance",
-                "Metrics cannot be distinguished from chance in {campaigns}.",
+                "No metric is shown to be better than chance in {campaigns}.",
                 campaigns=at,
             )
         case "uncertain":

@@ -34,7 +34,7 @@ CONSTANT = message("group.constant", "no metric has a value")
 DISTRUSTED = message("group.distrusted", "the judgments do not support it")
 PENDING = message("group.pending", "intervals are being computed")
 FAILED = message("group.failed", "intervals and ranks could not be computed")
-AT_CHANCE = message("group.at-chance", "the metrics cannot be distinguished from chance")
+AT_CHANCE = message("group.at-chance", "no metric is shown to be better than chance")
 
 
 @dataclass(frozen=True)

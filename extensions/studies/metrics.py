@@ -90,7 +90,7 @@ def combine(
 
 
 def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> CorrelationsOfStudy:
-    """Select the metrics of the address, and find the best group of each campaign."""
+    """Select the metrics of the address, and find the best cluster of each campaign."""
     wanted = frozenset(query.getlist("metric"))
     correction = selection.one_of(query, "correction", list(selection.CORRECTIONS))
     campaigns = [choose(one, present(one, query)) for one in document.campaigns]
@@ -240,7 +240,7 @@ def printed(document: CorrelationsOfStudy, table: Table) -> latex.Table:
 
 
 def _bold(group: Group) -> str:
-    """Return how many metrics of a campaign are in the best group, or why none is bold."""
+    """Return how many metrics of a campaign are in the best cluster, or why none is bold."""
     if not group.bold:
         return f"none ({group.why or 'the metrics cannot be distinguished'})"
     n = len(group.keys)

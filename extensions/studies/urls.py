@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from dashboards.pages.page import routes, view
+from dashboards.pages.page import routes, table_routes, view
 from extensions.studies import views
 from extensions.studies.metrics import PRINTED, STUDY
 from extensions.studies.quality import STUDY_QUALITY
@@ -19,6 +19,7 @@ urlpatterns = [
         view(STUDY),
         name="study-figure",
     ),
+    *table_routes(STUDY, "studies/<slug:slug>/correlations", "study"),
     *routes(PRINTED),
     path("matrix/", views.matrix, name="matrix"),
     path("matrix.<str:fmt>", views.matrix, name="matrix-data"),

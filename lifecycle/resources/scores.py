@@ -24,6 +24,8 @@ from metrics.models import (
 )
 from metrics.runs import starting
 
+NAME_FIXED = message("lifecycle.fixed-scores", "The name consists of the metric and the test set.")
+
 
 class Metrics(ResourceType[ConfiguredMetric]):
     """Configured metrics; one that is archived is retired."""
@@ -122,7 +124,7 @@ class Imports(ResourceType[MetricImport]):
     label = message("resource.import", "Imported scores")
     model = MetricImport
     test_set = "test_set"
-    fixed = message("lifecycle.import-name", "The name consists of the metric and the test set.")
+    fixed = NAME_FIXED
 
     def may_delete(self, user: Any, resource: MetricImport) -> bool:
         """Return True for those who may change the test set."""
@@ -190,7 +192,7 @@ class Runs(ResourceType[MetricRun]):
     label = message("resource.run", "Metric run")
     test_set = "test_set"
     model = MetricRun
-    fixed = message("lifecycle.run-name", "The name consists of the metric and the test set.")
+    fixed = NAME_FIXED
 
     def called(self, resource: MetricRun) -> str:
         """Return metric, test set and number."""

@@ -30,6 +30,7 @@ from metaeval.replication.judgments import (
 )
 from metaeval.replication.questions.comparison import CORRECTIONS, SCOPES
 from metaeval.replication.questions.statistics import GROUPINGS, STATISTICS, TESTS, parse
+from metaeval.replication.reproduce import inside
 from metaeval.replication.tables import (
     ScoreFile,
     correlation_rows,
@@ -292,20 +293,13 @@ def _note_directions(options: argparse.Namespace, scores: ScoreFile) -> None:
 
 
 def within(options: argparse.Namespace, folder: Path) -> None:
-    """Resolve the files that a command names within a folder. Raises CommandError outside of it."""
+    """Resolve the files that a command names within a folder. Raises BundleError outside of it."""
     files = ("path", "judgments", "annotators", "human_systems", "metric_systems", "metrics")
     for name in (*files, "segments", "floors", "ratings", "people"):
         if getattr(options, name, None):
-            setattr(options, name, _inside(folder, getattr(options, name)))
+            setattr(options, name, inside(folder, getattr(options, name)))
     if getattr(options, "counts", None):
-        parts = [text.partition("=") for text in options.counts]
-        options.counts = [f"{head}={_inside(folder, path)}" for head, _, path in parts]
-
-
-def _inside(folder: Path, name: str) -> str:
-    path = (folder / name).resolve()
-    if not path.is_relative_to(folder.resolve()):
-        raise CommandError(
-            message("bundle.outside-file", "{file} is not in the bundle.", file=name)
-        )
-    return str(path)
+        # As `_scores` reads them: METRIC:FORMULA=FILE, and a metric's name may have the other sign.
+        parts = [text.partition(":") for text in options.counts]
+        split = [(name, *rest.partition("=")) for name, _, rest in parts]
+        options.counts = [f"{name}:{key}={inside(folder, path)}" for name, key, _, path in split]

@@ -23,7 +23,7 @@ from metaeval.correlation.measure import CORRELATIONS, Measure
 from metaeval.correlation.panel import panel
 from metaeval.correlation.values import metric_values
 from metaeval.documents import DOCUMENTS
-from metaeval.messages import Message, MessageError, message, plural
+from metaeval.messages import Message, MessageError, message, plural, printable
 from metaeval.repeats import refuse_repeats
 from metaeval.replication.questions.cells import CELLS_SWAP
 from metaeval.replication.reproduce import Reproduction
@@ -53,14 +53,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (MessageError, ValueError, KeyError) as error:
             problem = str(error.args[0] if error.args else error)
     for warning in dict.fromkeys(str(entry.message) for entry in caught):
-        print(f"warning: {warning}", file=sys.stderr)
+        print(f"warning: {printable(warning)}", file=sys.stderr)
     if problem:
-        print(f"metaeval: {problem}", file=sys.stderr)
+        print(f"metaeval: {printable(problem)}", file=sys.stderr)
         return 2
     if options.output == "json":
         print(json.dumps(plain(document), ensure_ascii=False, indent=1))
     else:
-        print("\t".join(rows[0] if rows else []))
+        print("\t".join(map(printable, rows[0] if rows else [])))
         for row in rows:
             print("\t".join(_cell(value) for value in row.values()))
         for line in agreement_lines(document) if options.run is human else ():
@@ -296,7 +296,7 @@ def _measure(options: argparse.Namespace) -> Measure:
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "" if np.isnan(value) else f"{value:.6g}"
-    return "" if value is None else str(value)
+    return "" if value is None else printable(str(value))
 
 
 if __name__ == "__main__":

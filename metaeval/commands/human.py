@@ -18,7 +18,7 @@ from metaeval.documents import DOCUMENTS, of_several_segments
 from metaeval.files.text import Table
 from metaeval.judgments.agreement.intervals import AgreementInterval, agreement_interval
 from metaeval.judgments.standardize import mean_scores, z_scores
-from metaeval.messages import Message, message, plural
+from metaeval.messages import Message, message, plural, printable
 from metaeval.systems.ranking import TESTS, rank_systems
 
 Row = dict[str, Any]
@@ -175,5 +175,5 @@ def _of_types(options: argparse.Namespace, types: Sequence[str]) -> BoolArray:
             "Items of all types are used: {types}. Use --type to select types.",
             types=list(found),
         )
-        print(f"warning: {warning}", file=sys.stderr)
+        print(f"warning: {printable(warning.text)}", file=sys.stderr)
     return np.array([not wanted or kind in wanted for kind in types])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from metaeval.files.evalset.folder import EvalSet
-from metaeval.messages import Message, MessageError, message
+from metaeval.messages import Message, MessageError, message, printable
 from metaeval.scores.human_systems import (
     find_reference,
     looks_human,
@@ -102,7 +102,7 @@ class ChosenSystems:
 
 def print_note(note: Message) -> None:
     """Print a note on the standard error."""
-    print(f"note: {note}", file=sys.stderr)
+    print(f"note: {printable(note.text)}", file=sys.stderr)
 
 
 def add_systems(add: Any, *, names_human: bool) -> None:

@@ -13,7 +13,7 @@ from metaeval.correlation.intervals.crossed import pooled_interval
 from metaeval.correlation.intervals.independent import fisher_interval, independent_pvalue
 from metaeval.correlation.intervals.jackknife import interval_over_systems
 from metaeval.correlation.measure import FEWEST_SYSTEMS, GROUPINGS, SYSTEM_LEVEL, Measure
-from metaeval.correlation.panel import common_documents
+from metaeval.correlation.panel import ONE_SIDE_CONSTANT, common_documents
 from metaeval.correlation.rows import kendall_test
 from metaeval.documents import DOCUMENTS, clusters_from, unit_of
 from metaeval.messages import message, plural
@@ -351,12 +351,5 @@ def _summarise(valid: BoolArray, values: FloatArray, grouping: str, notes: Notes
                 )
             )
         else:
-            notes.warn(
-                ConstantInputWarning(
-                    message(
-                        "correlation.constant-side",
-                        "All scores on one side are equal, so the correlation is undefined.",
-                    )
-                )
-            )
+            notes.warn(ConstantInputWarning(ONE_SIDE_CONSTANT))
     return mean(values)

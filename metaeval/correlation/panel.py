@@ -12,12 +12,26 @@ from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats
 from metaeval.documents import clusters_from
-from metaeval.messages import plural
+from metaeval.messages import Message, message, plural
 from metaeval.results import MissingDataWarning, Notes
 from metaeval.scores.matrix import ScoreMatrix, align
 
 # A metric's value this close to another's, in standard deviations, is the same value.
 SAME = 1e-12
+# Of a correlation that does not know the name of its metric; `constant` has it.
+ONE_SIDE_CONSTANT = message(
+    "correlation.constant-side",
+    "All scores on one side are equal, so the correlation is undefined.",
+)
+
+
+def constant(metric: str) -> Message:
+    """Return that a metric has no correlation, because compared scores are all equal."""
+    return message(
+        "correlation.constant",
+        "The correlation is undefined for {metric}: all compared scores are equal.",
+        metric=metric,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,7 +60,7 @@ MAGIC = (
     (b"GIF8", message("file.gif", "This is a GIF picture, not text.")),
     (
         b"PAR1",
-        message("file.parquet", "This is a Parquet file, not text. Export it as TSV or JSONL."),
+        message("file.parquet", "This is a Parquet file, but plain text is expected here."),
     ),
     (
         b"SQLite format 3\x00",
@@ -106,10 +106,11 @@ class UndecodableError(MessageError, ValueError):
 
 @dataclass(frozen=True)
 class Decoded:
-    """A text with its original line ends, and what was done to get it."""
+    """A text with its original line ends, the encoding it had, and what was done to get it."""
 
     text: str
     notes: list[Note] = field(default_factory=list)
+    encoding: str = "UTF-8"
 
 
 def decode(data: bytes) -> Decoded:
@@ -154,12 +155,14 @@ def decode(data: bytes) -> Decoded:
                 "This is not a text file: it is full of control characters.",
             )
         )
+    encoding = "UTF-8"
     try:
         decoded = data.decode("utf-8")
     except UnicodeDecodeError as error:
         decoded, warning = _legacy(data, error.start)
+        encoding = "Windows-1252"
         notes.append(warning)
-    return Decoded(_without_mac_ends(decoded, notes), notes)
+    return Decoded(_without_mac_ends(decoded, notes), notes, encoding)
 
 
 def split_lines(text: str) -> list[str]:
@@ -178,7 +181,7 @@ def split_lines(text: str) -> list[str]:
 
 def _wide(data: bytes, codec: str, notes: list[Note]) -> Decoded:
     try:
-        return Decoded(_without_mac_ends(data.decode(codec), notes), notes)
+        return Decoded(_without_mac_ends(data.decode(codec), notes), notes, codec[:6].upper())
     except UnicodeDecodeError:
         broken = message(
             "file.encoding-broken",

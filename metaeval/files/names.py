@@ -19,7 +19,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         *("segmentnummer", "句段", "段号", "句子编号", "věta", "segment_no", "seg_no"),
     ),
     # In a table that also has segments, an item is what was shown at once.
-    "item": ("item_id", "itemid", "id", "task_item", "hit_item"),
+    "item": ("item_id", "itemid", "instance_id", "id", "task_item", "hit_item"),
     "document": (
         *("doc", "document_id", "doc_id", "docid", "doc_name", "document_name", "talk", "article"),
         *("Dokument", "documento", "文档", "文档编号"),
@@ -99,6 +99,12 @@ NAMES: dict[str, tuple[str, ...]] = {
     "seconds": ("duration", "elapsed", "time_spent", "seconds_taken", "Dauer"),
     "comment": ("comments", "remark", "remarks", "note", "notes", "feedback", "Kommentar"),
     "is_flagged": ("flag", "flagged"),
+    "is_excluded": (),
+    "is_simulated": (),
+    "active_ms": (),
+    "visible_ms": (),
+    "post_edit": ("post_edited", "postedit", "pe"),
+    "hter": (),
     "revision": ("version",),
     "protocol": (),
     "low": (),

@@ -19,6 +19,7 @@ from metaeval.files.grids import (
     read_workbook,
 )
 from metaeval.files.names import column_of
+from metaeval.files.parquet import is_parquet, read_parquet
 from metaeval.messages import Message, MessageError, message, truncated
 from metaeval.results import MissingDataWarning, Notes
 
@@ -119,7 +120,7 @@ def plain_number(value: float, *, empty: str = "") -> str:
 
 
 class Table:
-    """A table with a header: TSV, CSV or XLSX (`metaeval.files.grids`), or split at white space.
+    """A table with a header: TSV, CSV, XLSX (`metaeval.files.grids`), Parquet, or blanks between.
 
     A first line with a comma and without a tab is that of a CSV file. ``required`` and ``optional``
     name columns in any case: fields of `metaeval.files.names` by all their names, and alternatives
@@ -204,8 +205,11 @@ def no_column(names: Sequence[str], header: Sequence[str]) -> Message:
 
 def _grid(path: Path) -> Grid:
     try:
-        if path.is_file() and (data := path.read_bytes()).startswith(b"PK\x03\x04"):
+        data = path.read_bytes() if path.is_file() else b""
+        if data.startswith(b"PK\x03\x04"):
             grid = read_workbook(data)
+        elif is_parquet(data):
+            grid = read_parquet(data)
         else:
             text = read_text(path)
             head = text.partition("\n")[0]

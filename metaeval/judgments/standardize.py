@@ -256,7 +256,7 @@ def _warn(notes: Notes, labels: tuple[Any, ...], counts: IntArray, flat: BoolArr
             TooFewWarning(
                 message(
                     "z-scores.no-judgments",
-                    "{annotator} has no judgments that count, so their z-scores are undefined.",
+                    "z-scores are undefined for {annotator}: no judgments that count.",
                     annotator=str(labels[index]),
                 )
             )
@@ -266,8 +266,7 @@ def _warn(notes: Notes, labels: tuple[Any, ...], counts: IntArray, flat: BoolArr
             SingleJudgmentWarning(
                 message(
                     "z-scores.one-judgment",
-                    "{annotator} has only one judgment that counts, so their z-scores are "
-                    "undefined.",
+                    "z-scores are undefined for {annotator}: only one judgment that counts.",
                     annotator=str(labels[index]),
                 )
             )

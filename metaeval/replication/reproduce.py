@@ -35,6 +35,8 @@ RENAMED = {"not above": "not-above"}
 FACTS = ("code", "parameters")
 ROUNDING = 1e-12
 NOTHING = "(nothing)"
+# A zip with more bytes than this, and that many times its own size, would only fill the disk.
+LARGE, MOST_TIMES = 200_000_000, 100
 Run = Callable[[Sequence[str], Path], dict[str, Any]]
 
 
@@ -98,6 +100,18 @@ def reproduce(path: str | Path, run: Run, *, tolerance: float = 0.0) -> Reproduc
             )
         )
     with TemporaryDirectory() as folder, zipfile.ZipFile(source) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+        if size > LARGE and size > MOST_TIMES * source.stat().st_size:
+            raise BundleError(
+                message(
+                    "bundle.too-large",
+                    "{path} contains {n} bytes, which is more than {times} times its size. "
+                    "No bundle is packed so tightly.",
+                    path=str(path),
+                    n=size,
+                    times=MOST_TIMES,
+                )
+            )
         archive.extractall(folder)
         found = [entry.parent for entry in sorted(Path(folder).glob("**/manifest.json"))]
         if not found:
@@ -138,17 +152,55 @@ def _manifest(folder: Path) -> dict[str, Any]:
                 error=str(error),
             )
         ) from error
-    if manifest.get("format") != FORMAT:
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise BundleError(
             message(
                 "bundle.unknown-format",
                 "{path} has format {format}, but this version reads format {known}.",
                 path=str(path),
-                format=manifest.get("format"),
+                format=manifest.get("format") if isinstance(manifest, dict) else None,
                 known=FORMAT,
             )
         )
+    _check(folder, manifest)
     return manifest
+
+
+def _check(folder: Path, manifest: dict[str, Any]) -> None:
+    """Raise BundleError for parts of another type, and for files outside of the bundle."""
+    files, tables = manifest.get("files"), manifest.get("tables")
+    if (
+        not isinstance(files, dict)
+        or not isinstance(manifest.get("versions"), dict)
+        or not isinstance(tables, list)
+        or not all(map(_is_table, tables))
+    ):
+        raise BundleError(
+            message(
+                "bundle.damaged-manifest",
+                "{path} is damaged: files, versions or tables are missing or have another type.",
+                path=str(folder / "manifest.json"),
+            )
+        )
+    for name in (*files, *(table["expected"] for table in tables)):
+        inside(folder, name)
+
+
+def _is_table(table: Any) -> bool:
+    if not isinstance(table, dict) or not isinstance(table.get("arguments"), list):
+        return False
+    return all(
+        isinstance(each, str)
+        for each in (table.get("name"), table.get("expected"), *table["arguments"])
+    )
+
+
+def inside(folder: Path, name: str) -> str:
+    """Return the path of a file of a bundle. Raises BundleError for one outside of it."""
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise BundleError(message("bundle.outside-file", "{file} is not in the bundle.", file=name))
+    return str(path)
 
 
 def _changed_files(folder: Path, files: dict[str, str]) -> Iterator[Difference]:

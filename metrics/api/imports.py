@@ -15,6 +15,7 @@ from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import TestSet
 from annotation.uploads import InputFile
 from annotation.uploads.tables.lines import LINES
+from annotation.uploads.tables.skipping import KINDS
 from metrics.api.runs import OfTestSetViewSet
 from metrics.imported.checking import Checked, Found, bring_in, check
 from metrics.imported.choices import Choices
@@ -53,9 +54,10 @@ class MetricScoresSerializer(serializers.Serializer[object]):
     `columns` maps columns to segment, system, metric, score or language_pair. `metrics` names those
     to import, by default all but human scores. `names` gives metrics other names. The direction of
     metrics that neither `lower_is_better` nor `higher_is_better` names is inferred; if that is not
-    possible, the import is refused. `lines` is the meaning of line n in files without keys: the
-    segment with key n, the nth as listed, or the nth of the export to mt-metrics-eval. `system` is
-    the system of files that name none.
+    possible, the import is refused. Rows with problems of the kinds in `skip` are skipped and
+    counted. `lines` is the meaning of line n in files without keys: the segment with key n, the nth
+    as listed, or the nth of the export to mt-metrics-eval. `system` is the system of files that
+    name none.
     """
 
     test_set = serializers.SlugRelatedField(slug_field="slug", queryset=TestSet.objects.all())
@@ -71,7 +73,9 @@ class MetricScoresSerializer(serializers.Serializer[object]):
     higher_is_better = serializers.ListField(
         child=serializers.CharField(), required=False, default=list
     )
-    skip_unknown = serializers.BooleanField(required=False, default=False)
+    skip = serializers.ListField(
+        child=serializers.ChoiceField(choices=list(KINDS)), required=False, default=list
+    )
     lines = serializers.ChoiceField(choices=LINES, required=False, default="", allow_blank=True)
     system = serializers.CharField(required=False, default="", allow_blank=True)
     note = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
@@ -202,7 +206,7 @@ def _choices(given: dict[str, Any]) -> Choices:
         names=given["names"],
         lower=frozenset(given["lower_is_better"]),
         higher=frozenset(given["higher_is_better"]),
-        skips_unknown=given["skip_unknown"],
+        skip=frozenset(given["skip"]),
         lines=given["lines"],
         system=given["system"],
     )

@@ -85,6 +85,6 @@ def _read() -> Known:
 
 
 def _path() -> Path:
-    """Return the path of the cache; it is that of ``VAR_DIR``, but settings are not imported here."""
+    """Return the path of the cache in ``VAR_DIR``; settings are not imported here."""
     folder = os.environ.get("TOUCHSTONE_VAR") or str(Path(__file__).parents[2] / "var")
     return Path(folder) / "checkpoint-hashes.json"

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from annotation import uploads
 from annotation.imports import CampaignImport, store_campaign
-from annotation.imports.store import require_same
+from annotation.imports.sameness import find_same
 from annotation.models import Campaign, TestSet
 from annotation.uploads import Changes
 from annotation.uploads.problems import Place, Report
@@ -45,7 +45,7 @@ def examine(draft: EvaluationDraft, report: Report, *, user: Any = None) -> None
         )
     for campaign in draft.campaigns:
         try:
-            require_same(campaign)
+            find_same(campaign)
         except ValidationError as error:
             for refusal in messages_of(error):
                 report.error(refusal)

@@ -71,7 +71,7 @@ class Imports(WorkKind[DatasetImport]):
         """Report the error, and delete the upload."""
         rows = DatasetImport.objects.filter(pk=row.pk)
         problem = Problem("error", _message_of(row.message))
-        rows.update(state=State.REFUSED, report=[problem.as_json()], content=b"")
+        rows.update(state=State.REFUSED, report=[problem.to_json()], content=b"")
 
 
 imports = Imports()
@@ -139,7 +139,7 @@ def _end(
         row,
         state=state,
         found={"sets": list(found), "n_problems": len(report.problems)},
-        report=[problem.as_json() for problem in listed],
+        report=[problem.to_json() for problem in listed],
         **fields,
     )
 

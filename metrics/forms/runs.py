@@ -112,7 +112,8 @@ SETS = {
         lambda one: one.is_here and not one.info.needs_reference and not _is_aside(one.info),
     ),
     "study": Recommended(
-        message("metric-set.study", "The 18 of the study"), lambda one: one.info.name in STUDY
+        message("metric-set.study", "Those of Cheng et al. (2023)"),
+        lambda one: one.info.name in STUDY,
     ),
 }
 

@@ -63,8 +63,8 @@ class SuggestForm(forms.Form):
         label=_("or files with spans"),
         required=False,
         help_text=_(
-            "TSV, CSV, XLSX or JSON with one row per span: system, segment, start, end and "
-            "severity; optional are category and side (target, source or missing). Write the "
+            "TSV, CSV, XLSX, Parquet or JSON with one row per span: system, segment, start, end "
+            "and severity; optional are category and side (target, source or missing). Write the "
             "severity no-error for an output without errors. Offsets count Unicode characters "
             "from 0."
         ),

@@ -1,7 +1,8 @@
 """Check files before an import: their scores, what importing them changes, and warnings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -9,8 +10,10 @@ from django.core.exceptions import ValidationError
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import TestSet
 from annotation.uploads.files import InputFile
+from annotation.uploads.previews import FIRST
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.directions import USUAL, direction_message, say_direction
+from annotation.uploads.tables.skipping import read_skipping, skipped
 from core.messages import messages_of
 from metaeval.messages import Message, message, truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
@@ -28,6 +31,7 @@ from metrics.imported.storing import (
     plan,
     shown_imports,
     store_all,
+    with_note,
 )
 
 # Why the scores of a metric that is stored already have their direction.
@@ -66,7 +70,10 @@ class Found:
 
 @dataclass(frozen=True)
 class Checked:
-    """The content of the files, and every problem."""
+    """The content of the files, and every problem.
+
+    `first` are the first scores as they will be stored, by `LABELS`.
+    """
 
     test_set: TestSet
     choices: Choices
@@ -75,6 +82,7 @@ class Checked:
     metrics: list[Found] = field(default_factory=list)
     drafts: list[Draft] = field(default_factory=list)
     n_outputs: int = 0
+    first: Sequence[Sequence[str]] = ()
 
     @property
     def fingerprint(self) -> str:
@@ -86,13 +94,25 @@ def check(
     test_set: TestSet, files: Sequence[InputFile], choices: Choices, user: Any = None
 ) -> Checked:
     """Read and check files without storing anything. Commands have no user and are not refused."""
-    report, names = Report(), names_of(test_set)
     if user is not None and not may_change_test_set(user, test_set):
+        report = Report()
         report.error(test_set_refusal(test_set))
         return Checked(test_set, choices, Reading(), report)
-    collector = Collector(names, report, choices.skips_unknown, choices.lines)
+    names = names_of(test_set)
+
+    def once(report: Report) -> Checked:
+        return _check(test_set, files, choices, names, report)
+
+    checked, report = read_skipping(choices.skip, once)
+    report.gather()
+    return checked
+
+
+def _check(
+    test_set: TestSet, files: Sequence[InputFile], choices: Choices, names: Names, report: Report
+) -> Checked:
+    collector = Collector(names, report, choices.lines)
     reading = read(files, test_set, choices, collector)
-    collector.report_unknown()
     collector.report_infinite()
     collector.report_file_names()
     _check_chosen(choices, collector, report)
@@ -107,8 +127,23 @@ def check(
         for key, each in collector.metrics.items()
     ]
     _warn(metrics, report)
-    report.gather()
-    return Checked(test_set, choices, reading, report, metrics, drafts, len(names.has))
+    first = list(islice(_scores(drafts, names), FIRST))
+    return Checked(test_set, choices, reading, report, metrics, drafts, len(names.has), first)
+
+
+LABELS = (
+    message("scores.label-metric", "Metric"),
+    message("scores.label-system", "System"),
+    message("scores.label-segment", "Segment"),
+    message("scores.label-score", "Score"),
+)
+
+
+def _scores(drafts: Iterable[Draft], names: Names) -> Iterator[list[str]]:
+    for draft in drafts:
+        for (system, segment), score in draft.held.cells():
+            key = "" if segment is None else names.keys[segment]
+            yield [draft.name, names.labels[system], key, f"{score:g}"]
 
 
 def _fit(report: Report) -> bool:
@@ -286,10 +321,13 @@ def bring_in(
         raise ValidationError([each.sentence for each in checked.report.errors])
     files = checked.reading.files
     names = truncated([file["name"] for file in files])
+    origin = provenance or message("scores.origin", "Imported from {files}.", files=names)
+    for each in skipped(checked.report):
+        origin = with_note(origin, each)
     return store_all(
         checked.test_set,
         checked.drafts,
-        provenance=provenance or message("scores.origin", "Imported from {files}.", files=names),
+        provenance=origin,
         files=files,
         user=user,
         expected=expected,

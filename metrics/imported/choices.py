@@ -3,16 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from annotation.uploads.formats.scores import LINE, METRIC, SCORE, SYSTEM
 from annotation.uploads.tables.columns import wanted
-from annotation.uploads.tables.rows import GROUP
+from annotation.uploads.tables.objects import GROUP
 from metaeval.files.names import NAMES
 from metaeval.messages import message
 
-SEGMENT, SYSTEM, METRIC, SCORE = "segment", "system", "metric", "score"
-PAIR = "language_pair"
-# The number of a system's line in a file without keys, from 0: a text where the file states it, and
-# empty for scores of whole systems.
-LINE = " line"
+__all__ = ["FIELDS", "HUMAN", "LINE", "METRIC", "PAIR", "SCORE", "SEGMENT", "SYSTEM", "Choices"]
+SEGMENT, PAIR = "segment", "language_pair"
 FIELDS = (
     wanted(SEGMENT, message("field.segment", "segment"), *NAMES["item"]),
     wanted(SYSTEM, message("field.system", "system"), GROUP),
@@ -37,10 +35,10 @@ class Choices:
     imported (None: all except columns of human scores). `metric` is the name of a metric that the
     table does not name, by default the name of the file. `names` are other names for metrics.
     `lower` and `higher` have a stated direction; the direction of others is that of their scores in
-    this test set, or is inferred. With `skips_unknown` rows of unknown systems and segments are
-    skipped and counted; otherwise they are errors. `lines` is the meaning of line n in files
-    without keys (`annotation.uploads.tables.lines`), `system` the system of files that do not name
-    one.
+    this test set, or is inferred. `skip` are kinds of problems whose rows are skipped and counted
+    (`annotation.uploads.tables.skipping`); otherwise they are errors. `lines` is the meaning of
+    line n in files without keys (`annotation.uploads.tables.lines`), `system` the system of files
+    that do not name one.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -49,7 +47,7 @@ class Choices:
     names: Mapping[str, str] = field(default_factory=dict)
     lower: frozenset[str] = frozenset()
     higher: frozenset[str] = frozenset()
-    skips_unknown: bool = False
+    skip: frozenset[str] = frozenset()
     lines: str = ""
     system: str = ""
 

@@ -1,7 +1,6 @@
 """Match scores with the test set while reading, check them, and collect them by metric."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,11 +36,6 @@ def parts_of_file(file: str) -> list[str]:
 
 NO_SYSTEM = message("scores.no-system-named", "The system is missing.")
 NO_SEGMENT = message("scores.no-segment-named", "The segment is missing.")
-KINDS = {
-    "system": message("scores.system", "system"),
-    "segment": message("scores.segment", "segment"),
-    "output": message("scores.output", "output"),
-}
 
 
 class TooManyError(Exception):
@@ -70,10 +64,9 @@ class Collector:
 
     names: Names
     report: Report
-    skips_unknown: bool = False
     lines: str = ""
     metrics: dict[str, Collected] = field(default_factory=dict)
-    unknown: dict[str, Counter[str]] = field(default_factory=dict)
+    unknown: dict[str, set[str]] = field(default_factory=dict)
     taken: dict[str, str] = field(default_factory=dict)
 
     def system(self, name: str, place: Place) -> int | None:
@@ -165,10 +158,11 @@ class Collector:
         return found[0] if found and not rest else ""
 
     def _unknown(self, what: str, name: str, refusal: Message, place: Place) -> None:
-        """Count a skipped name, or report it once."""
-        found = self.unknown.setdefault(what, Counter())
-        found[name] += 1
-        if not self.skips_unknown and found[name] == 1:
+        """Report an unknown name once, and each of its rows if they are skipped."""
+        found = self.unknown.setdefault(what, set())
+        is_skipped = self.report.skips and self.report.skips.takes(refusal.code, place)
+        if name not in found and not is_skipped:
+            found.add(name)
             self.error(refusal, place)
 
     def has_output(self, system: int, segment: int, place: Place) -> bool:
@@ -188,7 +182,7 @@ class Collector:
     def take(
         self, name: str, cell: tuple[int, int | None], value: Any, place: Place, column: str
     ) -> None:
-        """Collect one score of a metric; `cell` is a system, and a segment or None for the system."""
+        """Collect one score of a metric; `cell` is a system, and a segment unless None."""
         metric = self.metrics.get(name)
         if metric is None:
             metric = self.metrics[name] = Collected()
@@ -255,19 +249,5 @@ class Collector:
                     "scores.systems-named-as-files",
                     "File names were read as systems: {names}.",
                     names=truncated(named),
-                )
-            )
-
-    def report_unknown(self) -> None:
-        """Warn of rows that were skipped because the test set does not have their names."""
-        for what, found in self.unknown.items() if self.skips_unknown else ():
-            self.report.warn(
-                plural(
-                    "scores.rows-skipped",
-                    "Skipped {n} row: the test set does not have this {kind}: {names}.",
-                    "Skipped {n} rows: the test set does not have this {kind}: {names}.",
-                    n=found.total(),
-                    kind=KINDS[what],
-                    names=truncated(list(found)),
                 )
             )

@@ -1,21 +1,55 @@
 """Find the columns of a table that hold scores, and explain why others do not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from math import isnan
 from typing import Any
 
 from annotation.imports.judgments.fields import TEXT_FIELDS
-from annotation.uploads.problems import Place
-from annotation.uploads.tables.columns import is_called, say_unused
+from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.columns import Wanted, is_called, say_unused
 from annotation.uploads.tables.numbers import has_decimal_comma
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import read_score
-from metaeval.messages import Message, message
+from metaeval.messages import Message, message, truncated
 from metrics.imported.collecting import Collector
 
 # Cells that decide whether a column holds numbers.
 LOOKED_AT = 200
+
+
+def plainly(
+    chosen: Mapping[str, str], titles: Mapping[str, str], fields: Sequence[Wanted], report: Report
+) -> dict[str, str]:
+    """Return the person's fields of columns by plain names; columns that no file has are errors.
+
+    `titles` are the columns of all files by plain name, as the files write them.
+    """
+    by_title = {title: name for name, title in titles.items()}
+    known = {field.name for field in fields} | {""}
+    found = {}
+    for column, meaning in chosen.items():
+        name = by_title.get(column, column.lower())
+        if name not in titles:
+            report.error(
+                message(
+                    "scores.no-such-column",
+                    "No table has a column “{column}”. The columns are {columns}.",
+                    column=column,
+                    columns=truncated(list(by_title), 20),
+                )
+            )
+        elif meaning not in known:
+            refusal = message(
+                "scores.no-such-field",
+                "“{field}” is not a field. Use {fields}.",
+                field=meaning,
+                fields=[field.name for field in fields],
+            )
+            report.error(refusal, Place(field=column))
+        else:
+            found[name] = meaning
+    return found
 
 
 def columns_of_metrics(

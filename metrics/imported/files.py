@@ -1,37 +1,38 @@
-"""Read files of scores: tables and other layouts (`layouts`).
+"""Read files of scores into the scores of each metric.
 
 A table has one score per row, or one column per metric. Rows without a segment key are the segments
 of a system in order if the system has several rows, otherwise they are whole systems.
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from annotation.models import TestSet
-from annotation.uploads.files import InputFile, decode, read_bytes
+from annotation.uploads.files import InputFile, hashes
+from annotation.uploads.formats.base import METRIC_SCORES, Import
+from annotation.uploads.formats.registry import read_files
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import propose, renamed, say_unused
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.numbers import read_percent, write_points
 from annotation.uploads.tables.pairs import keep_pair
-from annotation.uploads.tables.rows import Table, is_workbook, parse, table_in
+from annotation.uploads.tables.rows import Row, Table
 from metaeval.files.names import column_of
 from metaeval.messages import message, plural, truncated
 from metrics.imported.choices import FIELDS, LINE, METRIC, SCORE, SEGMENT, SYSTEM, Choices
 from metrics.imported.collecting import Collector, TooManyError
-from metrics.imported.columns import columns_of_metrics
-from metrics.imported.layouts import Row, read_layout
+from metrics.imported.columns import columns_of_metrics, plainly
 
 
 @dataclass
 class Reading:
-    """The content of files: their columns with titles, the fields of columns, and their SHA-256.
+    """The content of files: columns with titles, fields and samples, and the files' SHA-256.
 
-    `lines` are the possible meanings of line n, if it is unclear or was chosen; `systems` are the
-    systems to choose from for files that do not name one.
+    `pairs` counts the rows by the languages that they name. `lines` are the possible meanings of
+    line n, if it is unclear or was chosen; `systems` are the systems to choose from for files that
+    do not name one.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
@@ -39,24 +40,21 @@ class Reading:
     files: list[dict[str, str]] = field(default_factory=list)
     lines: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
+    samples: dict[str, str] = field(default_factory=dict)
+    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 def read(
     files: Sequence[InputFile], test_set: TestSet, choices: Choices, collector: Collector
 ) -> Reading:
     """Read all files; errors go to the collector's report."""
-    reading, report = Reading(), collector.report
-    tables: list[Table] = []
+    reading, report = Reading(files=hashes(files)), collector.report
     lines = _Lines(Listing.stored(test_set.slug), choices.lines, reading, report)
-    for file in files:
-        data = _data(file, reading, report)
-        if data is None:
-            continue
-        if table := _parsed(file.name, data, report):
-            tables.append(table)
+    tables = read_files(files, Import(METRIC_SCORES, report))
     for table in tables:
         reading.columns |= table.titles
-    chosen = _chosen(choices, reading, report)
+        reading.samples = table.samples | reading.samples
+    chosen = plainly(choices.columns, reading.columns, FIELDS, report)
     for table in tables:
         _attempt(_Scores(table, choices, collector, lines).read(chosen, test_set, reading))
     return reading
@@ -84,57 +82,12 @@ class _Lines:
         return self.listing.key_of_lines()
 
 
-def _parsed(name: str, data: bytes, report: Report) -> Table | None:
-    if is_workbook(name, data):
-        return table_in(name, data, report)
-    text = decode(name, data, report)
-    if text is None:
-        return None
-    return read_layout(name, text, report) or parse(name, text, report)
-
-
 def _attempt(steps: Iterator[None]) -> None:
     try:
         for _ in steps:
             pass
     except TooManyError:
         pass
-
-
-def _data(file: InputFile, reading: Reading, report: Report) -> bytes | None:
-    data = read_bytes(file, report)
-    if data is not None:
-        reading.files.append({"name": file.name, "sha256": hashlib.sha256(data).hexdigest()})
-    return data
-
-
-def _chosen(choices: Choices, reading: Reading, report: Report) -> dict[str, str]:
-    """Return the person's columns by their plain names; unknown columns are errors."""
-    by_title = {title: name for name, title in reading.columns.items()}
-    known = {field.name for field in FIELDS} | {""}
-    chosen = {}
-    for column, meaning in choices.columns.items():
-        name = by_title.get(column, column.lower())
-        if name not in reading.columns:
-            report.error(
-                message(
-                    "scores.no-such-column",
-                    "No table has a column “{column}”. The columns are {columns}.",
-                    column=column,
-                    columns=truncated(list(by_title), 20),
-                )
-            )
-        elif meaning not in known:
-            refusal = message(
-                "scores.no-such-field",
-                "“{field}” is not a field. Use {fields}.",
-                field=meaning,
-                fields=[field.name for field in FIELDS],
-            )
-            report.error(refusal, Place(field=column))
-        else:
-            chosen[name] = meaning
-    return chosen
 
 
 @dataclass
@@ -166,7 +119,9 @@ class _Scores:
         if system is None:
             return
         pair = test_set.source_language, test_set.target_language
-        rows = keep_pair(table, pair, report).rows
+        kept, pairs = keep_pair(table, pair, report, of_test_set=True)
+        reading.pairs += pairs
+        rows = kept.rows
         metrics = self._metrics(free, system)
         named = [(line, row | {SYSTEM: system} if system else row) for line, row in rows]
         if metrics is None or not self._find_lines(named):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -11,7 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from annotation.forms.columns import ColumnsForm
 from annotation.forms.uploads import FilesField
 from annotation.uploads import InputFile
+from annotation.uploads.tables.columns import Wanted
 from annotation.uploads.tables.lines import LINES
+from annotation.uploads.tables.skipping import KINDS, SKIP
 from metrics.imported.checking import Checked
 from metrics.imported.choices import FIELDS, Choices
 
@@ -24,9 +27,9 @@ class ScoreFilesForm(forms.Form):
     tables = FilesField(
         label=_("Files with scores"),
         help_text=_(
-            "TSV, CSV, XLSX or JSON with segment, system and a column for each metric, or with "
-            "segment, system, metric and score. Omit the segment for scores of whole systems. The "
-            "output files of COMET, MetricX, BLEURT and mt-metrics-eval are accepted too."
+            "TSV, CSV, XLSX, Parquet or JSON with segment, system and a column for each metric, or "
+            "with segment, system, metric and score. Omit the segment for scores of whole systems. "
+            "The output files of COMET, MetricX, BLEURT and mt-metrics-eval are accepted too."
         ),
         error_messages={"required": _("Choose at least one file.")},
     )
@@ -38,9 +41,26 @@ class ScoreFilesForm(forms.Form):
 
 def columns_form(checked: Checked) -> ColumnsForm:
     """Return a form for the fields of columns, with the titles of the files."""
-    columns, fields = checked.reading.columns, checked.reading.fields
-    titled = {title: fields[name] for name, title in columns.items() if name in fields}
-    return ColumnsForm(list(columns.values()), FIELDS, titled, unused=UNUSED)
+    reading = checked.reading
+    return titled_form(reading.columns, reading.fields, reading.samples, FIELDS, unused=UNUSED)
+
+
+def titled_form(
+    columns: Mapping[str, str],
+    fields: Mapping[str, str],
+    samples: Mapping[str, str],
+    wanted: Sequence[Wanted],
+    data: QueryDict | None = None,
+    **options: Any,
+) -> ColumnsForm:
+    """Return a form of columns under their titles in the files; `columns` has them by name."""
+    by_title = [
+        {title: known[name] for name, title in columns.items() if name in known}
+        for known in (fields, samples)
+    ]
+    return ColumnsForm(
+        list(columns.values()), wanted, by_title[0], data, samples=by_title[1], **options
+    )
 
 
 def chosen_columns(data: QueryDict) -> ColumnsForm:
@@ -54,11 +74,11 @@ def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
     Choices for metrics are valid as long as the columns are those that were shown with them.
     """
     chosen = columns.chosen if columns.is_valid() else {}
-    skips = "skip_unknown" in data
+    skip = frozenset(data.getlist(SKIP)) & KINDS.keys()
     lines = lines if (lines := data.get("lines", "")) in LINES else ""
     system = data.get("system", "")
     if data.get("shown_columns") != shown(chosen):
-        return Choices(columns=chosen, skips_unknown=skips, lines=lines, system=system)
+        return Choices(columns=chosen, skip=skip, lines=lines, system=system)
     keys = data.getlist("key")
     taken = [key for n, key in enumerate(keys) if f"take-{n}" in data]
     return Choices(
@@ -67,7 +87,7 @@ def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
         names={key: data.get(f"name-{n}", "").strip() or key for n, key in enumerate(keys)},
         lower=frozenset(key for n, key in enumerate(keys) if data.get(f"better-{n}") == "lower"),
         higher=frozenset(key for n, key in enumerate(keys) if data.get(f"better-{n}") == "higher"),
-        skips_unknown=skips,
+        skip=skip,
         lines=lines,
         system=system,
     )
@@ -93,7 +113,7 @@ def seen_of(checked: Checked) -> str:
             (
                 columns,
                 metrics,
-                checked.choices.skips_unknown,
+                sorted(checked.choices.skip),
                 checked.choices.lines,
                 checked.choices.system,
                 checked.fingerprint,

@@ -1,7 +1,7 @@
 """Process a slice of a run: load the metric, score the texts, store the scores.
 
-Any number of workers may do so at once. Scores are keyed by content and inserted once, so a slice
-that is scored twice (by a worker that was killed after saving, or thought dead) changes nothing.
+Several workers may do so at once. Scores are keyed by content and inserted once, so scoring a slice
+twice (after its worker was killed or considered dead) changes nothing.
 """
 
 import logging
@@ -174,9 +174,9 @@ def _grow(row: Slice, seconds: float) -> None:
 
 
 def _differ(row: Slice, loaded: Loaded) -> None:
-    """Our scores have another signature (precision, version) than those of the plan.
+    """Handle scores whose signature (precision, version) is not that of the plan.
 
-    They must not be mixed: plan the run again if no other worker scores it, else leave it.
+    They must not be mixed: plan the run again if no other worker scores it, otherwise leave it.
     """
     if db_retry(partial(slices.start_over, row)):
         _plan(row)

@@ -16,7 +16,7 @@ from annotation.models import Output, Segment, System, TestSet, listed
 from annotation.models.corpus import NO_SOURCE
 from core.work import claims, sending
 from core.work.models import Now
-from metaeval.messages import Message, message, plural
+from metaeval.messages import Message, message, plural, truncated
 from metrics import catalogue
 from metrics.base import MetricInfo
 from metrics.models import MetricRun, Slice
@@ -148,7 +148,7 @@ def _without_texts(test_set: TestSet, systems: Sequence[System] | None) -> dict[
     return {
         info.name: message(
             "run.no-sources",
-            "{metric} needs sources, and this test set has none.",
+            "This test set has no sources, which are needed by {metric}.",
             metric=info.label,
         )
         for info in infos
@@ -157,36 +157,36 @@ def _without_texts(test_set: TestSet, systems: Sequence[System] | None) -> dict[
 
 
 def _without_reference(test_set: TestSet, systems: Sequence[System] | None) -> dict[str, Message]:
-    segments = Segment.objects.filter(test_set=test_set, references__isnull=True)
+    """Return refusals where no segment has a reference; else those that have none are skipped."""
+    segments = Segment.objects.filter(test_set=test_set, references__isnull=False)
     if systems is not None:
         segments = segments.filter(outputs__system__in=systems)
-    bare = segments.distinct().order_by("position").values_list("key", flat=True)
-    count = bare.count()
-    if not count:
+    if segments.exists():
         return {}
-    needing = [info for info in catalogue.infos().values() if info.needs_reference]
-    if count == test_set.segments.count():
-        return {
-            info.name: message(
-                "run.no-references",
-                "{metric} needs a reference for every segment, and this test set has none.",
-                metric=info.label,
-            )
-            for info in needing
-        }
-    first = bare[0]
     return {
-        info.name: plural(
-            "run.segments-without-reference",
-            "{metric} needs a reference for every segment, and segment {first} has none.",
-            "{metric} needs a reference for every segment, and {n} segments have none. The first "
-            "of them is {first}.",
-            n=count,
+        info.name: message(
+            "run.no-references",
+            "This test set has no references, which are needed by {metric}.",
             metric=info.label,
-            first=first,
         )
-        for info in needing
+        for info in catalogue.infos().values()
+        if info.needs_reference
     }
+
+
+def segments_without_reference(test_set: TestSet) -> Message | None:
+    """Return what metrics that need a reference skip; None where every segment has one."""
+    rows = test_set.segments.filter(references__isnull=True).order_by("position")
+    keys = list(rows.values_list("key", flat=True))
+    if not keys or len(keys) == test_set.segments.count():
+        return None
+    return plural(
+        "run.segments-without-reference",
+        "{n} segment has no reference: {segments}. Metrics that need one skip it.",
+        "{n} segments have no reference: {segments}. Metrics that need one skip them.",
+        n=len(keys),
+        segments=truncated(keys),
+    )
 
 
 def sets_to_score(directions: Iterable[tuple[str, str]] = ()) -> QuerySet[TestSet]:

@@ -22,7 +22,7 @@ def counted_warnings() -> Iterator[Counter[str]]:
         yield counts
     for each in caught:
         if isinstance(each.message, MetricWarning):
-            counts[_key(each.message.message)] += each.message.message.parameters["n"]
+            counts[_key(each.message.message)] += each.message.message.count
         else:
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 

@@ -1,4 +1,4 @@
-"""Check and store spans that were found elsewhere, as a separate metric."""
+"""Check and store imported spans as a separate metric."""
 
 import hashlib
 import json
@@ -11,23 +11,29 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.access import may_change_test_set, test_set_refusal
+from annotation.imports.judgments.cells.spans import other_words
 from annotation.models import Output, TestSet
-from annotation.uploads.files import InputFile
+from annotation.uploads.files import InputFile, hashes
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.directions import USUAL, direction_message, say_direction
+from annotation.uploads.tables.skipping import read_skipping, skipped
 from core.messages import messages_of
 from metaeval.messages import Message, message, plural, truncated
 from metaeval.scores.directions import Direction, infer_direction
 from metaeval.spans.ends import EndsAtWords, ends_at_words
 from metrics.error_spans import MISSING, SOURCE, FoundSpan
 from metrics.imported import naming
+from metrics.imported.choices import Choices
 from metrics.imported.collecting import Collector
-from metrics.imported.held import MetricScores, names_of
+from metrics.imported.held import MetricScores, Names, names_of
 from metrics.imported.storing import Draft, Outcome, store_all, with_note
 from metrics.models import SegmentSpans
 from metrics.spans.stored import AT_ONCE, pack
 from metrics.spans.tables import Cell, Read, collect
 
+Texts = tuple[int, str, str]
+NO_CHOICES = Choices()
+FIRST = 5
 # Where no score is given: what a span takes off, as in xCOMET (unbabel-comet 2.2).
 WEIGHTS = {"minor": 1.0, "major": 5.0, "critical": 10.0}
 COMPUTED = message(
@@ -38,10 +44,11 @@ COMPUTED = message(
 
 @dataclass(frozen=True)
 class Checked:
-    """Files that were read: spans by output, and every problem.
+    """The content of files: spans by output, and every problem.
 
-    `ends` counts the ends at words for both meanings of an end; `ends_included` is the choice of a
-    person, None before it was made.
+    `ends` counts ends at word boundaries for both meanings of an end; `ends_included` is the choice
+    of a person, or None before. `columns` are those of all tables with their titles, `fields` the
+    meaning of each, and `first` the first spans as they will be stored, by `LABELS`.
     """
 
     test_set: TestSet
@@ -55,6 +62,11 @@ class Checked:
     severities: Mapping[str, int] = field(default_factory=dict)
     has_scores: bool = False
     direction: Direction = USUAL
+    columns: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)
+    samples: Mapping[str, str] = field(default_factory=dict)
+    pairs: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    first: Sequence[Sequence[str]] = ()
 
     @property
     def n_spans(self) -> int:
@@ -80,15 +92,33 @@ def check(
     name: str,
     ends_included: bool | None,
     user: Any = None,
+    choices: Choices = NO_CHOICES,
 ) -> Checked:
     """Read and check files without storing anything. Commands have no user and are not refused."""
-    report = Report()
     if user is not None and not may_change_test_set(user, test_set):
+        report = Report()
         report.error(test_set_refusal(test_set))
         return Checked(test_set, name, ends_included, report)
+
+    def once(report: Report) -> Checked:
+        return _check(test_set, files, name, ends_included, choices, report)
+
+    checked, report = read_skipping(choices.skip, once)
+    report.gather()
+    return checked
+
+
+def _check(
+    test_set: TestSet,
+    files: Sequence[InputFile],
+    name: str,
+    ends_included: bool | None,
+    choices: Choices,
+    report: Report,
+) -> Checked:
     names = names_of(test_set)
     pair = test_set.source_language, test_set.target_language
-    collected = collect(files, pair, Collector(names, report))
+    collected = collect(files, pair, choices.columns, Collector(names, report))
     texts = _texts(test_set)
     ends = ends_at_words(
         (texts[cell][1], each.end)
@@ -130,22 +160,50 @@ def check(
     except ValidationError as error:
         for refusal in messages_of(error):
             report.error(refusal, Place(field="name"))
-    report.gather()
     return Checked(
-        test_set, name, ends_included, report, ends, spans, scores, _hashes(files),
-        _counted(spans), bool(collected.scores), direction,
+        test_set, name, ends_included, report, ends, spans, scores, hashes(files),
+        _counted(spans), bool(collected.scores), direction, collected.titles, collected.fields,
+        collected.samples, collected.pairs, _first(spans, texts, names),
     )  # fmt: skip
+
+
+LABELS = (
+    message("spans.label-system", "System"),
+    message("spans.label-segment", "Segment"),
+    message("spans.label-side", "Side"),
+    message("spans.label-words", "Marked text"),
+    message("spans.label-severity", "Severity"),
+    message("spans.label-category", "Category"),
+)
+
+
+def _first(
+    spans: Mapping[int, Sequence[FoundSpan]], texts: Mapping[Cell, Texts], names: Names
+) -> list[list[str]]:
+    cells = {pk: cell for cell, (pk, _, _) in texts.items() if pk in spans}
+    found = []
+    for pk, own in spans.items():
+        system, segment = cells[pk]
+        _, output, source = texts[cells[pk]]
+        for each in own or (None,):
+            text = source if each and each.side == SOURCE else output
+            about = (
+                [each.side, text[each.start : each.end], each.severity, each.category]
+                if each
+                else ["", "", "no-error", ""]
+            )
+            found.append([names.labels[system], names.keys[segment], *about])
+        if len(found) >= FIRST:
+            break
+    return found[:FIRST]
 
 
 def _counted(spans: Mapping[int, Sequence[FoundSpan]]) -> dict[str, int]:
     return dict(Counter(each.severity for own in spans.values() for each in own))
 
 
-Texts = tuple[int, str, str]
-
-
 def _texts(test_set: TestSet) -> dict[Cell, Texts]:
-    """Primary key, text and source of each output, by system and segment."""
+    """Return primary key, text and source of each output, by system and segment."""
     rows = Output.objects.filter(system__test_set=test_set).order_by()
     columns = ("system_id", "segment_id", "pk", "text", "segment__source")
     return {(system, segment): (pk, text, source)
@@ -154,7 +212,7 @@ def _texts(test_set: TestSet) -> dict[Cell, Texts]:
 
 @dataclass
 class _Reader:
-    """Turns spans as read into spans as stored, and counts what does not fit its text."""
+    """Convert spans to the form in which they are stored, and count those that do not fit."""
 
     report: Report
     ends_included: bool
@@ -172,6 +230,9 @@ class _Reader:
         start, end = span.start, span.end + self.ends_included
         if span.side == MISSING and span.start == span.end == 0:
             return FoundSpan(MISSING, 0, 0, *about)
+        if differs := other_words({"text": span.words}, text[start:end]):
+            self.report.error(differs, span.place)
+            return None
         if start >= len(text):
             self.n_behind += 1
             return FoundSpan(MISSING, 0, 0, *about)
@@ -191,7 +252,7 @@ class _Reader:
         return FoundSpan(span.side, start, end, *about)
 
     def warn(self) -> None:
-        """Warn of spans that did not fit their texts."""
+        """Warn about spans that did not fit their texts."""
         if self.n_behind:
             self.report.warn(
                 plural(
@@ -215,7 +276,7 @@ class _Reader:
 def _scores(
     given: Mapping[Cell, float], spans: Mapping[Cell, Sequence[Read]], report: Report
 ) -> dict[Cell, float]:
-    """The scores of the files, else minus what the spans take off."""
+    """Return the scores of the files; without scores, the negated penalties of the spans."""
     if not given:
         return {
             cell: -sum(WEIGHTS.get(each.severity, 0.0) for each in own)
@@ -233,17 +294,9 @@ def _scores(
     return dict(given)
 
 
-def _hashes(files: Sequence[InputFile]) -> list[dict[str, str]]:
-    found = []
-    for file in files:
-        with file.open() as stream:
-            found.append({"name": file.name, "sha256": hashlib.sha256(stream.read()).hexdigest()})
-    return found
-
-
 def _origin(checked: Checked) -> Message | str:
     files = truncated([file["name"] for file in checked.files])
-    origin = (
+    origin: Message | str = (
         message(
             "spans.origin-included",
             "Spans from {files}; the end of a span is its last character.",
@@ -256,7 +309,10 @@ def _origin(checked: Checked) -> Message | str:
             files=files,
         )
     )
-    return with_note(origin, None if checked.has_scores else COMPUTED)
+    origin = with_note(origin, None if checked.has_scores else COMPUTED)
+    for each in skipped(checked.report):
+        origin = with_note(origin, each)
+    return origin
 
 
 def store(checked: Checked, user: Any = None) -> Outcome:

@@ -1,32 +1,36 @@
-"""Read tables of spans found elsewhere: one span per row, WMT25's lists, or JSON in a cell.
+"""Read tables of imported spans: one span per row, lists as of WMT25, or JSON in a cell.
 
-Offsets count code points. A row without a severity, or with ``no-error``, is an output in
-which nothing was found.
+Offsets count code points. A row without a severity, or with ``no-error``, is an output without
+errors.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.uploads.files import InputFile
+from annotation.uploads.formats.base import SPANS, Import
+from annotation.uploads.formats.registry import read_files
 from annotation.uploads.normalising import Normalised, normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import Wanted, propose, renamed, say_unused, wanted
 from annotation.uploads.tables.meanings import LANGUAGES
 from annotation.uploads.tables.pairs import Pair, keep_pair
-from annotation.uploads.tables.rows import Table, read_table
+from annotation.uploads.tables.rows import Table
 from core.text import whole
 from metaeval.files.cells import is_missing, read_score
 from metaeval.files.names import NAMES
 from metaeval.messages import message, truncated
 from metrics.error_spans import MISSING, SIDES, SOURCE, TARGET
 from metrics.imported.collecting import Collector
+from metrics.imported.columns import plainly
 
 # The names of WMT25's lists go before those that other tables have.
 FIELDS = (
     wanted("severity", message("field.severity", "severity"), "error_types", "error_type"),
-    wanted("segment", message("field.segment", "segment")),
+    wanted("segment", message("field.segment", "segment"), *NAMES["item"]),
     wanted("system", message("field.system", "system")),
     Wanted("start", message("field.start", "start"), ("span_start", *NAMES["span_start"])),
     Wanted("end", message("field.end", "end"), ("span_end", *NAMES["span_end"])),
@@ -57,31 +61,51 @@ class Read:
     category: str
     confidence: float | None
     place: Place
+    words: str = ""
 
 
 @dataclass
 class Collected:
-    """What files hold by system and segment, by primary keys: spans, and scores where given."""
+    """The content of files by system and segment, as primary keys: spans, and scores if any.
+
+    `titles` are the columns of all tables as the files write them, `fields` their meanings,
+    `samples` their first cells. `pairs` counts rows by the languages that they name.
+    """
 
     spans: dict[Cell, list[Read]] = field(default_factory=dict)
     scores: dict[Cell, float] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
+    fields: dict[str, str] = field(default_factory=dict)
+    samples: dict[str, str] = field(default_factory=dict)
+    pairs: Counter[Pair] = field(default_factory=Counter)
 
 
-def collect(files: Sequence[InputFile], pair: Pair, collector: Collector) -> Collected:
-    """Read all files, their rows of a language pair; what is wrong goes to the collector's report.
+def collect(
+    files: Sequence[InputFile], pair: Pair, columns: Mapping[str, str], collector: Collector
+) -> Collected:
+    """Read the rows of a language pair in all files; errors go to the collector's report.
 
-    Offsets are counted in the texts of their rows, where those have any: they move with line ends.
+    Offsets refer to the texts of their rows if there are any; they are adjusted to our line ends.
+    `columns` are the fields that a person chose for columns.
     """
     found = Collected()
-    for file in files:
-        if (table := read_table(file, collector.report)) is not None:
-            _table(table, pair, collector, found)
+    tables = read_files(files, Import(SPANS, collector.report, pair))
+    for table in tables:
+        found.titles |= table.titles
+        found.samples = table.samples | found.samples
+    chosen = plainly(columns, found.titles, FIELDS, collector.report)
+    for table in tables:
+        _table(table, pair, chosen, collector, found)
     return found
 
 
-def _table(table: Table, pair: Pair, collector: Collector, found: Collected) -> None:
-    fields = propose(table.columns, FIELDS)
-    names = frozenset(fields.values())
+def _table(
+    table: Table, pair: Pair, chosen: Mapping[str, str], collector: Collector, found: Collected
+) -> None:
+    own = {column: field for column, field in chosen.items() if column in table.columns}
+    fields = {c: f for c, f in propose(table.columns, FIELDS, own).items() if f or c in own}
+    found.fields |= {column: field for column, field in fields.items() if field}
+    names = frozenset(fields.values()) - {""}
     needed = ["system", "segment", *(() if "errors" in names else ("start", "end", "severity"))]
     if lacking := [name for name in needed if name not in names]:
         refusal = message(
@@ -92,8 +116,10 @@ def _table(table: Table, pair: Pair, collector: Collector, found: Collected) -> 
         )
         collector.report.error(refusal, table.head)
         return
-    say_unused(table, fields, collector.report)
-    for line, row in keep_pair(renamed(table, fields), pair, collector.report).rows:
+    say_unused(table, {c for c, field in fields.items() if field}, collector.report)
+    kept, pairs = keep_pair(renamed(table, fields), pair, collector.report, of_test_set=True)
+    found.pairs += pairs
+    for line, row in kept.rows:
         values = {name: row.get(name) for name in names}
         _row(values, Place(table.file, line), collector, found)
 
@@ -164,8 +190,10 @@ def _json(cell: Any, place: Place, report: Report) -> Iterator[Read]:
         return
     for each in listed:
         is_source = {"side": SOURCE} if each.get("is_source_error") else {}
-        if span := _span({**each, **is_source}, place, report):
-            yield span
+        path = each.get("path")
+        at = place._replace(field=path) if isinstance(path, str) else place
+        if span := _span({**each, **is_source}, at, report):
+            yield replace(span, words=_text(each, "text"))
 
 
 def _span(given: dict[str, Any], place: Place, report: Report) -> Read | None:

@@ -1,5 +1,6 @@
 """Pages to import and withdraw metric scores that were computed elsewhere."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -7,6 +8,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -18,10 +20,13 @@ from annotation.access import (
     signed_in,
     test_set_for_reader,
     test_set_refusal,
-    visible_test_sets,
+    visible_campaigns,
 )
-from annotation.models import TestSet, listed
+from annotation.forms.columns import SkipForm, counts_of
+from annotation.forms.preview import Heading, Preview, download
+from annotation.models import TestSet
 from annotation.uploads.tables.lines import LABELS
+from annotation.uploads.tables.pairs import Pair
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
@@ -29,6 +34,7 @@ from core.messages import messages_of, sentences, translated
 from metaeval.messages import message
 from metrics import catalogue
 from metrics.imported import pending
+from metrics.imported.checking import LABELS as HEADINGS
 from metrics.imported.checking import Checked, bring_in, check
 from metrics.imported.choices import Choices
 from metrics.imported.form import (
@@ -42,7 +48,6 @@ from metrics.imported.form import (
 from metrics.imported.storing import OutdatedError, shown_imports, summary, withdraw
 from metrics.models import MetricImport
 
-SHOWN = 200
 NOT_YOUR_ROLE = message(
     "scores.admins-only", "Only campaign admins and site admins can import scores."
 )
@@ -54,13 +59,7 @@ CHANGED = _("Nothing was stored, because the result has changed. Check it again,
 @require_GET
 def score_sets(request: HttpRequest) -> HttpResponse:
     """Choose the test set for an import of scores."""
-    rows = (
-        listed(visible_test_sets(request.user).filter(systems__isnull=False))
-        .distinct()
-        .order_by("name")
-    )
-    mine = [row for row in rows if may_change_test_set(request.user, row)]
-    context = {"section": "metrics", "test_sets": mine}
+    context = {"section": "metrics", "test_sets": pending.mine(request.user)}
     return render(request, "metrics/score_sets.html", context)
 
 
@@ -80,7 +79,7 @@ def metric_scores(request: HttpRequest, slug: str) -> HttpResponse:
     is_sent = request.method == "POST"
     form = ScoreFilesForm(request.POST, request.FILES) if is_sent else ScoreFilesForm()
     if form.is_valid():
-        key = pending.keep(slug, form.sent(), signed_in(request).pk)
+        key = pending.keep(form.sent(), signed_in(request).pk)
         return redirect(f"{reverse('metric-scores', args=[slug])}?check={key}")
     context = {
         "form": form,
@@ -88,6 +87,8 @@ def metric_scores(request: HttpRequest, slug: str) -> HttpResponse:
         "refusal": test_set_refusal(test_set) if is_admin(request.user) else NOT_YOUR_ROLE,
         **_imports(test_set),
         **_head(test_set),
+        **kept_for(request),
+        "campaigns": visible_campaigns(request.user).filter(test_set=test_set),
     }
     status = 422 if form.errors else 200
     return render(request, "metrics/scores.html", context, status=status)
@@ -117,7 +118,7 @@ def _imports(test_set: TestSet) -> dict[str, Any]:
 def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpResponse:
     user = signed_in(request)
     try:
-        files = pending.recall(token, test_set.slug, user.pk)
+        files = pending.recall(token, user.pk)
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("metric-scores", test_set.slug)
@@ -132,15 +133,9 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
             return _store(request, checked, token)
         messages.warning(request, CHANGED)
     if "problems" in request.GET:
-        return _problems(checked)
+        return download(checked.report)
     bound = columns if columns is not None and not columns.is_valid() else columns_form(checked)
     return _preview(request, checked, choices, bound, token)
-
-
-def _problems(checked: Checked) -> HttpResponse:
-    lines = "".join(f"{problem.severity}\t{problem}\n" for problem in checked.report.problems)
-    headers = {"Content-Disposition": 'attachment; filename="problems.txt"'}
-    return HttpResponse(lines, content_type="text/plain; charset=utf-8", headers=headers)
 
 
 def _preview(
@@ -151,12 +146,18 @@ def _preview(
         **_head(checked.test_set),
         "checked": checked,
         "columns": columns,
-        "report": report,
-        "shown": report.errors[:SHOWN],
-        "token": token,
+        "shown": Preview(
+            report,
+            SkipForm(counts_of(report), choices.skip),
+            [("", columns)] if columns.fields else [],
+            [Heading(label) for label in HEADINGS],
+            [] if report.errors else checked.first,
+        ),
+        "address": f"?{urlencode({'check': token})}&",
+        "kept": token,
+        "other_sets": pending.others(checked.test_set, checked.reading.pairs, request.user),
         "shown_columns": shown({column: field.initial for column, field in _initial(columns)}),
         "seen": seen_of(checked),
-        "skips_unknown": choices.skips_unknown,
         "lines": choices.lines,
         "line_choices": [(each, translated(LABELS[each])) for each in checked.reading.lines],
         "system": choices.system,
@@ -179,9 +180,31 @@ def _store(request: HttpRequest, checked: Checked, token: str) -> HttpResponse:
         messages.error(request, CHANGED)
         return redirect(request.get_full_path())
     else:
-        pending.forget(token, checked.test_set.slug, signed_in(request).pk)
         messages.success(request, translated(summary(outcomes)))
+        return after_import(
+            request, "metric-scores", checked.test_set, checked.reading.pairs, token
+        )
     return redirect("metric-scores", checked.test_set.slug)
+
+
+def after_import(
+    request: HttpRequest, page: str, test_set: TestSet, pairs: Mapping[Pair, int], token: str
+) -> HttpResponse:
+    """Return to the page of a test set, with the files if other test sets may take rows of them."""
+    user = signed_in(request)
+    address = reverse(page, args=[test_set.slug])
+    if rest := pending.others(test_set, pairs, user):
+        query = {"kept": token, "for": [each.slug for each in rest]}
+        return redirect(f"{address}?{urlencode(query, doseq=True)}")
+    pending.forget(token, user.pk)
+    return redirect(address)
+
+
+def kept_for(request: HttpRequest) -> dict[str, Any]:
+    """Return the files that are kept, and the test sets that may take rows of them."""
+    kept = request.GET.get("kept", "")
+    slugs = request.GET.getlist("for") if kept else []
+    return {"kept": kept, "other_sets": pending.named(slugs, request.user) if slugs else []}
 
 
 @researcher_required

@@ -148,7 +148,12 @@ def run_start(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             _notify(request, started)
             return _after_start(test_set, started)
-    context = {"section": "runs", "form": form, "test_set": test_set}
+    context = {
+        "section": "runs",
+        "form": form,
+        "test_set": test_set,
+        "without_reference": starting.segments_without_reference(test_set),
+    }
     status = 422 if form.errors else 200
     return render(request, "metrics/run_start.html", context, status=status)
 

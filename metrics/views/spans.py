@@ -1,11 +1,13 @@
 """Pages to import error spans that were found elsewhere, and to download all spans."""
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.http import urlencode
@@ -21,8 +23,12 @@ from annotation.access import (
     test_set_refusal,
 )
 from annotation.exports.tables import csv_response
-from annotation.forms.columns import CHANGED, is_changed
+from annotation.forms.columns import CHANGED, ColumnsForm, SkipForm, counts_of, is_changed
+from annotation.forms.preview import Heading, Preview, download
+from annotation.imports.judgments.options import read_columns
 from annotation.models import Output, TestSet
+from annotation.uploads.problems import Report
+from annotation.uploads.tables.skipping import SKIP, kinds_of
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
@@ -31,15 +37,18 @@ from metaeval.messages import Message, message, plural
 from metrics.error_spans import TARGET
 from metrics.forms.spans import SpanFilesForm
 from metrics.imported import pending
+from metrics.imported.choices import Choices
+from metrics.imported.form import titled_form
 from metrics.imported.storing import Outcome
 from metrics.scores import latest_signatures
-from metrics.spans.importing import Checked, check, store
+from metrics.spans.importing import LABELS, Checked, check, store
 from metrics.spans.stored import find_with_spans, read_rows
-from metrics.views.imports import EXPIRED
+from metrics.spans.tables import FIELDS
+from metrics.views.imports import EXPIRED, after_import, kept_for
 
 COLUMNS = ("metric", "system", "segment", "side", "start", "end", "severity", "category",
            "confidence", "text", "signature")  # fmt: skip
-SHOWN = 50
+Tables = Sequence[tuple[str, ColumnsForm]]
 
 
 @admin_required
@@ -56,10 +65,12 @@ def metric_spans(request: HttpRequest, slug: str) -> HttpResponse:
     is_sent = request.method == "POST"
     form = SpanFilesForm(request.POST, request.FILES) if is_sent else SpanFilesForm()
     if is_sent and form.is_valid():
-        key = pending.keep(slug, form.sent(), signed_in(request).pk)
+        key = pending.keep(form.sent(), signed_in(request).pk)
         chosen = {name: form.cleaned_data[name] for name in ("name", "ends")}
         return redirect(f"{request.path}?{urlencode({'check': key, **chosen})}")
     context = _head(test_set) | {"form": form, "marking": _marking(test_set)}
+    if rest := kept_for(request)["other_sets"]:
+        context |= {"other_sets": rest, "kept": request.GET["kept"]}
     return render(request, "metrics/spans_import.html", context, status=422 if form.errors else 200)
 
 
@@ -77,35 +88,77 @@ def _marking(test_set: TestSet) -> list[str]:
 def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpResponse:
     user = signed_in(request)
     try:
-        files = pending.recall(token, test_set.slug, user.pk)
+        files = pending.recall(token, user.pk)
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("metric-spans", test_set.slug)
     is_sent = request.method == "POST"
-    given = request.POST if is_sent else request.GET
-    form = SpanFilesForm(given, has_files=True, initial=request.GET.dict())
+    form = SpanFilesForm(request.GET, has_files=True)
     if not form.is_valid():
-        context = _head(test_set) | {"form": form, "token": token}
-        return render(request, "metrics/spans_import.html", context, status=422)
-    if is_sent and is_changed(form):
-        if "import" in request.POST:
-            messages.warning(request, CHANGED)
-        return redirect(f"{request.path}?{urlencode({'check': token, **form.cleaned_data})}")
-    checked = check(test_set, files, form.cleaned_data["name"], form.ends_included, user)
-    if "import" in request.POST and not checked.report.errors:
-        try:
-            outcome = store(checked, user)
-        except ValidationError as error:
-            messages.error(request, sentences(messages_of(error)[:5]))
-        else:
-            pending.forget(token, test_set.slug, user.pk)
-            messages.success(request, translated(_stored(checked, outcome)))
-            return redirect("metric-spans", test_set.slug)
+        return render(
+            request,
+            "metrics/spans_import.html",
+            _head(test_set) | {"form": form, "token": token},
+            status=422,
+        )
+    asked = Choices(columns=_columns(request.GET), skip=kinds_of(request.GET.get(SKIP, "")))
+    checked = check(
+        test_set, files, form.cleaned_data["name"], form.ends_included, user, choices=asked
+    )
+    data = request.POST if is_sent else None
+    form = SpanFilesForm(data, has_files=True, initial=request.GET.dict())
+    columns = titled_form(checked.columns, checked.fields, checked.samples, FIELDS, data)
+    skip = SkipForm(counts_of(checked.report), asked.skip, data)
+    forms = (form, columns, skip)
+    if is_sent and all(each.is_valid() for each in forms):
+        if any(map(is_changed, forms)):
+            if "import" in request.POST:
+                messages.warning(request, CHANGED)
+            return redirect(f"{request.path}?{urlencode(_query(token, form, columns, skip))}")
+        if "import" in request.POST and not checked.report.errors:
+            try:
+                outcome = store(checked, user)
+            except ValidationError as error:
+                messages.error(request, sentences(messages_of(error)[:5]))
+            else:
+                messages.success(request, translated(_stored(checked, outcome)))
+                return after_import(request, "metric-spans", test_set, checked.pairs, token)
+    if "problems" in request.GET:
+        return download(checked.report)
+    tables = [("", columns)] if columns.fields else []
     context = _head(test_set) | {
-        "form": form, "token": token, "checked": checked, "shown": checked.report.errors[:SHOWN],
+        "form": form, "token": token, "checked": checked,
+        "shown": shown_of(checked, skip, tables), "address": f"?{request.GET.urlencode()}&",
+        "other_sets": pending.others(test_set, checked.pairs, user), "kept": token,
     }  # fmt: skip
     status = 422 if checked.report.errors and is_sent else 200
     return render(request, "metrics/spans_import.html", context, status=status)
+
+
+def shown_of(checked: Checked, skip: SkipForm | None = None, tables: Tables = ()) -> Preview:
+    """Return the preview of error spans."""
+    first = () if checked.report.errors else checked.first
+    return Preview(checked.report, skip, tables, [Heading(label) for label in LABELS], first)
+
+
+def _columns(given: QueryDict) -> dict[str, str]:
+    """Return the fields of columns in an address; anything else there is none."""
+    found = read_columns(given.get("columns", ""), Report())
+    known = {field.name for field in FIELDS} | {""}
+    return {column: field for column, field in found.items() if field in known}
+
+
+def _query(token: str, form: Form, columns: ColumnsForm, skip: SkipForm) -> dict[str, str]:
+    """Return the address of a preview with its choices."""
+    own = {
+        column: field
+        for n, (column, field) in enumerate(columns.chosen.items())
+        if columns.add_prefix(str(n)) in columns.data and field != columns.fields[str(n)].initial
+    }
+    earlier = json.loads(form.initial.get("columns") or "{}")
+    both = json.dumps(earlier | own) if earlier or own else ""
+    query = {"check": token, **form.cleaned_data, "columns": both, SKIP: ",".join(skip.chosen)}
+    return {name: value for name, value in query.items() if value}
 
 
 def _stored(checked: Checked, outcome: Outcome) -> Message:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.access import campaign_for_admin, researcher_required, signed_in
 from annotation.forms.columns import CHANGED, is_changed
+from annotation.forms.preview import download
 from annotation.models import Campaign, Prefill
 from annotation.prefill import trial, updating
 from annotation.prefill.suggestions import Condition
@@ -31,8 +32,8 @@ from metrics.spans.importing import Checked, check
 from metrics.spans.stored import find_with_spans
 from metrics.spans.suggesting import Fitted, fit, suggestions_of
 from metrics.views.imports import EXPIRED
+from metrics.views.spans import shown_of
 
-SHOWN = 50
 BUILT_IN = message("suggestions.trial", "Added a trial to the campaign.")
 NO_TRIAL = message(
     "suggestions.no-trial", "There is no trial: annotators see all suggestions in every document."
@@ -78,7 +79,7 @@ def _choose(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         _keep(request, campaign, given["what"], Prefill.Source.METRIC, given["metric"], fitted,
               details)  # fmt: skip
         return redirect("campaign-suggestions", campaign.slug)
-    key = pending.keep(campaign.slug, form.sent(), signed_in(request).pk)
+    key = pending.keep(form.sent(), signed_in(request).pk)
     query = {"check": key, "what": given["what"], "ends": given["ends"]}
     return redirect(f"{request.path}?{urlencode(query)}")
 
@@ -106,7 +107,7 @@ def _marking(campaign: Campaign) -> Mapping[str, MetricSignature]:
 def _confirm(request: HttpRequest, campaign: Campaign, token: str) -> HttpResponse:
     user = signed_in(request)
     try:
-        files = pending.recall(token, campaign.slug, user.pk)
+        files = pending.recall(token, user.pk)
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("campaign-suggestions", campaign.slug)
@@ -120,10 +121,12 @@ def _confirm(request: HttpRequest, campaign: Campaign, token: str) -> HttpRespon
             messages.warning(request, CHANGED)
         return redirect(f"{request.path}?{urlencode({'check': token, **form.cleaned_data})}")
     checked = check(campaign.test_set, files, "suggestions", form.ends_included)
+    if "problems" in request.GET:
+        return download(checked.report)
     if "keep" in request.POST and not checked.report.errors:
         _keep(request, campaign, form.cleaned_data["what"], Prefill.Source.FILE, _names(files),
               fit(campaign, checked.spans), _details(checked))  # fmt: skip
-        pending.forget(token, campaign.slug, user.pk)
+        pending.forget(token, user.pk)
         return redirect("campaign-suggestions", campaign.slug)
     return _page(request, campaign, form, token=token, checked=checked)
 
@@ -189,7 +192,8 @@ def _page(
         "form": form,
         "token": token,
         "checked": checked,
-        "shown": checked.report.errors[:SHOWN] if checked else (),
+        "shown": shown_of(checked) if checked else None,
+        "address": f"?{request.GET.urlencode()}&",
         "prefill": prefill,
         "skipped": _skipped(prefill.details) if prefill else [],
         "shares": shares,

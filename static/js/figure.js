@@ -71,7 +71,12 @@ function draw(place) {
   const isPhone = matchMedia("screen and (max-width: 44rem)").matches;
   const image = new Image();
   image.alt = place.dataset.alt;
-  image.addEventListener("load", () => place.replaceWith(image));
+  image.addEventListener("load", () => {
+    // As tall as it is drawn: the room for one that is not drawn yet goes.
+    image.width = image.naturalWidth;
+    image.height = image.naturalHeight;
+    place.replaceWith(image);
+  });
   // Without a drawing its description stands there.
   image.addEventListener("error", () => place.replaceChildren(image));
   image.src = isPhone ? place.dataset.phone : place.dataset.image;

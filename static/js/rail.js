@@ -4,13 +4,16 @@
 
 const KEY = "rail";
 
-// What an address holds: nothing that is empty or the first of its list, which is the default.
+// What an address holds: nothing that is empty or the first of its list, which is the default, and
+// no list of which all are ticked.
 function addressOf(form) {
   const query = new URLSearchParams();
+  const whole = [...form.querySelectorAll("[data-all]")].filter((list) => !list.querySelector("input:not(:checked)"));
+  const names = new Set(whole.map((list) => list.querySelector("input")?.name));
   for (const [name, value] of new FormData(form)) {
     const field = form.elements.namedItem(name);
     const isDefault = field instanceof HTMLSelectElement && !field.multiple && field.options[0].value === value && !("keep" in field.dataset);
-    if (value !== "" && !isDefault) query.append(name, value);
+    if (value !== "" && !isDefault && !names.has(name)) query.append(name, value);
   }
   const text = query.toString();
   return location.pathname + (text ? `?${text}` : "");

@@ -1,7 +1,5 @@
 """What every address answers to every role, for a public and a private campaign."""
 
-from collections.abc import Mapping
-
 ROLES = (
     "anonymous", "annotator", "researcher", "member", "other", "owner", "appointed", "site",
 )  # fmt: skip
@@ -50,7 +48,7 @@ NEEDS = {
     *("extensions.shortness", "extensions.trials"),
 }
 # Name of the address -> method, statuses for the public campaign, for the private one.
-TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
+TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "login": ("GET", *[each(anonymous=200, annotator=302, readers=302)] * 2),
     "healthz": ("GET", ALL, ALL),
     "readyz": ("GET", ALL, ALL),
@@ -313,6 +311,14 @@ TABLE: Mapping[str, tuple[str, Statuses, Statuses]] = {
     "api-result-list": ("GET", API, API),
     "api-result-detail": ("GET", *CAMPAIGN_API),
 }
+# Pages whose table can be taken into a paper.
+TABLES = (
+    "results", "dashboard", "whatif", "samplesize", "correlations", "significance", "scatter",
+    "systems", "systems-pair", "metrics-pair", "layers", "study", "study-printed",
+    "study-significance", "study-layers",
+)  # fmt: skip
+OF_TABLES = [f"{page}-table{file}" for page in TABLES for file in ("", "-file")]
+TABLE |= dict.fromkeys(OF_TABLES, ("GET", *CAMPAIGN))
 KINDS = ["public", "private"]
 # Addresses that take a study's name where others take a campaign's.
 STUDIES = {
@@ -323,6 +329,7 @@ STUDIES = {
     "study-layers", "study-layers-data", "study-layers-figure",
     "study-systems", "study-systems-data", "study-report",
     "study-shortness", "study-shortness-data",
+    *(name for name in OF_TABLES if name.startswith("study")),
 }  # fmt: skip
 PREFERENCES = {f"preferences{part}" for part in ("", "-data", "-figure", "-start")}
 SHARES = {"testset-share", "testset-share-remove", "testset-owner", "system-human"}

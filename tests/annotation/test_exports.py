@@ -84,7 +84,7 @@ def facts(campaign: Campaign) -> Counter[Any]:
 def test_one_row_a_judgment_revisions_included(db: None) -> None:
     campaign = direct()
     rows = list(csv.DictReader(io.StringIO(data(campaign, "csv").decode())))
-    assert tuple(rows[0]) == JUDGMENT_HEADER
+    assert tuple(rows[0]) == (*JUDGMENT_HEADER, "own_text")
     assert [
         (r["annotator"], r["kind"], r["score"], r["revision"], r["is_current"]) for r in rows
     ] == [
@@ -114,7 +114,7 @@ def direct_once() -> Campaign:
 def test_json_lines_nest_the_spans(db: None) -> None:
     lines = [json.loads(line) for line in data(marked(), "jsonl").decode().splitlines()]
     assert len(lines) == 12
-    assert tuple(lines[0]) == JUDGMENT_HEADER
+    assert tuple(lines[0]) == (*JUDGMENT_HEADER, "own_text")
     assert lines[1]["spans"] == [
         {"side": "target", "start": 0, "end": 2, "severity": "minor", "category": ""},
         {"side": "source", "start": 0, "end": 12, "severity": "major", "category": ""},

@@ -15,7 +15,7 @@ from annotation.campaign_files import to_values
 from annotation.exports import appraise, pearmut
 from annotation.exports.judgments import header_of, judgment_dicts
 from annotation.exports.mtme import bundle
-from annotation.filters import Filters
+from annotation.filters import FilterError, Filters
 from annotation.filters.chosen import read_judgments
 from annotation.models import Assignment, Campaign, Item, Judgment
 from annotation.protocols import Layout, composed
@@ -140,6 +140,10 @@ def check_exports(campaign: Campaign, stored: dict[str, Any]) -> None:
     assert any(path.endswith(".seg.rating") for path in files) == has_spans
     for lines in (pearmut.campaign_json(campaign), pearmut.log_lines(campaign)):
         assert "".join(lines)
+    if stored["score"] is None and not has_spans:
+        with pytest.raises(FilterError):  # all would be scored 0
+            next(appraise.bundle(campaign))
+        return
     for _, lines in appraise.bundle(campaign):
         assert list(lines) is not None
 

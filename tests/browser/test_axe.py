@@ -25,6 +25,7 @@ from annotation.uploads import InputFile
 from metrics.datasets import waiting
 from metrics.imported import pending
 from metrics.models import MetricRun
+from tests.annotation.roles import OF_TABLES
 from tests.browser.axe import violations
 from tests.browser.conftest import Visitor
 from tests.browser.full_world import (
@@ -158,7 +159,7 @@ NOT_PAGES = {
     "bundle-file": "a file",
     "study-systems-data": "a file",
     "study-shortness-data": "a file",
-}
+} | dict.fromkeys((name for name in OF_TABLES if name.endswith("-file")), "a file")
 # Addresses by name: what to fill in. {campaign} is simulated, {open} is being rated.
 PAGES: dict[str, list[str]] = {
     "login": ["/login/"],
@@ -272,6 +273,13 @@ PAGES: dict[str, list[str]] = {
     "item": [f"{{item:{name}}}" for name in PROTOCOLS] + ["{item:answered}", "{item:closed}"],
     "item-around": ["{item:esa}document/"],
 }
+PAGES |= {
+    name: [f"{PAGES[name.removesuffix('-table')][0].partition('?')[0]}table/"]
+    for name in OF_TABLES
+    if name.endswith("-table") and name not in ("study-table", "study-printed-table")
+}
+PAGES["study-table"] = [f"/studies/{STUDY}/correlations/table/"]
+PAGES["study-printed-table"] = [f"/studies/{STUDY}/printed/table/"]
 ANNOTATORS = (
     "home", "access-link", "consent", "background", "annotate-done", "annotate-history", "item",
     "item-around",
@@ -315,7 +323,7 @@ def scores_to_confirm() -> str:
     key = system.test_set.segments.earliest("position").key
     lines = f"sid\tsystem\tTER\tCOMET\tmqm\tremark\n{key}\t{label}\t30\t\t-1\tfine\n"
     file = InputFile.holding("scores.tsv", lines.encode())
-    token = pending.keep(TEST_SET, [file], User.objects.get(username="admin").pk)
+    token = pending.keep([file], User.objects.get(username="admin").pk)
     return f"/testsets/{TEST_SET}/scores/?check={token}"
 
 

@@ -4,11 +4,14 @@ import os
 from collections.abc import Callable
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import Page, expect
 
 from annotation.access import ADMIN
 from tests.browser.conftest import Visitor
-from tests.world import make_campaign, make_test_set, make_user
+from tests.browser.full_world import screens_of
+from tests.dashboards.conftest import make_rated
+from tests.world import make_campaign, make_test_set, make_user, make_world
 
 WIDTH = 360
 PAGES = ("", "access/", "access/mail/", "export/", "dashboard/", "results/", "systems/")
@@ -89,3 +92,27 @@ def test_a_refusal_that_repeats_a_long_value_stays_within_the_page(
     page = enter().open(f"/campaigns/small/scatter/?shortest={'9' * 1500}")
     expect(page.get_by_text("shortest must be a whole number")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH
+
+
+def test_no_page_of_results_is_wider_than_a_phone(enter: Callable[..., Visitor]) -> None:
+    """Marks and notes beside long names: human translations, baselines, warnings."""
+    campaign = make_rated(segments=24)
+    campaign.systems.filter(name="weak").update(is_human=True)
+    someone = enter()
+    for place in ("results", "correlations", "systems", "quality", "dashboard", "setup", "monitor"):
+        page = someone.open(f"/campaigns/{campaign.slug}/{place}/")
+        assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH, place
+
+
+def test_no_button_beside_the_answer_is_cut(visitor: Callable[..., Visitor]) -> None:
+    world = make_world()
+    screens_of(world, "document-da")
+    someone = visitor(width=WIDTH, height=740)
+    someone.enter("annotator-1")
+    for code, _ in settings.LANGUAGES:
+        someone.context.add_cookies(
+            [{"name": "django_language", "value": code, "url": someone.address}]
+        )
+        page = someone.open("/annotate/document-da-task/")
+        button = page.locator("[data-next]")
+        assert button.evaluate("each => each.scrollWidth <= each.clientWidth + 1"), code

@@ -1,15 +1,23 @@
 """The addresses that load balancers ask: alive, and ready or why not."""
 
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
+from django.conf import settings
 from django.db import OperationalError
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.utils import timezone
+from kombu.connection import Connection
 
 from config import health
+from core import caching
 from core.caching import clear_ttl_cache
+from core.work.brokers import app
 from dashboards.models import Analysis
 from metrics.models.fleet import Worker
 from tests.world import World
@@ -45,27 +53,104 @@ def test_what_is_missing_is_named(
 
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(health, "_database", away)
-    monkeypatch.setattr(health.settings, "VAR_DIR", tmp_path / "file")
+    monkeypatch.setattr(settings, "VAR_DIR", tmp_path / "file")
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert "secret" not in answer.text
     clear_ttl_cache()
     found = checks(client, 503)
-    assert [name for name, ok in found.items() if not ok] == ["database", "storage"]
+    # What would ask the database, too, is not asked.
+    assert found == {"database": False, "broker": True, "storage": False}
 
 
 def test_pages_need_workers_of_their_queues(
     db: None, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health.settings, "ANALYSES_IN_PLACE", False)
+    monkeypatch.setattr(settings, "ANALYSES_IN_PLACE", False)
     assert not checks(client, 503)["workers"]
     now = timezone.now()
-    queues = ["documents", "documents-slow"]
+    queues = ["documents", "documents-slow", "lab-of-somebody"]
     Worker.objects.create(
         uid="a", name="w", host="h", pid=1, queues=queues, started_at=now, seen_at=now
     )
     clear_ttl_cache()
     assert checks(client, 200)["workers"]
+
+
+def test_strangers_learn_no_names_of_queues(
+    db: None, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = timezone.now()
+    Worker.objects.create(
+        uid="a", name="w", host="h", pid=1, queues=["lab-secret"], started_at=now, seen_at=now
+    )
+    monkeypatch.setattr(settings, "ANALYSES_IN_PLACE", False)
+    answer = client.get("/readyz")
+    assert answer.json()["checks"]["workers"]["missing"] == ["documents", "documents-slow"]
+    assert "lab-secret" not in answer.text
+
+
+@pytest.mark.parametrize("scheme", ["amqp", "redis"])
+def test_a_broker_that_refuses_is_not_waited_for(
+    scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wait(seconds: float) -> None:
+        raise AssertionError(f"waited for {seconds} s")
+
+    monkeypatch.setattr("kombu.utils.functional.sleep", wait)
+    monkeypatch.setitem(app.conf, "task_always_eager", False)
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        address = f"{scheme}://127.0.0.1:{closed.getsockname()[1]}//"
+        broker = Connection(address)  # type: ignore[no-untyped-call]
+        monkeypatch.setattr(app, "connection_for_write", lambda: broker)
+        with pytest.raises(Exception, match="refused"):
+            health._broker()
+
+
+@contextmanager
+def one_reader_hangs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the checks of another reader hang for as long as the context lasts."""
+    begun, may_end = Event(), Event()
+
+    def hang() -> health.Answers:
+        begun.set()
+        may_end.wait(30)
+        return health.Answers({}, 0.0)
+
+    monkeypatch.setattr(health, "_check_all", hang)
+    thread = Thread(target=status, daemon=True)
+    thread.start()
+    assert begun.wait(30)
+    try:
+        yield
+    finally:
+        may_end.set()
+        thread.join(30)
+
+
+def status() -> int:
+    return health.readyz(RequestFactory().get("/readyz")).status_code
+
+
+def test_nobody_waits_while_the_checks_of_another_reader_hang(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(caching, "SECONDS", 1.0)
+    now = [1000.0]
+    for module in (caching, health):
+        monkeypatch.setattr(module, "monotonic", lambda: now[0])
+    with one_reader_hangs(monkeypatch):
+        assert status() == 503
+    clear_ttl_cache()
+    fine = health.Answers({"database": {"ok": True}}, now[0])
+    monkeypatch.setattr(health, "_check_all", lambda: fine)
+    assert status() == 200
+    now[0] += caching.LONGEST_SECONDS
+    with one_reader_hangs(monkeypatch):
+        assert status() == 200
+        now[0] += health.HANGING_SECONDS
+        assert status() == 503
 
 
 def test_documents_that_wait_too_long_are_noticed(world: World, client: Client) -> None:

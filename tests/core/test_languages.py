@@ -13,8 +13,9 @@ def test_real_codes(code: str) -> None:
 @pytest.mark.parametrize("code", ["", "xx", "english", "en-", "zz-ZZ", "und", "mul", "e", "12"])
 def test_codes_that_name_no_language(code: str) -> None:
     assert not languages.is_valid(code)
-    with pytest.raises(ValueError, match="not a language code"):
+    with pytest.raises(languages.LanguageError) as refused:
         languages.normalise(code)
+    assert refused.value.message.code == ("language.code" if code else "language.missing")
 
 
 @pytest.mark.parametrize(
@@ -50,18 +51,21 @@ def test_names_find_codes(typed: str, code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "message"),
+    ("typed", "code", "near"),
     [
-        ("Chinees", r"The closest are Chinese \(zh\)"),
-        ("de - Chinese", "not a known code"),
-        ("", "not a known code"),
-        ("x" * 10_000, "not a known code"),
+        ("Chinees", "language.unknown-near", "Chinese (zh)"),
+        ("de - Chinese", "language.unknown-near", None),
+        ("", "language.missing", None),
+        ("x" * 10_000, "language.unknown", None),
     ],
 )
-def test_names_that_find_nothing(typed: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message) as refused:
+def test_names_that_find_nothing(typed: str, code: str, near: str | None) -> None:
+    with pytest.raises(languages.LanguageError) as refused:
         languages.find(typed)
-    assert len(str(refused.value)) < 400
+    message = refused.value.message
+    assert message.code == code
+    assert near is None or near in message.parameters["near"]
+    assert len(message.text) < 400
 
 
 def test_a_name_of_several_languages_is_no_guess(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,8 +73,9 @@ def test_a_name_of_several_languages_is_no_guess(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(languages.OTHER_NAMES, "gd", ("Gaelic",))
     languages._names.cache_clear()
     try:
-        with pytest.raises(ValueError, match="of several languages"):
+        with pytest.raises(languages.LanguageError) as refused:
             languages.find("gaelic")
+        assert refused.value.message.code == "language.ambiguous"
     finally:
         languages._names.cache_clear()
 

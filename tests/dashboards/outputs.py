@@ -12,6 +12,7 @@ from annotation.models import Campaign, ErrorSpan, Judgment, Output
 from annotation.web.parameters import ALL, JUDGMENTS
 from config.reference.site import taken, walk
 from dashboards.charts.files import MARKS
+from dashboards.pages.papertable import CHOICES, LISTS
 from metrics.models import MetricRun, MetricSignature
 from metrics.registry import METRICS
 from metrics.scores import store_scores
@@ -63,6 +64,8 @@ def wanted() -> Mapping[str, frozenset[str]]:
             found[name] = everywhere | on_page
             found.setdefault(f"{name}-data", everywhere)
             found.setdefault(f"{name}-figure", everywhere | frozenset(MARKS))
+            for table in (f"{name}-table", f"{name}-table-file"):
+                found.setdefault(table, everywhere | {*CHOICES, *LISTS})
     return found
 
 

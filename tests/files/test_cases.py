@@ -1,9 +1,13 @@
 """Import small files that people have, and check that they are read as their authors meant."""
 
+import csv
+import io
 import time
 
 import pytest
 
+from annotation.exports import csv_lines, judgment_rows
+from annotation.exports.judgments import header_of
 from annotation.models import Annotator, Campaign, Judgment, Segment, System, TestSet
 from tests.files.doors import RefusedError, case, judge, of_talks, run, texts, upload
 
@@ -331,19 +335,33 @@ def test_missing_scores_of_pandas_and_r(name: str, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize(
-    ("name", "lost"),
-    [
-        ("adequacy-fluency-export.csv", "scale_adequacy and scale_fluency"),
-        ("choices-export.csv", "scale_Quality and choice_Usable"),
-        ("excluded-export.csv", "is_excluded"),
-    ],
+    ("name", "scale"),
+    [("adequacy-fluency", None), ("choices", "-3-3"), ("excluded", None), ("campaign-a", None)],
 )
-def test_columns_of_an_export_that_are_not_imported_are_reported(name: str, lost: str) -> None:
-    output = judge(case(f"life/{name}"), scale="-3-3" if name.startswith("choices") else None)
-    (warning,) = [line for line in output.splitlines() if " are not used." in line]
-    assert warning.startswith("warning")
-    assert lost in warning
-    assert Judgment.objects.count() > 40
+def test_an_export_comes_back_equal(name: str, scale: str | None) -> None:
+    """These are of a version whose exports have no keys and no settings."""
+    path = case(f"life/{name}-export.csv")
+    output = judge(path, scale=scale)
+    assert " used." not in output
+    with path.open(encoding="utf-8", newline="") as file:
+        before = list(csv.DictReader(file))
+    lines = "".join(
+        csv_lines(header_of(campaign := Campaign.objects.get()), judgment_rows(campaign))
+    )
+    found = list(csv.DictReader(io.StringIO(lines)))
+    assert len(found) == len(before) > 40
+    for own, other in zip(found, before, strict=True):
+        for column in other.keys() - {"item", "partner", "judgment", "z_all", "z_targets"}:
+            assert own[column] == other[column], column
+        # Sums were added in another order.
+        assert own["z_all"] == other["z_all"] or float(own["z_all"]) == pytest.approx(
+            float(other["z_all"])
+        )
+
+
+def test_own_scales_without_a_stated_scale_are_refused() -> None:
+    with pytest.raises(RefusedError, match="State the scale of Quality"):
+        judge(case("life/choices-export.csv"))
 
 
 def test_annotators_of_two_exports_are_different() -> None:

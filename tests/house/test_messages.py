@@ -16,12 +16,20 @@ from django.utils import translation
 from annotation.management.commands.messages import all_code
 from core.extensions import template_folders
 from core.messages import MessageField, as_json, sentences, translated
-from metaeval.messages import coefficient, from_json, grouped, message, p_value, plural, truncated
+from metaeval.messages import (
+    FORMAT,
+    coefficient,
+    from_json,
+    grouped,
+    message,
+    p_value,
+    plural,
+    truncated,
+)
 from tests.house import words
 
 ROOT = Path(settings.BASE_DIR)
 CODE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)+")
-FORMATS = re.compile(r"|r|r3|d|p|percent|moment|[,]?(\.\d)?[fg%]?|,|\+?\.\d[fe]")
 
 
 class Call(NamedTuple):
@@ -76,7 +84,7 @@ def test_patterns_and_parameters_belong_together() -> None:
             for _, name, spec, conversion in string.Formatter().parse(pattern):
                 if name is not None:
                     used.add(name)
-                    if not FORMATS.fullmatch(spec or "") or conversion:
+                    if not FORMAT.fullmatch(spec or "") or conversion:
                         wrong.append(f"{call.place}: {{{name}:{spec}}}")
         used |= {"n"} if len(call.patterns) == 2 else set()
         if used != call.names and not (call.is_open and used >= call.names):
@@ -92,6 +100,20 @@ def test_templates_do_not_decide_by_prose() -> None:
         for path in folder.rglob("*.html")
         for tag in tags.findall(path.read_text(encoding="utf-8"))
         if any(" " in quoted for quoted in re.findall(r'"([^"]*)"', tag))
+    ]
+    assert found == []
+
+
+def test_templates_translate_the_errors_of_forms() -> None:
+    """A form has messages as errors; its own list of texts has them in English."""
+    lists = re.compile(
+        r"\{\{ *[\w.]*errors\.\d+ *\}\}|\{% for \w+ in (?!shown\.)[\w.]+\.errors %\}"
+    )
+    found = [
+        f"{path.name}: {each}"
+        for folder in template_folders(ROOT)
+        for path in folder.rglob("*.html")
+        for each in lists.findall(path.read_text(encoding="utf-8"))
     ]
     assert found == []
 
@@ -145,6 +167,12 @@ def test_a_message_comes_back_from_the_database(given: object) -> None:
     assert field.from_db_value(field.get_prep_value(given)) == given
     assert from_json(as_json(given)) == given  # type: ignore[arg-type]
     assert field.from_db_value(field.get_prep_value("{free text}")) == "{free text}"
+
+
+@pytest.mark.parametrize("text", ['{"code"', '{"code": "x.a", "pattern": "{n:999999999d}"}'])
+def test_a_text_that_looks_like_a_message_stays_text(text: str) -> None:
+    field = MessageField()
+    assert field.from_db_value(field.get_prep_value(text)) == text
 
 
 def test_names_are_never_translated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,8 +138,8 @@ def test_nobody_rates_in_what_is_put_away(world: World) -> None:
     close_campaign(campaign=world.campaign)
     world.campaign.refresh_from_db()
     services.archive(CAMPAIGNS, world.campaign, world.admin)
-    with pytest.raises(ValidationError, match="Restore it first"):
-        reopen_campaign(campaign=world.campaign)
+    codes = refused(lambda: reopen_campaign(campaign=world.campaign))
+    assert codes == ["campaign.archived"]
     services.restore(CAMPAIGNS, world.campaign, world.admin)
     assert reopen_campaign(campaign=world.campaign).status == "open"
     assert not Archived.objects.exists()
@@ -241,7 +241,7 @@ def test_an_import_that_is_put_away_is_withdrawn_and_comes_back(world: World) ->
     assert [each.pk for each in latest_signatures(world.test_set).values()] == [only.signature_id]
     assert [e.action for e in ChangeEntry.objects.order_by("pk")] == ["archived", "restored"]
     codes = refused(services.rename, imports, only, world.admin, "x")
-    assert codes == ["lifecycle.fixed-name", "lifecycle.import-name"]
+    assert codes == ["lifecycle.fixed-name", "lifecycle.fixed-scores"]
 
 
 def test_a_metric_goes_with_all_its_scores(world: World) -> None:

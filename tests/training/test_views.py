@@ -244,7 +244,7 @@ def test_progress_without_losses_names_what_is_done(as_researcher: Client, world
         page = as_researcher.get(address).content.decode()
         assert '<progress max="1" value="0.2500"' in page
         assert "256 of 1,024 · cosines of the sentence encoder" in page
-        assert "So far" not in page
+        assert 'id="so-far"' not in page
 
 
 def test_progress_before_the_first_validation_has_no_empty_curve(

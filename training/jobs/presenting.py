@@ -21,6 +21,7 @@ ACROSS = ("step", "pairs")
 # An estimate with the ends of its 95% interval, if it has one.
 ESTIMATE = {"value", "low", "high"}
 WORDS = {
+    "held_out": message("estimate.held-out", "held-out texts"),
     "pearson": message("estimate.pearson", "Pearson’s r"),
     "kendall": message("estimate.kendall", "Kendall’s τ-b"),
     "unsupervised": message("estimate.unsupervised", "F1 only, unsupervised"),
@@ -69,7 +70,7 @@ def show(document: Mapping[str, Any]) -> Shown:
     document = {key: _with_messages(value) for key, value in document.items()}
     facts: list[tuple[str, Any]] = []
     estimated = {key: value for key, value in document.items() if are_estimates(value)}
-    tables = [_estimates(key.replace("_", " "), value) for key, value in estimated.items()]
+    tables = [_estimates(_named(key), value) for key, value in estimated.items()]
     charts: list[Chart] = []
     rest = {key: value for key, value in document.items() if key not in estimated}
     for name, value in flatten(rest):
@@ -132,14 +133,19 @@ def are_estimates(value: Any) -> bool:
     )
 
 
-def _estimates(title: str, found: Mapping[str, Mapping[str, Any]]) -> Table:
+def _named(key: str) -> Message | str:
+    """Return what pages call a key of a result; the key itself if it has no name."""
+    return WORDS.get(key, key.replace("_", " "))
+
+
+def _estimates(title: Message | str, found: Mapping[str, Mapping[str, Any]]) -> Table:
     columns = _ordered(column for row in found.values() for column in row)
     rows: list[list[Any]] = [
         [WORDS.get(name, name), *(_estimate(found[name].get(column, {})) for column in columns)]
         for name in _ordered(found)
     ]
     heads: list[str | Message] = [message("estimate.measure", "measure")]
-    heads += [WORDS.get(column, column.replace("_", " ")) for column in columns]
+    heads += map(_named, columns)
     title_with = message("estimate.title", "{title}, with 95% intervals", title=title)
     return Table(title_with, heads, rows, has_heads=True)
 

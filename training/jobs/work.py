@@ -18,8 +18,8 @@ from django.db.models.functions import Coalesce
 from core import disk
 from core.messages import as_json
 from core.work import processes
-from core.work.claims import fail, finish, give_back, hold, retry
-from core.work.kinds import Lease, WorkKind
+from core.work.claims import fail, finish, give_back, hold
+from core.work.kinds import Lease, WorkKind, unexpected
 from core.work.models import Now
 from core.work.working import do_one
 from metaeval.messages import Message, message
@@ -43,7 +43,6 @@ COMMAND_ENDED = message(
     "The command that ran this job stopped responding. Run the same command again to continue from "
     "what was saved.",
 )
-WORKER_ENDED = message("training.worker-lost", "The worker of this job stopped responding.")
 
 
 class Trainings(WorkKind[TrainingJob]):
@@ -94,7 +93,7 @@ class Trainings(WorkKind[TrainingJob]):
         if row.is_here:
             fail(row, COMMAND_ENDED)
         else:
-            retry(row, WORKER_ENDED)
+            super().lost(row)
 
     def ended(self, row: TrainingJob) -> None:
         """Record when it ended."""
@@ -118,11 +117,6 @@ def _reason(error: Exception, folder: Path) -> Message:
     """Return the refusal of the disk, or the error as Python names it."""
     place = Path(error.filename) if isinstance(error, OSError) and error.filename else folder
     return disk.refusal(error, place) or unexpected(error)
-
-
-def unexpected(error: Exception) -> Message:
-    """Return an error that nobody foresaw, as Python names it."""
-    return message("work.unexpected", "{kind}: {text}", kind=type(error).__name__, text=str(error))
 
 
 def _folder(job: TrainingJob) -> AbstractContextManager[None]:

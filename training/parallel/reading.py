@@ -150,7 +150,7 @@ def _lines(name: str, content: bytes) -> list[str]:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise ParallelError(
-            message("corpus.not-utf8", "{file}, line {line}: not UTF-8.", file=name, line=line)
+            message("file.not-utf8", "{file}, line {line}: not UTF-8.", file=name, line=line)
         ) from None
     lines = _split(text.replace("\r\n", "\n"))
     if number := next((n for n, line in enumerate(lines, start=1) if "\r" in line), None):

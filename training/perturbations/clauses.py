@@ -36,13 +36,13 @@ class Sentence:
     stop: str
 
     def joined(self, clauses: tuple[str, ...]) -> str:
-        """The sentence with other clauses between the same marks."""
+        """Return the sentence with other clauses between the same marks."""
         pairs = zip(clauses, (*self.marks, self.stop), strict=True)
         return "".join(clause + mark for clause, mark in pairs)
 
 
 def has_rules(language: str) -> bool:
-    """Whether clause marks of a language are known; others are cut at the marks of all."""
+    """Return whether clause marks of a language are known; others are cut at the marks of all."""
     return _base(language) in MARKS
 
 

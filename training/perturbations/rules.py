@@ -54,7 +54,7 @@ def alter(text: str, language: str, rule: str, rng: random.Random) -> str | None
 
 
 def by_clauses(text: str, language: str, k: int, rng: random.Random) -> list[str]:
-    """Orders of the clauses first, then rotations of the words; no text twice."""
+    """Yield orders of the clauses, then rotations of the words, each text once."""
     sentence = split(text, language)
     chosen = _orders(sentence, k, rng)
     if len(chosen) < k:
@@ -82,7 +82,7 @@ def _orders(sentence: Sentence, k: int, rng: random.Random) -> list[str]:
 
 
 def _rotations(sentence: Sentence, language: str) -> list[str]:
-    """Every cut of the sentence into two parts that change places; the final stop stays."""
+    """Yield each rotation of the words: two parts change places, the final stop stays."""
     body = sentence.joined(sentence.clauses).removesuffix(sentence.stop)
     units, glue = tokens(body, language)
     turned = (glue.join(units[cut:] + units[:cut]) for cut in range(1, len(units)))

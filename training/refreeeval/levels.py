@@ -147,7 +147,7 @@ class WordLevel:
         sources: Sequence[tuple[list[int], list[int]]],
         targets: Sequence[tuple[list[int], list[int]]],
     ) -> tuple[Tensor, Tensor]:
-        """The masks A and B of the encoder as it is now, without dropout."""
+        """Compute the masks A and B with the current encoder, without dropout."""
         self.student.model.eval()
         source = self.student.encode([ids for ids, _ in sources])
         target = self.student.encode([ids for ids, _ in targets])

@@ -111,7 +111,7 @@ class _Run:
             ) from error
 
     def _take_up(self, last: Path) -> None:
-        """Weights, optimizer, state."""
+        """Restore weights, optimizer and state from the last checkpoint."""
         from safetensors.torch import load_file
 
         weights = load_file(last / "model.safetensors", device=str(self.student.device))
@@ -146,7 +146,7 @@ class _Run:
             epoch, seen = epoch + 1, seen + len(batches)
 
     def _update(self, batch: Sequence[int]) -> Parts:
-        """One step over a batch, in parts where asked for; returns the mean losses of this
+        """Update once on a batch, in parts if configured; return the mean losses of this
         process's share."""
         factor = rate_factor(self.state.step, self.level.warmup, max(self.total, 1))
         for group in self.optimizer.param_groups:

@@ -12,12 +12,12 @@ TINY = 1e-9
 
 
 def fluency(scores: Tensor, labels: Tensor) -> Tensor:
-    """L_fl [7]: cross-entropy of finding the unperturbed text among (texts, k + 1) scores."""
+    """Compute L_fl [7]: cross-entropy of finding the original text among (texts, k + 1) scores."""
     return cross_entropy(scores, labels)
 
 
 def distillation(scores: Tensor, teacher: Tensor) -> Tensor:
-    """L_fa [8]: KL(teacher ‖ student) over the k + 1 candidates, mean over texts.
+    """Compute L_fa [8]: KL(teacher ‖ student) over the k + 1 candidates, mean over texts.
 
     Both are (texts, k + 1): the student's scores, and cosines of the sentence encoder.
     """
@@ -31,7 +31,7 @@ def greedy_f1(
     right_mask: Tensor,
     weights: tuple[Tensor, Tensor],
 ) -> Tensor:
-    """F1 of greedy matching of (pairs, m, d) with (pairs, n, d) unit vectors; differentiable.
+    """Compute F1 of greedy matching of (pairs, m, d) and (pairs, n, d) unit vectors.
 
     Masks say which are tokens, ``weights`` which of them count (special tokens are matched but do
     not count). Returns (pairs,); 0 where precision and recall add up to 0, as in the metric.
@@ -49,7 +49,7 @@ def greedy_f1(
 def guide(
     source: Tensor, target: Tensor, real_source: Tensor, real_target: Tensor, c1: float, c2: float
 ) -> tuple[Tensor, Tensor]:
-    """The masks A and B [2, 3]: pairs of pieces that align, and those allowed to compete.
+    """Compute the masks A and B [2, 3]: aligned pairs of pieces, and pairs that may compete.
 
     ``source`` is (texts, m, d), ``target`` (texts, n, d), both raw; the ``real`` masks exclude
     special pieces and padding. Returns two (texts, m, n) boolean tensors, A contained in B.
@@ -63,7 +63,7 @@ def guide(
 
 
 def _softmax(product: Tensor, real: Tensor, dim: int) -> Tensor:
-    """Softmax over real pieces; 0 everywhere where there is none."""
+    """Compute the softmax over real pieces; 0 for texts without any."""
     masked = product.masked_fill(~real, float("-inf"))
     return torch.nan_to_num(torch.softmax(masked, dim=dim), nan=0.0)
 
@@ -80,7 +80,7 @@ def expand_words(aligned: Tensor, source_words: Tensor, target_words: Tensor) ->
 
 
 def _members(words: Tensor) -> Tensor:
-    """(texts, pieces, words) of 0 and 1."""
+    """Return which piece belongs to which word: (texts, pieces, words) of 0 and 1."""
     numbers = torch.arange(max(1, int(words.max()) + 1), device=words.device)
     return (words[:, :, None] == numbers).float()
 
@@ -96,7 +96,7 @@ def alignment(
     every: bool = False,
     temperature: float = 1.0,
 ) -> Tensor:
-    """L_word [4–6]: minus the share of the aligned pieces among those allowed, no logarithm.
+    """Compute L_word [4–6]: minus the share of aligned pieces among those allowed, no logarithm.
 
     For each real piece the exponentials of its cosines with aligned pieces, over those with aligned
     or allowed ones; mean over the pieces of each side, summed over both sides, mean over texts, so
@@ -122,7 +122,7 @@ def _share(positive: Tensor, rivals: Tensor, real: Tensor) -> Tensor:
 
 
 def rate_factor(step: int, warmup: int, total: int) -> float:
-    """Linear warm-up, then linear decay to 0 at ``total``, as the factor of the learning rate."""
+    """Return the factor of the learning rate: linear warm-up and linear decay to 0 at ``total``."""
     if step < warmup:
         return step / max(1, warmup)
     return max(0.0, (total - step) / max(1, total - warmup))

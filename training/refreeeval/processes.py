@@ -18,12 +18,12 @@ PATIENCE = timedelta(hours=12)
 
 
 def rank() -> int:
-    """The number of this process among those of `torchrun`; 0 alone."""
+    """Return the number of this process among those of `torchrun`; 0 without it."""
     return distributed.get_rank() if distributed.is_initialized() else 0
 
 
 def world() -> int:
-    """How many processes there are."""
+    """Return the number of processes."""
     return distributed.get_world_size() if distributed.is_initialized() else 1
 
 
@@ -50,7 +50,7 @@ def wait() -> None:
 
 
 def first_alone(work: Callable[[], T]) -> T:
-    """Have the first process do what is kept in a file, and the others find it there."""
+    """Let the first process compute what is stored in a file, before the others read it."""
     if rank() == 0:
         done = work()
         wait()

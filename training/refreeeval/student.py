@@ -56,15 +56,14 @@ class Student:
         self.pieces = Pieces(self.tokenizer, places.find(checkpoint), self.max_pieces)
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of texts, cut to the recipe's length with their last special piece kept."""
+        """Return token ids of texts, cut to the recipe's length, with their last special piece."""
         return self.pieces.of_texts(texts)
 
     def word_ids(self, texts: Sequence[tuple[str, str]]) -> list[WordIds]:
-        """Token ids of texts, given with their languages, whose words are tokenised one by one,
-        and the word of each piece.
+        """Return token ids of (text, language), tokenised word by word, with each piece's word.
 
-        Special pieces have the word −1. Text that is written without blanks, and has none, is
-        tokenised whole, as the metric will see it, and every piece is a word of its own.
+        Special pieces have the word −1. Text in a script without blanks is tokenised as a whole, as
+        the metric will do, and every piece is a word.
         """
         read = [(tokens(text, language), text) for text, language in texts]
         units = [(found if glue else [text], glue) for (found, glue), text in read]

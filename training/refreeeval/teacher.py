@@ -48,7 +48,7 @@ def cosines(
 
 
 def _read(path: Path) -> Cosines | None:
-    """What an earlier attempt computed; None where there is nothing, or the disk damaged it."""
+    """Read what an earlier attempt computed; None if it is missing or damaged."""
     try:
         return np.asarray(np.load(path, allow_pickle=False))
     except (OSError, ValueError, EOFError):
@@ -56,7 +56,7 @@ def _read(path: Path) -> Cosines | None:
 
 
 def _key(checkpoint: str, found: Sequence[Example]) -> str:
-    """What the cosines depend on: the weights, all texts, and how vectors are computed."""
+    """Return a hash of what the cosines depend on: weights, texts, and the kind of vectors."""
     weights = places.fingerprint(places.find(checkpoint))
     return hashlib.sha256(repr([weights, list(found), VECTORS]).encode()).hexdigest()[:16]
 

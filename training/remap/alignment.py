@@ -138,7 +138,7 @@ def _ints(values: Sequence[int]) -> Ints:
 
 
 def _prior(cells: _Cells, tension: float) -> Floats:
-    """Equation 2: exp(-tension × offset), summing to 1 − NO_LINK over the source words."""
+    """Compute equation 2: exp(-tension × offset), with the sum 1 − NO_LINK over source words."""
     if not len(cells.starts):
         return np.zeros(0)
     weights = np.exp(-tension * cells.offset)
@@ -157,7 +157,7 @@ def _posterior(cells: _Cells, lexical: Floats, tension: float) -> Floats:
 
 
 def _estimate(counts: Floats, given: Ints) -> Floats:
-    """Variational Bayes with a symmetric Dirichlet prior (section 2.2)."""
+    """Estimate by variational Bayes with a symmetric Dirichlet prior (section 2.2)."""
     smoothed = counts + CONCENTRATION
     totals = np.bincount(given, weights=smoothed)
     estimates: Floats = np.exp(digamma(smoothed) - digamma(totals)[given])
@@ -165,7 +165,7 @@ def _estimate(counts: Floats, given: Ints) -> Floats:
 
 
 def _update_tension(cells: _Cells, posterior: Floats, tension: float) -> float:
-    """Gradient ascent on the expected log-likelihood (equation 4), as many steps as published."""
+    """Update the tension by gradient ascent (equation 4), with the published number of steps."""
     linked = np.where(cells.is_none, 0.0, posterior)
     mass = linked.sum()
     if not mass:
@@ -184,7 +184,7 @@ NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 
 
 
 def symmetrise(forward: Links, backward: Links, n_source: int, n_target: int) -> Links:
-    """Grow-diag-final-and (Koehn et al. 2005): from what both say, outwards to what one says."""
+    """Combine alignments of both directions by grow-diag-final-and (Koehn et al. 2005)."""
     union, links = forward | backward, forward & backward
     rows, columns = {i for i, _ in links}, {j for _, j in links}
 

@@ -34,7 +34,7 @@ def _split_part(part: str) -> Iterator[str]:
 
 
 def stands_alone(character: str) -> bool:
-    """Whether a character is a word by itself: an ideograph, punctuation, an ASCII symbol."""
+    """Return whether a character is a word: an ideograph, punctuation or an ASCII symbol."""
     code = ord(character)
     if any(first <= code <= last for first, last in IDEOGRAPHS):
         return True

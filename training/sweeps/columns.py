@@ -25,7 +25,7 @@ class ColumnError(MessageError, ValueError):
 
 
 def relative_ranks(path: Path, test_set: TestSet, metrics: Sequence[str]) -> Column:
-    """Kendall-like τ of WMT18/19: ties of the metric count as discordant. By metric.
+    """Compute the Kendall-like τ of WMT18/19 by metric; ties of the metric are discordant.
 
     Raises ColumnError where the file is no daRR file or has nothing of this language pair.
     """
@@ -55,7 +55,7 @@ def relative_ranks(path: Path, test_set: TestSet, metrics: Sequence[str]) -> Col
 def error_scores(
     path: Path, test_set: TestSet, metrics: Sequence[str], without: Sequence[str] = ()
 ) -> Column:
-    """Kendall's τ-b of WMT21 with MQM: all systems and segments flattened. By metric.
+    """Compute Kendall's τ-b of WMT21 with MQM by metric, over all systems and segments.
 
     Outputs without a human score and the systems ``without`` (human translations) are excluded.
     Raises ColumnError if the file is not an MQM file or does not fit the test set.

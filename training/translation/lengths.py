@@ -1,12 +1,19 @@
-"""Lengths of texts and the lengths that are wanted of them. Neither Django nor torch."""
+"""Count lengths of texts and compute target lengths. Imports neither Django nor torch."""
 
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
+from metaeval.messages import message
+
 PIECES, WORDS, CHARACTERS, SYLLABLES = "pieces", "words", "characters", "syllables"
-UNITS = (PIECES, WORDS, CHARACTERS, SYLLABLES)
+UNITS = {
+    PIECES: message("unit.pieces", "pieces"),
+    WORDS: message("unit.words", "words"),
+    CHARACTERS: message("unit.characters", "characters"),
+    SYLLABLES: message("unit.syllables", "syllables"),
+}
 # Han characters, kana and Hangul: one syllable each.
 _SYLLABIC = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -15,7 +22,7 @@ Count = Callable[[str], int]
 
 
 def wanted(share: float, length: float) -> int:
-    """Return the length that a share of a length asks for: rounded half to even, at least 1.
+    """Return the target length for a share of a length: rounded half to even, at least 1.
 
     The rule of Schumann et al.'s program; Cheng et al. (2023) do not state theirs.
     """
@@ -23,9 +30,9 @@ def wanted(share: float, length: float) -> int:
 
 
 def remaining(length: int, cap: int | None = None) -> list[int]:
-    """Return how many steps are left at each of the decoder's positions, at most `cap`.
+    """Return the remaining steps at each position of the decoder, at most `cap`.
 
-    From length + 1 at the start token down to 1 where the end is predicted (Niehues 2020).
+    They fall from length + 1 at the start token to 1 where the end is predicted (Niehues 2020).
     """
     steps = range(length + 1, 0, -1)
     return [step if cap is None else min(step, cap) for step in steps]

@@ -14,6 +14,7 @@ from annotation.web.live import render_live
 from training.jobs import presenting
 from training.models import TrainingJob, Translation
 from training.translation import options
+from training.translation.lengths import UNITS
 from training.translation.requests import OF
 from training.translation.systems import starting
 from training.translation.systems.forms import TranslateForm
@@ -46,6 +47,7 @@ def translation_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "translation": row,
         "result": presenting.show(row.result),
         "length_of": OF[row.request["of"]],
+        "unit": UNITS[row.request["unit"]],
         "texts": texts[:TEXTS_SHOWN],
         "n_texts": texts.count(),
         "may_go_on": row.status in (row.Status.FAILED, row.Status.CANCELLED),

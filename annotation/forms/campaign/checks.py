@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from annotation import protocols
-from annotation.campaigns.layouts import needs_documents, needs_systems
+from annotation.campaigns.layouts import NEEDS_SYSTEMS, needs_documents
 from annotation.campaigns.readiness import drawn_faults, unreferenced
 from annotation.models import Campaign, TestSet
 from annotation.protocols import composed
@@ -25,10 +25,10 @@ def check_design(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
     protocol = judging(data)
     if protocol:
         if protocol.layout.has_documents and (n := test_set.segments.filter(document="").count()):
-            yield "protocol", needs_documents(str(protocol.label), n)
+            yield "protocol", needs_documents(n)
         n_systems = len(data.get("systems") or [])
         if protocol.layout.has_systems and n_systems == 1:
-            yield "systems", needs_systems(str(protocol.label))
+            yield "systems", NEEDS_SYSTEMS
         yield from drawn_faults(data, protocol.layout, n_systems=n_systems)
     yield from _shown_text(test_set, data)
     yield from _controls(test_set, data)
@@ -66,8 +66,7 @@ def _shown_text(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
             "shown_text",
             message(
                 "design.omissions",
-                "{protocol} marks omissions in the source. Show the source.",
-                protocol=str(protocol.label),
+                "This protocol marks omissions in the source. Show the source.",
             ),
         )
     if n := test_set.segments.filter(references__isnull=True).count():

@@ -121,7 +121,7 @@ HELP: dict[str, Any] = {
     "pass_mark": _("0: all of them."),
     "test_attempts": _("Annotators who fail the last attempt are stopped. 0: no limit."),
     "stop_after": _(
-        "Traps and gold items are checked after every tenth answer. The annotator can write you "
+        "Traps and gold items are checked after every tenth rating. The annotator can write you "
         "a message, and you decide under People whether they continue. 0: no annotator is "
         "stopped."
     ),

@@ -59,7 +59,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
     length_ratio = forms.TypedChoiceField(
         coerce=Decimal,
         label=_("Length ratio"),
-        help_text=_("Outputs of the test set with this required length are judged."),
+        help_text=_("Outputs of the test set with this length ratio are judged."),
     )
     systems = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,

@@ -154,10 +154,12 @@ def _qualification(form: Any, value: Value) -> Phrases:
     test = _("comprehension test") if value("comprehension") else _("no comprehension test")
     n = _number(value("stop_after"))
     stops = (
-        ngettext("stopped after %(n)s failed check", "stopped after %(n)s failed checks", n)
+        ngettext(
+            "stopped after %(n)s failed control item", "stopped after %(n)s failed control items", n
+        )
         % {"n": f"{n:,}"}
         if n
-        else _("no annotator is stopped for failed checks")
+        else _("no annotator is stopped for failed control items")
     )
     fast = SPEEDS.get(value("speed_rule"))
     return [test, stops, *([fast] if fast else [])]

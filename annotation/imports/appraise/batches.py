@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.imports.appraise.manifest import DOCUMENT, PAIRWISE
-from annotation.imports.jsonfiles import NAMES, OBJECT, Keys, parse, read_json, unexpected_type
+from annotation.imports.jsonfiles import Keys, parse, read_json, unexpected_type
 from annotation.uploads.checks import FORBIDDEN, character
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report, within
+from annotation.uploads.tables.cells import OBJECT, TYPE_NAMES
 from metaeval.messages import Message, message
 
 TYPES = ("TGT", "BAD", "REF", "CHK")
@@ -99,7 +100,7 @@ def read_tasks(file: InputFile, layout: str, report: Report) -> list[list[RawIte
             message(
                 "appraise.not-tasks",
                 "The file must hold a list of tasks, not {actual}.",
-                actual=NAMES[type(tasks)],
+                actual=TYPE_NAMES[type(tasks)],
             ),
             Place(file.name),
         )
@@ -114,7 +115,7 @@ def read_tasks(file: InputFile, layout: str, report: Report) -> list[list[RawIte
 def _read_task(file: str, task: int, values: Any, layout: str, report: Report) -> list[RawItem]:
     where = task_name(task)
     if not isinstance(values, dict):
-        report.error(unexpected_type(OBJECT, values), Place(file, None, where))
+        report.error(unexpected_type(values, OBJECT), Place(file, None, where))
         return []
     items = Keys(values, file, where, report).get("items", list, default=[])
     if values.get("items") == []:
@@ -128,7 +129,7 @@ def _read_task(file: str, task: int, values: Any, layout: str, report: Report) -
             found += _read_item(file, task, number, item, layout, report)
         else:
             place = Place(file, None, item_name(task, number))
-            report.error(unexpected_type(OBJECT, item), place)
+            report.error(unexpected_type(item, OBJECT), place)
     return found
 
 
@@ -182,7 +183,7 @@ def _targets(keys: Keys) -> Sequence[Keys]:
         if isinstance(target, dict):
             found.append(Keys(target, keys.file, keys.path(name), keys.report))
         else:
-            keys.error(name, unexpected_type(OBJECT, target))
+            keys.error(name, unexpected_type(target, OBJECT))
     return found
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation.imports.jsonfiles import OBJECT, Keys, read_json, unexpected_type
+from annotation.imports.jsonfiles import Keys, read_json, unexpected_type
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.cells import OBJECT
 from core import languages
 from metaeval.messages import Message, message, plural
 
@@ -43,7 +44,7 @@ def read_manifest(file: InputFile, report: Report) -> Manifest | None:
     if len(report.errors) > before:
         return None
     if not isinstance(values, dict):
-        report.error(unexpected_type(OBJECT, values), Place(file.name))
+        report.error(unexpected_type(values, OBJECT), Place(file.name))
         return None
     keys = Keys(values, file.name, "", report)
     name = keys.name("CAMPAIGN_NAME")

@@ -315,6 +315,10 @@ def _keys_of_row(row: Row) -> Iterator[tuple[str, ...]]:
 
 
 def _score(cell: str, place: Place, report: Report) -> int:
+    if not cell:
+        refusal = message("appraise.score-missing", "The score is missing.")
+        report.error(refusal, place._replace(field="score"))
+        return 0
     try:
         score = float(cell)
     except ValueError:
@@ -333,6 +337,9 @@ def _score(cell: str, place: Place, report: Report) -> int:
 
 
 def _seconds(cell: str, place: Place, report: Report) -> float:
+    if not cell:
+        report.error(message("appraise.time-missing", "The time is missing."), place)
+        return 0.0
     try:
         seconds = float(cell)
     except ValueError:

@@ -7,12 +7,14 @@ from datetime import datetime
 from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.cells.spans import RawSpan, raw_spans
 from annotation.imports.judgments.cells.times import Clock, TimeError
-from annotation.imports.judgments.fields import Sheet
+from annotation.imports.judgments.exported.columns import is_answer
+from annotation.imports.judgments.fields import KEYS, Sheet
 from annotation.imports.judgments.options import Options
-from annotation.imports.judgments.rows import KEYS, Key, Row, rows_of
+from annotation.imports.judgments.rows import NOT_JOINED, Key, Row, rows_of
 from annotation.models import Annotator, Item
 from annotation.models.judgment import MAX_SCORE
-from annotation.uploads.checks import FORBIDDEN, FORBIDDEN_IN_NAMES, character, max_length
+from annotation.protocols.composed import MOST_VALUE
+from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character, max_length
 from annotation.uploads.problems import Report
 from metaeval.messages import message, plural
 
@@ -48,8 +50,10 @@ class Answer:
         spans = tuple(
             tuple(sorted((k, str(v)) for k, v in raw.values.items())) for raw in self.spans
         )
+        others = tuple(sorted((f, self.row.name(f)) for f in self.row.cells if is_answer(f)))
+        key = self.row.name("judgment") if self.row.sheet.is_exported else ""
         return (self.score, spans, self.started_at, self.submitted_at, self.comment,
-                self.is_flagged)  # fmt: skip
+                self.is_flagged, others, key)  # fmt: skip
 
     @property
     def time(self) -> datetime | None:
@@ -93,24 +97,27 @@ class Reader:
                     "judgments.other-score-of-spans",
                     "This error belongs to the judgment in {place}, which has a different score "
                     "({score}).",
-                    place=str(answer.row.place),
+                    place=answer.row.place.label,
                     score=answer.score,
                 ),
                 row.at("score"),
             )
         answer.score = score if answer.score is None else answer.score
-        answer.spans += raw_spans(row, self.report)
+        answer.spans += raw_spans(row, self.report, self.options.severity)
 
     def _join_spans(self, answers: Sequence[Answer], sheet: Sheet) -> None:
         known = {name for answer in answers for name in answer.row.cells}
         shared = [key for key in KEYS if key in sheet.has and key in known]
+        if not shared:
+            self.report.error(NOT_JOINED, sheet.table.head)
+            return
         by_key: dict[Key, list[Answer]] = {}
         for answer in answers:
             by_key.setdefault(answer.row.key(shared), []).append(answer)
         for row in rows_of(sheet):
             found = by_key.get(row.key(shared), [])
             if len(found) == 1:
-                found[0].spans += raw_spans(row, self.report)
+                found[0].spans += raw_spans(row, self.report, self.options.severity)
                 continue
             refusal = message(
                 "judgments.span-of-no-single-judgment",
@@ -139,20 +146,26 @@ class Reader:
             item=row.name("item"),
             partner=row.name("partner"),
             score=row.number("score", self.report),
-            spans=raw_spans(row, self.report),
+            spans=raw_spans(row, self.report, self.options.severity),
             started_at=started,
             submitted_at=submitted,
-            comment=self._clean(row, "comment"),
+            comment=row.clean("comment", self.report),
             is_flagged=row.is_true("is_flagged", self.report),
             revision=row.whole("revision", self.report),
-            text="" if kind in SHOW_OUTPUT else self._clean(row, "output"),
+            text=self._text(row, kind),
             low=self._bound(row, "low"),
             high=self._bound(row, "high"),
         )
         return answer if len(self.report.errors) == before else None
 
+    def _text(self, row: Row, kind: Item.Kind) -> str:
+        """What was shown instead of a system's output."""
+        if row.sheet.is_exported:
+            return row.clean("own_text", self.report)
+        return "" if kind in SHOW_OUTPUT else row.clean("output", self.report)
+
     def _label(self, row: Row, name: str) -> str:
-        """A name that a column of ours holds."""
+        """Read a name, and report one that cannot be stored."""
         model, column = (Annotator, "label") if name == "annotator" else (Item, "batch")
         label, longest = row.name(name), max_length(model, column)
         if len(label) > longest:
@@ -177,30 +190,19 @@ class Reader:
 
     def _bound(self, row: Row, name: str) -> int | None:
         bound = row.whole(name, self.report)
-        if bound is not None and not 0 <= bound <= MAX_SCORE:
+        lowest, highest = (-MOST_VALUE, MOST_VALUE) if row.sheet.is_exported else (0, MAX_SCORE)
+        if bound is not None and not lowest <= bound <= highest:
             self.report.error(
                 message(
                     "judgments.bound-outside",
-                    "{bound} is not between 0 and {highest}.",
+                    "{bound} is not between {lowest} and {highest}.",
                     bound=bound,
-                    highest=MAX_SCORE,
+                    lowest=lowest,
+                    highest=highest,
                 ),
                 row.at(name),
             )
         return bound
-
-    def _clean(self, row: Row, name: str) -> str:
-        text = row.text(name, self.report)
-        if found := FORBIDDEN.search(text):
-            self.report.error(
-                message(
-                    "judgments.character-in-text",
-                    "The text contains the character {character}, which is not allowed.",
-                    character=character(found[0]),
-                ),
-                row.at(name),
-            )
-        return text
 
     def _times(self, row: Row) -> tuple[datetime | None, datetime | None]:
         times: list[datetime | None] = []
@@ -224,8 +226,10 @@ class Reader:
         return self.clock.both(times[0], times[1], seconds)
 
     def _is_answer(self, answer: Answer, has_span_sheets: bool) -> bool:
-        """Whether anything was answered: a row without score and spans is a missing answer."""
+        """Return whether a row has an answer: a score or spans, as far as its table has them."""
         row = answer.row
+        if row.sheet.is_exported or any(row.name(f) for f in row.cells if is_answer(f)):
+            return True
         takes_spans = has_span_sheets or row.sheet.has_span_rows or "spans" in row.sheet.has
         takes_score = "score" in row.sheet.has or "score" in row.cells
         is_there = answer.score is not None or bool(answer.spans)

@@ -1,14 +1,15 @@
-"""Answers to judgments as they are stored: scores 0–100, spans in code points, revisions."""
+"""Answers to judgments as they are stored: scores on scales, spans in code points, revisions."""
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.imports.drafts import JudgmentDraft
+from annotation.imports.drafts import ItemDraft, JudgmentDraft
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.cells.scales import Scores
 from annotation.imports.judgments.cells.spans import SpanReader
+from annotation.imports.judgments.exported import cells
 from annotation.imports.judgments.items import Items
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.revisions import Revisions
@@ -40,28 +41,59 @@ class Drafter:
     def draft(self, answers: Sequence[Answer], items: Items) -> list[JudgmentDraft]:
         """Return the judgments, in each person's own order; what was done is reported."""
         groups: dict[tuple[str, int], list[Answer]] = defaultdict(list)
-        for answer in _in_time(answers):
+        for answer in _in_order(answers):
             groups[answer.who, items.number(answer)].append(answer)
         drafts = [
-            self._judgment(who, item, answer)
+            self._judgment(who, items.drafts[item], item, answer)
             for (who, item), group in groups.items()
             for answer in self.revisions.order(group)
         ]
         self._say(answers)
         return drafts
 
-    def _judgment(self, who: str, item: int, answer: Answer) -> JudgmentDraft:
+    def _judgment(self, who: str, item: ItemDraft, number: int, answer: Answer) -> JudgmentDraft:
+        protocol, row = self.protocol, answer.row
+        if answer.kind == Item.Kind.DOCUMENT:
+            protocol = protocol.of_document
         spans = self._spans(answer)
+        ratings = cells.ratings(row, protocol, self.report)
+        post_edit = row.clean("post_edit", self.report) or None
         return JudgmentDraft(
             annotator=who,
-            item=item,
-            score=self._score(answer, spans),
+            item=number,
+            score=self._score(answer, protocol, spans, ratings),
             started_at=answer.started_at,
             submitted_at=answer.submitted_at,
             spans=spans,
             comment=answer.comment,
             is_flagged=answer.is_flagged,
+            ratings=ratings,
+            choices=cells.choices(row, protocol, self.report),
+            post_edit=self._edited(answer, protocol, post_edit),
+            revision=answer.revision if row.sheet.is_exported else None,
+            shown=cells.shown(row, item.column, self.report),
+            **cells.judged(row, self.report),
         )
+
+    def _edited(self, answer: Answer, protocol: Protocol, post_edit: str | None) -> str | None:
+        """Return the post-edit, which must be there where nothing else gives a value."""
+        if protocol.text and post_edit is None and not (protocol.scales or protocol.spans):
+            self.report.error(
+                message("judgments.post-edit-missing", "The post-edit is missing."),
+                answer.row.at("post_edit"),
+            )
+        has_value = protocol.scales or protocol.spans or answer.row.name("hter")
+        if protocol.text and not has_value and not self._output(answer):
+            refusal = message(
+                "judgments.output-of-post-edit",
+                "The edits cannot be counted, because the output is not known. Add its text, or a "
+                "column hter.",
+            )
+            self.report.error(refusal, answer.row.at("post_edit"))
+        return post_edit
+
+    def _output(self, answer: Answer) -> str:
+        return answer.text or self.texts.outputs.get((answer.system, answer.segment), "")
 
     def _spans(self, answer: Answer) -> tuple[Span, ...]:
         if self.protocol.spans is None:
@@ -73,35 +105,56 @@ class Drafter:
                 )
                 self.report.error(refusal, answer.spans[0].place)
             return ()
-        output = self.texts.outputs.get((answer.system, answer.segment), "")
         # The text of a degraded copy is often not published: its spans cannot be checked then.
         is_unknown = answer.kind == Item.Kind.BAD_REF and not answer.text
-        shown = answer.text or ("" if is_unknown else output)
+        shown = "" if is_unknown else self._output(answer)
         return self.spans.read(answer.spans, self.texts.sources.get(answer.segment, ""), shown)
 
-    def _score(self, answer: Answer, spans: Sequence[Span]) -> int | None:
-        if self.protocol.has_score and answer.score is None:
+    def _score(
+        self,
+        answer: Answer,
+        protocol: Protocol,
+        spans: Sequence[Span],
+        ratings: Mapping[str, int],
+    ) -> int | None:
+        if ratings:
+            return self._first(answer, protocol.scales[0].key, ratings)
+        if protocol.has_score and answer.score is None:
             refusal = message(
                 "judgments.score-missing",
                 "The protocol {protocol} needs a score, but the score is missing.",
-                protocol=self.protocol.name,
+                protocol=protocol.name,
             )
             self.report.error(refusal, answer.row.at("score"))
-        elif self.protocol.has_score and answer.score is not None:
+        elif protocol.has_usual_score and answer.score is not None:
             return self.scores.read(answer.row, answer.score)
-        elif answer.score is not None and self.protocol.spans is not None:
-            penalty = self.protocol.spans.penalty(spans)
+        elif answer.score is not None and not protocol.has_score and protocol.spans is not None:
+            penalty = protocol.spans.penalty(spans)
             if not math.isclose(abs(answer.score), penalty, abs_tol=DIFFERENCE):
                 self.first_other = self.first_other or answer.row.at("score")
                 self.other_penalties += 1
         return None
 
+    def _first(self, answer: Answer, name: str, ratings: Mapping[str, int]) -> int | None:
+        """Return the value of the first scale, which a column of scores has to repeat."""
+        value = ratings.get(name)
+        if value is not None and answer.score not in (None, value):
+            refusal = message(
+                "judgments.other-first-scale",
+                "The score is {score}, but the scale {scale} has {value}.",
+                score=answer.score,
+                scale=name,
+                value=value,
+            )
+            self.report.error(refusal, answer.row.at("score"))
+        return value
+
     def _say(self, answers: Sequence[Answer]) -> None:
         self.revisions.say()
         given = [answer.score for answer in answers if answer.score is not None]
-        if self.protocol.has_score:
+        if self.protocol.has_usual_score:
             self.scores.say(given)
-        elif given:
+        elif given and not self.protocol.has_score:
             self.report.note(
                 message(
                     "judgments.scores-from-spans",
@@ -143,8 +196,20 @@ class Drafter:
             )
 
 
-def _in_time(answers: Sequence[Answer]) -> Sequence[Answer]:
-    """Each person's own order: that of the times where all are known, else the table's."""
+def _in_order(answers: Sequence[Answer]) -> Sequence[Answer]:
+    """Return answers ordered by position or time if all are known, else as in the table.
+
+    Our exports have the order of positions, also those that do not state them.
+    """
+    if any(answer.row.sheet.is_exported for answer in answers):
+        first: dict[str, int] = {}
+        for answer in answers:
+            first.setdefault(answer.who, len(first))
+        places = [answer.row.name("position") for answer in answers]
+        if not all(place.isdecimal() for place in places):
+            return answers
+        keys = [(first[a.who], int(place)) for a, place in zip(answers, places, strict=True)]
+        return [answers[n] for n in sorted(range(len(answers)), key=keys.__getitem__)]
     timed = [(answer.time, number) for number, answer in enumerate(answers)]
     known = [(time, number) for time, number in timed if time is not None]
     if len(known) < len(answers):

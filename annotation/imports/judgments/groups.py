@@ -1,6 +1,7 @@
 """Judgments by language pair and campaign: a test set for each pair, a draft for each campaign."""
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,10 +12,12 @@ from django.utils.text import slugify
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.build import Frame, build
+from annotation.imports.judgments.exported.annotators import tell_apart
+from annotation.imports.judgments.exported.settings import settings_of
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Row
 from annotation.imports.judgments.segments import read_pair
-from annotation.imports.judgments.stored import Chosen, choose, compare
+from annotation.imports.judgments.stored import Chosen, choose, compare, only_ratio
 from annotation.imports.judgments.texts import Texts, collect, say_languages
 from annotation.uploads import TestSetDraft
 from annotation.uploads.checks import alike
@@ -27,6 +30,8 @@ Drafts = list[tuple[TestSetDraft, CampaignDraft]]
 # Addresses of campaigns and test sets that pages of ours have.
 RESERVED = ("new", "import", "upload")
 LONGEST_NAME, LONGEST_SLUG = 120, 80
+# An address that a campaign has already, and may keep.
+SLUG = re.compile(rf"(?!(?:{'|'.join(RESERVED)})$)[\w-]{{1,{LONGEST_SLUG}}}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -102,7 +107,7 @@ def groups_of(
             pair,
             own,
             others if is_only else _texts_of(pair, own, others, pairs),
-            options if is_only else replace(options, name=f"{options.name} {'-'.join(pair)}"),
+            options.name if is_only else f"{options.name} {'-'.join(pair)}",
             stored,
             report,
         )
@@ -133,7 +138,7 @@ def _pairs(
 def _texts_of(
     pair: Pair, judged: Sequence[Row], others: Sequence[Row], pairs: Mapping[int, Pair]
 ) -> list[Row]:
-    """The rows of other tables that belong to a pair: it is named, or their segments are judged."""
+    """Return rows of other tables of a pair: those that name it, or whose segments are judged."""
     keys = {row.name("segment") for row in judged}
     named = {"language_pair", "source_language"}
     return [
@@ -147,17 +152,18 @@ def _group(
     pair: Pair,
     rows: list[Row],
     others: Sequence[Row],
-    options: Options,
+    title: str,
     stored: Chosen | None,
     report: Report,
 ) -> Group:
-    slug, name = slug_of(options.name), options.name[:LONGEST_NAME]
+    slug, name = slug_of(title), title[:LONGEST_NAME]
     if stored is not None:
         compare(stored, rows, others, report)
         return Group(slug, name, rows, stored.draft, stored.texts, stored.ratio, True)
     draft = TestSetDraft(slug, name, *pair)
-    texts = collect(draft, rows, others, report)
-    return Group(slug, name, rows, draft, texts, Decimal(1))
+    ratio = only_ratio(rows, report) or Decimal(1)
+    texts = collect(draft, rows, others, report, ratio)
+    return Group(slug, name, rows, draft, texts, ratio)
 
 
 def drafts_of(
@@ -204,9 +210,12 @@ def _campaigns(
     documents = {answer.segment: answer.row.name("document") for answer in found}
     drafts = []
     for name, (slug, title) in group.named(by_name).items():
-        own = by_name[name]
+        own, found_here = by_name[name], Report(skips=report.skips)
+        if not options.is_named and own[0].row.sheet.is_exported:
+            stated = str(settings_of(own, Report()).get("name") or name)
+            slug, title = name if SLUG.fullmatch(name) else slug, stated[:LONGEST_NAME]
+        tell_apart(own, found_here)
         frame = Frame(slug, title, group.texts, documents, group.ratio)
-        found_here = Report()
         drafts.append(build(own, frame, options, found_here))
         _add_problems(found_here, report, title if slug != group.slug else "")
     return drafts

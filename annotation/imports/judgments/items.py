@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from annotation.imports.drafts import ItemDraft
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
+from annotation.imports.judgments.exported import cells
 from annotation.imports.judgments.texts import Texts
 from annotation.models import Item
+from annotation.models.campaign import KINDS
 from annotation.uploads.problems import Report
 from metaeval.messages import plural
 
@@ -26,6 +28,7 @@ class Items:
 
     texts: Texts
     has_global_ids: bool
+    report: Report
     drafts: list[ItemDraft] = field(default_factory=list)
     numbers: dict[Key, int] = field(default_factory=dict)
     by_id: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -40,6 +43,8 @@ class Items:
 
     def number(self, answer: Answer) -> int:
         """Return the index of the item that an answer is about."""
+        if answer.row.sheet.is_exported and answer.item:
+            return self._find((answer.item,), answer, answer.kind)
         cell = answer.batch, answer.segment, answer.system
         ids = self.shown[(answer.who, answer.kind, *cell)]
         n = ids.setdefault(answer.item, len(ids))
@@ -68,6 +73,17 @@ class Items:
         return number
 
     def _draft(self, answer: Answer, kind: Item.Kind) -> ItemDraft:
+        if answer.row.sheet.is_exported:
+            return ItemDraft(
+                segment=answer.segment,
+                system=answer.system or None,
+                kind=kind,
+                batch=answer.batch,
+                text=answer.text,
+                low=answer.low,
+                high=answer.high,
+                **cells.item(answer.row, self.report),
+            )
         is_copy = bool(answer.row.cells.get("is_copy"))
         shows = (kind in SHOW_OUTPUT and (answer.system, answer.segment) in self.texts.outputs) or (
             kind == Item.Kind.DOCUMENT and not is_copy and answer.system in self.systems
@@ -82,9 +98,9 @@ class Items:
             high=answer.high,
         )
 
-    def pair(self, report: Report) -> None:
+    def pair(self) -> None:
         """Give controls the target that they are compared with: the one named, or of their cell."""
-        unpaired: Counter[str] = Counter()
+        unpaired: Counter[Item.Kind] = Counter()
         for number, (draft, answer) in enumerate(zip(self.drafts, self.first, strict=True)):
             if draft.kind == Item.Kind.TARGET:
                 continue
@@ -92,21 +108,21 @@ class Items:
             if partner is not None and partner != number:
                 self.drafts[number] = replace(draft, partner=partner)
             elif draft.kind in PAIRED:
-                unpaired[str(draft.kind.label)] += 1
+                unpaired[draft.kind] += 1
         for kind, count in unpaired.items():
-            report.warn(
+            self.report.warn(
                 plural(
                     "judgments.control-without-partner",
-                    "{n} item of the kind {kind} has no output of the same segment, system and "
+                    "{n} item of the kind “{kind}” has no output of the same segment, system and "
                     "batch to be compared with. No test is computed from it.",
-                    "{n} items of the kind {kind} have no output of the same segment, system and "
+                    "{n} items of the kind “{kind}” have no output of the same segment, system and "
                     "batch to be compared with. No test is computed from them.",
                     n=count,
-                    kind=kind,
+                    kind=KINDS[kind],
                 )
             )
         if self.again:
-            report.warn(
+            self.report.warn(
                 plural(
                     "judgments.repeats-of-outputs",
                     "{n} judgment is of an output that the same annotator rated before as another "
@@ -118,6 +134,8 @@ class Items:
             )
 
     def _partner(self, draft: ItemDraft, answer: Answer) -> int | None:
+        if answer.row.sheet.is_exported:
+            return self.numbers.get((answer.partner,))
         if draft.kind == Item.Kind.DOCUMENT and not answer.row.cells.get("is_copy"):
             return None
         named = self.by_id.get((answer.batch, answer.partner)) if answer.partner else None
@@ -150,7 +168,7 @@ def on_screens(drafts: Sequence[ItemDraft], documents: Mapping[str, str]) -> lis
 
 
 def have_global_ids(answers: Sequence[Answer]) -> bool:
-    """Whether an item's id means the same thing, in its batch, for everybody."""
+    """Return whether an item's id means the same thing, in its batch, for everybody."""
     meaning: dict[tuple[str, str], tuple[str, str, str]] = {}
     return all(
         meaning.setdefault((a.batch, a.item), (a.segment, a.system, a.kind))

@@ -27,14 +27,18 @@ class Options:
 
     `columns` maps columns to fields, an empty field meaning that a column is not used. `directions`
     maps names of published scores to what of them is better: `lower` or `higher`.
-    `annotator` and `system` stand where the tables name none. `scale` is the scale of the scores,
-    mapped linearly to 0–100. `ties` says what becomes of two different answers of one person to
-    one thing whose order no time tells. `critical` is what a critical error weighs, from 0 to 1000,
-    None where nobody said so. `ends_included`: offsets of error spans name the last
-    character, not the one behind it. `dates` is what comes first in dates with slashes.
+    `folder` is where the files lie. `annotator` and `system` stand where the tables name none.
+    `scale` is the scale of the scores, mapped linearly to 0–100. `ties` says what becomes of two
+    different answers of one person to one thing whose order no time tells. `critical` is what a
+    critical error weighs, from 0 to 1000, None where nobody said so, and `severity` that of errors
+    that name none. `ends_included`: offsets of error spans name the last character, not the one
+    behind it. `dates` is what comes first in dates with slashes. `is_named`: a person stated the
+    name.
     """
 
     name: str = ""
+    study: str = ""
+    folder: str = ""
     source_language: str = ""
     target_language: str = ""
     test_set: str = ""
@@ -44,12 +48,14 @@ class Options:
     scale: tuple[float, float] | None = None
     ties: str = ""
     critical: float | None = None
+    severity: str = ""
     ends_included: bool = False
     time_zone: str = ""
     dates: str = ""
     shown_text: str = Campaign.ShownText.SOURCE
     columns: Mapping[str, str] = field(default_factory=dict)
     directions: Mapping[str, str] = field(default_factory=dict)
+    is_named: bool = False
 
 
 LOWER, HIGHER = "lower", "higher"
@@ -66,10 +72,13 @@ def read_options(words: Mapping[str, Any], report: Report) -> Options:
     _among("dates", given, ORDERS, report)
     _among("ties", given, (LAST_WINS,), report)
     _among("shown_text", given, Campaign.ShownText.values, report)
-    plain = ("name", "test_set", "protocol", "annotator", "system", "ties", "shown_text", "dates")
+    plain = (
+        *("name", "study", "folder", "test_set", "protocol", "annotator", "system", "ties"),
+        *("shown_text", "dates", "severity"),
+    )
     return Options(
-        **{name: given[name] for name in plain if name in given},
-        **language,
+        **dict[str, Any]({name: given[name] for name in plain if name in given}),
+        **dict[str, Any](language),
         scale=_scale(given.get("scale", ""), report),
         critical=_weight(given.get("critical", ""), report),
         ends_included=given.get("ends_included", "").lower() in ("true", "1", "yes", "on"),

@@ -2,24 +2,28 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
 
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments import answers as answering
-from annotation.imports.judgments.answers import Answer, Reader
+from annotation.imports.judgments.answers import Reader
 from annotation.imports.judgments.cells.times import Clock
+from annotation.imports.judgments.exported.suggested import add_suggestions, has_suggestions
 from annotation.imports.judgments.fields import (
     FIELDS,
     JUDGMENT_FIELDS,
     Sheet,
     check_chosen,
+    known_fields,
     matched,
+    numbered,
     read_commas,
     read_tables,
+    refuse_objects,
     sheets_of,
     warn_of_missing_scores,
 )
 from annotation.imports.judgments.groups import drafts_of
+from annotation.imports.judgments.naming import name_of
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Row, join, rows_of
 from annotation.imports.judgments.segments import fill_names, name_segments
@@ -28,20 +32,20 @@ from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import Wanted, say_unused
-from metaeval.messages import Message, message, truncated
+from annotation.uploads.tables.rows import Table
+from metaeval.messages import message, truncated
 from metaeval.scores.directions import Direction
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
-FIRST = 5
 
 
 @dataclass(frozen=True)
 class Reading:
     """What tables were found to hold: drafts, and how the columns and first rows were taken.
 
-    `columns` are those of all tables in order, `fields` what each is taken for, `first` the first
-    judgments as they were understood, by the names of `labels`, `directions` those of published
-    scores by name.
+    `columns` are those of all tables in order with `samples` of their cells, `fields` what each is
+    taken for, `directions` those of published scores by name, and `name` what the campaign is
+    called.
     """
 
     drafts: Drafts = field(default_factory=list)
@@ -49,8 +53,8 @@ class Reading:
     fields: dict[str, str] = field(default_factory=dict)
     wanted: Sequence[Wanted] = FIELDS
     directions: Mapping[str, Direction] = field(default_factory=dict)
-    labels: Sequence[Message] = ()
-    first: Sequence[Sequence[str]] = ()
+    samples: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
 
 
 def read(files: Sequence[InputFile], options: Options, report: Report) -> Reading:
@@ -58,15 +62,24 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
 
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
-    tables = [unfold(table, report) for table in read_tables(files, report)]
+    every = read_tables(files, report)
+    suggested = [table for table in every if has_suggestions(table)]
+    tables = [unfold(table, report) for table in every if table not in suggested]
     n_broken = len(report.errors)
     chosen = matched(options.columns, tables)
-    check_chosen(chosen, tables, report)
+    check_chosen(chosen, tables, report, known_fields(chosen.values()))
     if len(report.errors) > n_broken or not tables:
-        return Reading(columns=all_columns(tables))
+        return Reading(columns=all_columns(tables), samples=all_samples(tables))
     sheets = sheets_of(tables, chosen, JUDGMENT_FIELDS)
     read_commas(sheets, report)
-    seen = Reading(columns=all_columns(tables), fields=all_fields(sheets))
+    refuse_objects(sheets, report)
+    fields = all_fields(sheets)
+    seen = Reading(
+        columns=all_columns(tables),
+        fields=fields,
+        wanted=known_fields(fields.values()),
+        samples=all_samples(tables),
+    )
     judged = _judged(sheets, options)
     if n_broken:
         # Report wrong values in the other rows too, so that all can be corrected at once.
@@ -75,23 +88,29 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     if not judged:
         _ask_who(sheets, report)
         return seen
+    sheets = numbered(sheets, report)
+    judged = _judged(sheets, options)
     spans = [s for s in sheets if s not in judged and s.has_span_rows]
     others = [s for s in sheets if s not in judged and s not in spans]
     for sheet in sheets:
         say_unused(sheet.table, {c for c, f in sheet.fields.items() if f}, report)
     warn_of_missing_scores(judged, report)
-    return _read_rows(
-        judged, spans, others, replace(options, name=_name(options, files)), report, seen
-    )
-
-
-def _name(options: Options, files: Sequence[InputFile]) -> str:
-    return options.name or PurePath(files[0].name).stem
+    name = name_of(options, files, _rows(judged))
+    named = replace(options, name=name, is_named=bool(options.name))
+    return _read_rows(judged, spans, others, suggested, named, report, replace(seen, name=name))
 
 
 def all_columns(tables: Iterable[object]) -> list[str]:
     """Return the columns of tables in their order, each once."""
     return list(dict.fromkeys(c for table in tables for c in getattr(table, "columns", ())))
+
+
+def all_samples(tables: Iterable[Table]) -> dict[str, str]:
+    """Return a cell of every column, of the first table that has one."""
+    found: dict[str, str] = {}
+    for table in tables:
+        found = table.samples | found
+    return found
 
 
 def all_fields(sheets: Iterable[Sheet]) -> dict[str, str]:
@@ -103,7 +122,7 @@ def all_fields(sheets: Iterable[Sheet]) -> dict[str, str]:
 
 
 def _judged(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
-    """The tables whose rows are judgments: they say who judged, or else one person did it all."""
+    """Return the tables of judgments: those with annotators, or with scores by a stated one."""
     named = [sheet for sheet in sheets if "annotator" in sheet.has]
     if named or not options.annotator:
         return named
@@ -130,11 +149,13 @@ def _read_rows(
     judged: Sequence[Sheet],
     spans: Sequence[Sheet],
     others: Sequence[Sheet],
+    suggested: Sequence[Table],
     options: Options,
     report: Report,
     seen: Reading,
 ) -> Reading:
     rows = _rows(judged)
+    add_suggestions(rows, suggested, report)
     texts = join(rows, others, report)
     fill_names([*rows, *texts], options, report)
     name_segments(rows, report)
@@ -148,35 +169,7 @@ def _read_rows(
         )
     if report.errors:
         return seen
-    drafts = drafts_of(found, rows, texts, options, report)
-    return replace(
-        seen, drafts=drafts, labels=LABELS, first=[_shown(each) for each in found[:FIRST]]
-    )
-
-
-LABELS = (
-    message("judgments.label-annotator", "Annotator"),
-    message("judgments.label-segment", "Segment"),
-    message("judgments.label-system", "System"),
-    message("judgments.label-kind", "Kind"),
-    message("judgments.label-score", "Score"),
-    message("judgments.label-errors", "Errors"),
-    message("judgments.label-start", "Start"),
-    message("judgments.label-end", "End"),
-    message("judgments.label-comment", "Comment"),
-)
-
-
-def _shown(answer: Answer) -> list[str]:
-    """A judgment as it was understood, in the order of LABELS."""
-    times = [
-        t.isoformat(timespec="seconds") if t else ""
-        for t in (answer.started_at, answer.submitted_at)
-    ]
-    score = "" if answer.score is None else f"{answer.score:g}"
-    spans = str(len(answer.spans) or "")
-    return [answer.who, answer.segment, answer.system, str(answer.kind.label), score, spans, *times,
-            answer.comment]  # fmt: skip
+    return replace(seen, drafts=drafts_of(found, rows, texts, options, report))
 
 
 def _name_texts(rows: Sequence[Row], texts: Sequence[Row]) -> None:

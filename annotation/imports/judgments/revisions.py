@@ -45,7 +45,7 @@ class Revisions:
                     "time or revision shows which is later. Choose that the last row counts, or "
                     "name the column that distinguishes the two (item, batch, kind or campaign).",
                     annotator=answer.who,
-                    place=str(versions[0].row.place),
+                    place=versions[0].row.place.label,
                 ),
                 answer.row.at("score"),
             )

@@ -1,13 +1,15 @@
-"""Rows of sheets by field, which know where they stand; rows of several sheets joined."""
+"""Rows of sheets by field, with their places; join rows of several sheets."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.imports.judgments.cells.kinds import KINDS
-from annotation.imports.judgments.fields import Sheet
+from annotation.imports.jsonfiles import UNSTORABLE
+from annotation.imports.judgments.cells.kinds import KINDS, SHOW_OUTPUT
+from annotation.imports.judgments.fields import KEYS, NAMED, Sheet, not_text
 from annotation.models import Item
+from annotation.uploads.checks import FORBIDDEN, character
 from annotation.uploads.normalising import normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import nfc
@@ -15,12 +17,14 @@ from annotation.uploads.tables.numbers import no_number
 from metaeval.files.cells import is_missing, read_score
 from metaeval.messages import Message, message
 
-# What two sheets may be joined by. A document's name is no key: it is repeated on purpose.
-KEYS = ("campaign", "language_pair", "batch", "item", "segment", "system")
-NAMED = (*KEYS, "document", "annotator", "partner")
 TRUE = frozenset({"true", "1", "yes", "y", "document"})
 FALSE = frozenset({"", "false", "0", "no", "n", "segment", "sentence"})
 Key = tuple[str, ...]
+NOT_JOINED = message(
+    "judgments.table-not-joined",
+    "No column joins this table with the judgments. Both need a segment or an item; choose its "
+    "column.",
+)
 
 
 @dataclass
@@ -32,23 +36,35 @@ class Row:
     sheet: Sheet
 
     def at(self, field: str) -> Place:
-        """Where a cell stands."""
+        """Return the place of a cell."""
         return self.place._replace(field=self.sheet.column(field))
 
     def text(self, field: str, report: Report) -> str:
-        """Return a text as it stands, empty where there is none."""
+        """Return a text with LF, in our exports unchanged; report a cell of another type."""
         value = self.cells.get(field)
         if value is None or isinstance(value, str):
-            return normalise(value or "").text
-        report.error(
-            message(
-                "judgments.not-text",
-                "Text is expected, but the value is of the JSON type {type}.",
-                type=type(value).__name__,
-            ),
-            self.at(field),
-        )
+            is_own = self.sheet.is_exported
+            return (value or "") if is_own else normalise(value or "").text
+        report.error(not_text(value), self.at(field))
         return ""
+
+    def clean(self, field: str, report: Report) -> str:
+        """Return a text whose characters are allowed; others are reported.
+
+        What annotators typed on a server of ours was stored there, whatever it is.
+        """
+        text = self.text(field, report)
+        forbidden = UNSTORABLE if self.sheet.is_exported else FORBIDDEN
+        if found := forbidden.search(text):
+            report.error(
+                message(
+                    "judgments.character-in-text",
+                    "The text contains the character {character}, which is not allowed.",
+                    character=character(found[0]),
+                ),
+                self.at(field),
+            )
+        return text
 
     def name(self, field: str) -> str:
         """Return a key or name without outer blanks; numbers are names too."""
@@ -56,14 +72,16 @@ class Row:
         return "" if value is None or isinstance(value, dict | list) else str(value).strip()
 
     def named(self, fields: Sequence[str]) -> list[Message]:
-        """Return what several fields hold, as `segment “7”`."""
+        """Return what several fields hold, as `segment “7”`, or `no segment`."""
         return [
-            message("judgments.field-is", "{field} “{name}”", field=field, name=self.name(field))
+            message("judgments.field-is", "{field} “{name}”", field=field, name=name)
+            if (name := self.name(field))
+            else message("judgments.field-empty", "no {field}", field=field)
             for field in fields
         ]
 
     def has_nothing(self, field: str) -> bool:
-        """Whether a cell of numbers is missing (`metaeval.files.cells`)."""
+        """Return whether a cell of numbers is missing (`metaeval.files.cells`)."""
         return is_missing(self.cells.get(field))
 
     def number(self, field: str, report: Report) -> float | None:
@@ -115,6 +133,13 @@ class Row:
             )
         return found or Item.Kind.TARGET
 
+    @property
+    def shows_output(self) -> bool:
+        """Whether a system's output was shown; our exports name the system of nothing else."""
+        kind = self.cells.get("kind", Item.Kind.TARGET)
+        is_own = self.sheet.is_exported and kind != Item.Kind.DOCUMENT
+        return bool(self.name("system")) and (kind in SHOW_OUTPUT or is_own)
+
     def key(self, fields: Sequence[str]) -> Key:
         """Return the names that several fields hold."""
         return tuple(self.name(field) for field in fields)
@@ -148,14 +173,7 @@ def join(rows: Sequence[Row], sheets: Iterable[Sheet], report: Report) -> list[R
         sheet = next((s for s in waiting if _shared(s, known)), None)
         if sheet is None:
             for each in waiting:
-                report.error(
-                    message(
-                        "judgments.table-not-joined",
-                        "No column joins this table with the judgments. Both need a segment or an "
-                        "item; choose its column.",
-                    ),
-                    each.table.head,
-                )
+                report.error(NOT_JOINED, each.table.head)
             break
         waiting.remove(sheet)
         others += (found := rows_of(sheet))
@@ -179,7 +197,7 @@ def _fill(rows: Sequence[Row], others: Sequence[Row], shared: list[str], report:
                 refusal = message(
                     "judgments.no-row-in-table",
                     "{file} has no row with {keys}.",
-                    file=others[0].sheet.name if others else "",
+                    file=others[0].sheet.name,
                     keys=row.named(shared),
                 )
                 report.error(refusal, row.at(shared[-1]))
@@ -199,7 +217,7 @@ def index(rows: Iterable[Row], fields: Sequence[str], report: Report) -> Mapping
                 "judgments.rows-disagree",
                 "The rows with {keys} have different contents. The first one is {place}.",
                 keys=row.named(fields),
-                place=str(first.place),
+                place=first.place.label,
             )
             report.error(refusal, row.at(fields[-1]))
     return found

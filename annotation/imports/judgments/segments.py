@@ -39,7 +39,7 @@ def fill_names(rows: Iterable[Row], options: Options, report: Report) -> None:
         if not row.name("system") and options.system:
             row.cells["system"] = options.system
         shown = row.name("document")
-        base = base_document(shown, row.name("system"))
+        base = shown if row.sheet.is_exported else base_document(shown, row.name("system"))
         if shown != base:
             marked += 1
             row.cells |= {"document": base, "shown_document": shown}

@@ -11,16 +11,17 @@ from annotation.models import Item, Output
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import TestSetDraft
 from annotation.uploads.changes import Stored, read_stored
+from annotation.uploads.drafts import DOCUMENT, OUTPUT, REFERENCE, SOURCE
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near, nfc
 from metaeval.messages import Message, message, truncated
 
-FIELD_NAMES = {
-    "source": message("judgments.source", "source"),
-    "document": message("judgments.document", "document"),
-    "reference": message("judgments.reference", "reference"),
-    "reference_B": message("judgments.reference-b", "second reference"),
-    "output": message("judgments.output", "output"),
+NAMES = {
+    "source": SOURCE,
+    "document": DOCUMENT,
+    "reference": REFERENCE,
+    "reference_B": message("part.reference-b", "second reference"),
+    "output": OUTPUT,
 }
 
 
@@ -77,23 +78,16 @@ def _spell_as_stored(stored: Stored, rows: Iterable[Row]) -> None:
 
 
 def _ratio(stored: Stored, rows: Iterable[Row], report: Report) -> Decimal | None:
-    """The length ratio of the rows, or the only one that the test set has."""
+    """Return the length ratio of the rows, or the only one of the test set; report unclear ones."""
     has = sorted({ratio for _, ratio in stored.systems})
-    given = {float(text): row for row in rows if (text := _number(row))}
-    if len(given) > 1:
-        row = list(given.values())[1]
-        report.error(
-            message(
-                "judgments.several-length-ratios",
-                "The table has several length ratios. Import each of them separately.",
-            ),
-            row.at("length_ratio"),
-        )
+    before = len(report.errors)
+    given = only_ratio(rows, report)
+    if len(report.errors) > before:
         return None
-    wanted = [ratio for ratio in has if not given or float(ratio) in given]
+    wanted = [ratio for ratio in has if given in (None, ratio)]
     if len(wanted) == 1:
         return wanted[0]
-    if not given and Decimal(1) in has:
+    if given is None and Decimal(1) in has:
         return Decimal(1)
     refusal = message(
         "judgments.unclear-length-ratio",
@@ -104,6 +98,20 @@ def _ratio(stored: Stored, rows: Iterable[Row], report: Report) -> Decimal | Non
     )
     report.error(refusal, Place(field="test_set"))
     return None
+
+
+def only_ratio(rows: Iterable[Row], report: Report) -> Decimal | None:
+    """Return the length ratio that the rows name, None for none; several are an error."""
+    given = {Decimal(str(number)): row for row in rows if (number := _number(row))}
+    if len(given) > 1:
+        report.error(
+            message(
+                "judgments.several-length-ratios",
+                "The table has several length ratios. Import each of them separately.",
+            ),
+            list(given.values())[1].at("length_ratio"),
+        )
+    return next(iter(given), None)
 
 
 def _number(row: Row) -> float | None:
@@ -123,7 +131,7 @@ def compare(chosen: Chosen, judged: Iterable[Row], others: Iterable[Row], report
         if key not in chosen.stored.segments:
             report.error(no_segment(key, near), row.at("segment"))
             continue
-        is_output = row.cells["kind"] in (*SHOW_OUTPUT, Item.Kind.DOCUMENT)
+        is_output = row.shows_output or _names_output(row)
         if is_output and system not in systems:
             report.error(_no_system(system, among), row.at("system"))
         elif is_output and (system, key) not in chosen.texts.outputs:
@@ -142,6 +150,11 @@ def compare(chosen: Chosen, judged: Iterable[Row], others: Iterable[Row], report
             _compare_texts(chosen, row, report)
 
 
+def _names_output(row: Row) -> bool:
+    """Whether a system must be named: our exports leave it out where no output was shown."""
+    return not row.sheet.is_exported and row.cells["kind"] in (*SHOW_OUTPUT, Item.Kind.DOCUMENT)
+
+
 def no_segment(key: str, near: Near) -> Message:
     """Return the message that refuses an unknown segment, with the known one that it may mean."""
     if known := near.name(key):
@@ -157,6 +170,8 @@ def no_segment(key: str, near: Near) -> Message:
 
 
 def _no_system(name: str, near: Near) -> Message:
+    if not name:
+        return message("judgments.no-system", "The system is missing.")
     if known := near.name(name):
         return message(
             "judgments.unknown-system-near",
@@ -183,7 +198,7 @@ def _compare_texts(chosen: Chosen, row: Row, report: Report) -> None:
             refusal = message(
                 "judgments.differs-from-stored",
                 "The {field} differs from the stored one of segment “{segment}”.",
-                field=FIELD_NAMES[field],
+                field=NAMES[field],
                 segment=key,
             )
             report.error(refusal, row.at(field))

@@ -2,16 +2,33 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
-from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.rows import Row
 from annotation.models import Item
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.drafts import SOURCE_LANGUAGE, TARGET_LANGUAGE
 from annotation.uploads.problems import Place, Report
 from metaeval.messages import message
 
 REFERENCES = {"reference": "A", "reference_B": "B"}
+LANGUAGES_MISSING = (
+    (
+        SOURCE_LANGUAGE,
+        message(
+            "judgments.no-source-language",
+            "The source language is missing. Add a column or state it.",
+        ),
+    ),
+    (
+        TARGET_LANGUAGE,
+        message(
+            "judgments.no-target-language",
+            "The target language is missing. Add a column or state it.",
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +51,7 @@ class Collector:
 
     draft: TestSetDraft
     report: Report
+    ratio: Decimal = Decimal(1)
     numbers: dict[str, int] = field(default_factory=dict)
     systems: dict[str, int] = field(default_factory=dict)
     has_outputs: bool = False
@@ -41,14 +59,15 @@ class Collector:
     def add(self, row: Row) -> None:
         """Take a row's segment, texts and output in."""
         key = row.name("segment")
-        if not key or row.cells.get("kind") == Item.Kind.DOCUMENT:
+        is_document = row.cells.get("kind") == Item.Kind.DOCUMENT
+        if not key or (is_document and not row.sheet.is_exported):
             return
         i = self._segment(key, row)
         self._fill("source", i, row)
         self._fill("document", i, row)
         for column, name in REFERENCES.items():
             self._reference(i, column, name, row)
-        if row.cells.get("kind", Item.Kind.TARGET) in SHOW_OUTPUT and row.name("system"):
+        if row.shows_output:
             self._output(key, row)
 
     def _segment(self, key: str, row: Row) -> int:
@@ -75,14 +94,14 @@ class Collector:
                     "Segment “{segment}” has a different document in {place}. If segments are "
                     "numbered within documents, choose “place in the document” for their column.",
                     segment=segment.key,
-                    place=str(first),
+                    place=first.label,
                 )
                 if kind == "document"
                 else message(
                     "judgments.other-source",
                     "Segment “{segment}” has a different source in {place}.",
                     segment=segment.key,
-                    place=str(first),
+                    place=first.label,
                 )
             )
             self.report.error(refusal, row.at(kind))
@@ -96,7 +115,7 @@ class Collector:
                 "judgments.other-reference",
                 "Segment “{segment}” has a different reference in {place}.",
                 segment=segment.key,
-                place=str(first),
+                place=first.label,
             )
             self.report.error(refusal, row.at(column))
         elif text.strip():
@@ -116,7 +135,7 @@ class Collector:
                 "“{system}” has a different output for segment “{segment}” in {place}.",
                 system=row.name("system"),
                 segment=key,
-                place=str(first),
+                place=first.label,
             )
             self.report.error(refusal, row.at("output"))
         elif not outputs.get(key):
@@ -127,14 +146,20 @@ class Collector:
         name = row.name("system")
         if name not in self.systems:
             self.systems[name] = j = len(self.draft.systems)
-            self.draft.systems.append(SystemDraft(name))
+            self.draft.systems.append(SystemDraft(name, f"{self.ratio.normalize():f}"))
             self.draft.places["system", j] = row.at("system")
         return self.systems[name]
 
 
-def collect(draft: TestSetDraft, judged: list[Row], others: Iterable[Row], report: Report) -> Texts:
+def collect(
+    draft: TestSetDraft,
+    judged: list[Row],
+    others: Iterable[Row],
+    report: Report,
+    ratio: Decimal = Decimal(1),
+) -> Texts:
     """Fill a test set from the judgments and the other tables, and say what it lacks."""
-    collector = Collector(draft, report)
+    collector = Collector(draft, report, ratio)
     for row in (*others, *judged):
         collector.add(row)
     _name_sources(draft, report)
@@ -146,7 +171,7 @@ def collect(draft: TestSetDraft, judged: list[Row], others: Iterable[Row], repor
 
 
 def _name_sources(draft: TestSetDraft, report: Report) -> None:
-    """Sources that nobody has are marked so; some without others are errors."""
+    """Mark sources as unpublished if all are missing; report single missing ones."""
     lacking = [i for i, segment in enumerate(draft.segments) if not segment.source]
     if lacking and len(lacking) == len(draft.segments):
         for segment in draft.segments:
@@ -169,8 +194,7 @@ def _name_sources(draft: TestSetDraft, report: Report) -> None:
 
 def _keys_alone(collector: Collector, judged: Iterable[Row], report: Report) -> None:
     for row in judged:
-        is_output = row.cells["kind"] in SHOW_OUTPUT and row.name("system")
-        if is_output and row.name("segment"):
+        if row.shows_output and row.name("segment"):
             j = collector.systems[row.name("system")]
             collector.draft.systems[j].outputs[row.name("segment")] = ""
     report.warn(
@@ -201,18 +225,7 @@ def _without_silent(draft: TestSetDraft) -> dict[str, Place]:
 
 
 def say_languages(pair: tuple[str, str], place: Place, report: Report) -> None:
-    """Ask for the languages that neither the tables nor the person name."""
-    for side, code in zip(("source", "target"), pair, strict=True):
+    """Report the languages that neither the tables nor the options state."""
+    for (column, refusal), code in zip(LANGUAGES_MISSING, pair, strict=True):
         if not code:
-            refusal = (
-                message(
-                    "judgments.no-source-language",
-                    "The source language is missing. Add a column or state it.",
-                )
-                if side == "source"
-                else message(
-                    "judgments.no-target-language",
-                    "The target language is missing. Add a column or state it.",
-                )
-            )
-            report.error(refusal, place._replace(field=f"{side} language"))
+            report.error(refusal, place._replace(field=column))

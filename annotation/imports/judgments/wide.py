@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from annotation.uploads.formats.assessments import NUMBERED
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.pairs import document_of, languages_of
 from annotation.uploads.tables.rows import Table
@@ -103,12 +104,7 @@ def _unfolded(
     )
     report.note(text, table.head)
     if any("annotator" in row for _, row in rows) and field == "system":
-        text = message(
-            "judgments.annotators-numbered",
-            "The table does not name the annotators. Those of each output are called 1, 2, … in "
-            "order.",
-        )
-        report.warn(text, table.head)
+        report.warn(NUMBERED, table.head)
     titles = {each: table.titles.get(each, each) for each in fields}
     return replace(table, columns=list(fields), rows=rows, titles=titles)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
+from pathlib import PurePath
 from typing import Any
 
 from annotation.imports.jsonfiles import ESCAPES, parse, unstorable
@@ -22,31 +23,54 @@ LAST_TIME = 4e9
 Entry = Mapping[str, Any]
 
 
-def read_entries(
-    file: InputFile, findings: Findings, name: str, *, is_alone: bool = True
-) -> list[tuple[Entry, str]]:
-    """Return the entries with their paths: those of the campaign in a download, or all lines.
+def logs_of(name: str, logs: Sequence[InputFile], *, is_alone: bool) -> Sequence[InputFile]:
+    """Return the logs of a campaign: all of them, or those that are called as it is.
 
-    Lines do not name their campaign, so `is_alone` must be True for them: the campaign file has no
-    other campaign.
+    Of several campaigns with one log, this is a download of all of them.
     """
+    called = [log for log in logs if PurePath(log.name).stem == name]
+    return called or (logs if is_alone or len(logs) == 1 else ())
+
+
+def read_entries(
+    files: Sequence[InputFile], findings: Findings, name: str, *, is_alone: bool = True
+) -> list[tuple[Entry, str]]:
+    """Return the entries with their paths: those of the campaign in downloads, or all lines.
+
+    Lines do not name their campaign, so `is_alone` must be True for them, or the file has the name
+    of the campaign.
+    """
+    before = len(findings.report.errors)
+    objects: list[tuple[Entry, str]] = []
+    for file in files:
+        is_known = is_alone or PurePath(file.name).stem == name
+        prefix = f"{file.name}, " if len(files) > 1 else ""
+        objects += _entries_of(file, findings, name, prefix, is_known=is_known)
+    return [] if len(findings.report.errors) > before else objects
+
+
+def _entries_of(
+    file: InputFile, findings: Findings, name: str, prefix: str, *, is_known: bool
+) -> list[tuple[Entry, str]]:
     text = read_text(file, findings.report)
     if text is None:
         return []
-    before = len(findings.report.errors)
     found: list[tuple[Any, str]] = []
     try:
         found = list(_entries(parse(text), findings, name))
     except (ValueError, RecursionError):
-        found = list(_lines(split_lines(text), findings))
-    if not is_alone and (found and not found[0][1].startswith(f"{name}[")):
+        found = list(_lines(split_lines(text), findings, prefix))
+    findings.report.saw(file.name, format="JSON", rows=len(found))
+    if not is_known and (found and not found[0][1].startswith(f"{name}[")):
         findings.error(
             "",
             message(
                 "pearmut.log-of-several",
-                "The lines of a log do not name their campaign. Send a download instead.",
+                "The lines of a log do not name their campaign. Send a download instead, or a log "
+                "with the name of its campaign.",
             ),
         )
+    found = [(each, f"{prefix}{path.removeprefix(prefix)}") for each, path in found]
     for each, start in found if ESCAPES.search(text) else ():
         for path, sign in unstorable(each, start):
             findings.error(
@@ -57,8 +81,7 @@ def read_entries(
                     character=character(sign),
                 ),
             )
-    objects = [(each, path) for each, path in found if findings.is_a(path, each, dict)]
-    return [] if len(findings.report.errors) > before else objects
+    return [(each, path) for each, path in found if findings.is_a(path, each, dict)]
 
 
 def _entries(whole: Any, findings: Findings, name: str) -> Iterator[tuple[Any, str]]:
@@ -78,7 +101,7 @@ def _entries(whole: Any, findings: Findings, name: str) -> Iterator[tuple[Any, s
     yield from findings.entries(name, whole.get(name, []))
 
 
-def _lines(lines: Sequence[str], findings: Findings) -> Iterator[tuple[Any, str]]:
+def _lines(lines: Sequence[str], findings: Findings, prefix: str) -> Iterator[tuple[Any, str]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -86,7 +109,7 @@ def _lines(lines: Sequence[str], findings: Findings) -> Iterator[tuple[Any, str]
             yield parse(line), f"line {number}"
         except (ValueError, RecursionError):
             findings.error(
-                f"line {number}", message("pearmut.not-json", "The line is not valid JSON.")
+                f"{prefix}line {number}", message("pearmut.not-json", "The line is not valid JSON.")
             )
 
 

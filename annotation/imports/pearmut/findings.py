@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from annotation.imports.jsonfiles import NAMES, unexpected_type
+from annotation.imports.jsonfiles import unexpected_type
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.cells import TYPE_NAMES
 from metaeval.messages import Message, message
 
 
@@ -50,7 +51,7 @@ class Findings:
         """Return True if a value has a type; otherwise report an error."""
         if type(value) is expected:
             return True
-        self.error(path, unexpected_type(NAMES[expected], value))
+        self.error(path, unexpected_type(value, TYPE_NAMES[expected]))
         return False
 
     def entries(self, path: str, values: Any) -> Iterator[tuple[Any, str]]:

@@ -43,6 +43,13 @@ NOT_SHOWN = plural(
     "{n} scores are skipped because their systems were not shown.",
     n=1,
 )
+# What people who skip a practice item leave.
+UNANSWERED = plural(
+    "pearmut.unanswered",
+    "{n} empty answer is skipped: it has no score, no error and no text.",
+    "{n} empty answers are skipped: they have no score, no error and no text.",
+    n=1,
+)
 
 
 @dataclass
@@ -159,12 +166,21 @@ class LogReader:
             for model, answer in answers.items():
                 if model not in targets:
                     self._skip(NOT_SHOWN)
+                elif answer is None or (isinstance(answer, dict) and self._is_empty(answer)):
+                    self._skip(UNANSWERED)
                 elif isinstance(answer, dict):
                     inner = f"{path}.annotation[{number}].{model}"
                     place = self._place(item, model, kind, inner)
                     if place is not None:
                         spans = self._spans(answer, item, model, inner)
                         yield self._judgment(answer, place, spans, inner)
+
+    def _is_empty(self, answer: Entry) -> bool:
+        """Return True if a protocol with scores got none, nor anything else."""
+        sliders = answer.get("sliders")
+        values = sliders.values() if isinstance(sliders, dict) else ()
+        given = (answer.get("score"), answer.get("error_spans"), answer.get("textfield"), *values)
+        return bool(self.protocol.scales) and all(each in (None, "", [], {}) for each in given)
 
     def _place(self, item: Entry, model: str, kind: Item.Kind, path: str) -> int | None:
         """Return the index of the judged item, which is added at its first judgment."""

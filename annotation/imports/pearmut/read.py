@@ -16,7 +16,7 @@ from django.utils.text import slugify
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.jsonfiles import read_json
 from annotation.imports.pearmut.contents import Contents
-from annotation.imports.pearmut.entries import marked_in, read_entries
+from annotation.imports.pearmut.entries import logs_of, marked_in, read_entries
 from annotation.imports.pearmut.findings import Findings
 from annotation.imports.pearmut.log import LogReader
 from annotation.imports.pearmut.offsets import Stated
@@ -40,22 +40,26 @@ def read(
     name: str = "",
     ends: str = "",
     breaks: str = "",
-    log: InputFile | None = None,
+    parts: Sequence[InputFile] = (),
+    logs: Sequence[InputFile] = (),
     media: Sequence[InputFile] = (),
 ) -> Drafts:
     """Read campaigns and report their problems; errors prevent storing them.
 
+    `parts` are further files: with other campaigns, or with more data of one of the same
+    campaign_id.
+
     `ends` states whether the ends of errors marked beforehand are `included` or `excluded`; if it
     is empty, that is inferred from the words. `breaks` states whether offsets count line breaks:
     `counted` (Pearmut 1.1.5 and later) or `uncounted`; if it is empty, that is inferred from the
-    marks of omissions. With its log a campaign is finished. `media` are the recordings and pictures
-    that sources name, or archives of them.
+    marks of omissions. With its `logs` a campaign is finished: all of them, or of several campaigns
+    those that name it, in the file or as the file. `media` are the recordings and pictures that
+    sources name, or archives of them.
     """
     before = len(report.errors)
-    values = read_json(file, report)
+    every = _campaigns([file, *parts], report)
     if len(report.errors) > before:
         return []
-    every = values if isinstance(values, list) else [values]
     if not 1 <= len(every) <= MOST_CAMPAIGNS:
         report.error(
             message(
@@ -76,13 +80,51 @@ def read(
         )
     languages = (source_language, target_language)
     found: Drafts = []
-    for number, each in enumerate(every if len(report.errors) == before else ()):
-        prefix = f"[{number}]." if isinstance(values, list) else ""
-        findings = Findings(file.name, report, prefix=prefix, is_alone=len(every) == 1)
-        found += _read_one(findings, each, languages, name, Stated(ends, breaks), log, media)
+    for names, prefix, values in every if len(report.errors) == before else ():
+        findings = Findings(names, report, prefix=prefix, is_alone=len(every) == 1)
+        found += _read_one(findings, values, languages, name, Stated(ends, breaks), logs, media)
         findings.warn_of_counts()
     _require_names(file, found, report)
     return [] if len(report.errors) > before else found
+
+
+def _campaigns(files: Sequence[InputFile], report: Report) -> list[tuple[str, str, Any]]:
+    """Return the campaigns of files: the names of their files, what begins paths, their values.
+
+    Files with data of one campaign_id are parts of one campaign; their settings must be equal.
+    """
+    found: list[tuple[str, str, Any]] = []
+    for file in files:
+        values = read_json(file, report)
+        every = values if isinstance(values, list) else [values]
+        for number, each in enumerate(every):
+            own = each.get("campaign_id") if isinstance(each, dict) else None
+            same = [n for n, (name, _, other) in enumerate(found) if name != file.name
+                    and own is not None and other.get("campaign_id") == own]  # fmt: skip
+            if not same:
+                prefix = f"[{number}]." if isinstance(values, list) else ""
+                found.append((file.name, prefix, each))
+                continue
+            name, prefix, first = found[same[0]]
+            if not _are_parts(first, each):
+                text = message(
+                    "pearmut.other-settings",
+                    "The campaign “{campaign}” has other settings in {file}.",
+                    campaign=str(own)[:80],
+                    file=name,
+                )
+                report.error(text, Place(file.name, None, f"[{number}].info"))
+                continue
+            whole = {**first, "data": [*first["data"], *each["data"]]}
+            found[same[0]] = (f"{name}, {file.name}", prefix, whole)
+    return found
+
+
+def _are_parts(first: Any, second: Any) -> bool:
+    """Return True if two files of a campaign differ in their data alone, which are lists."""
+    both = (first, second)
+    rest = [{k: v for k, v in each.items() if k not in ("data", "token")} for each in both]
+    return rest[0] == rest[1] and all(isinstance(each.get("data"), list) for each in both)
 
 
 def _read_one(
@@ -91,7 +133,7 @@ def _read_one(
     languages: tuple[str, str],
     name: str,
     stated: Stated,
-    log: InputFile | None,
+    logs: Sequence[InputFile],
     media: Sequence[InputFile],
 ) -> Drafts:
     report = findings.report
@@ -103,10 +145,11 @@ def _read_one(
         return []
     reader.read(values)
     _attach(findings, reader.texts, media)
-    answers = findings.of(log.name) if log is not None else None
+    own = logs_of(reader.name, logs, is_alone=findings.is_alone)
+    answers = findings.of(", ".join(log.name for log in own)) if own else None
     entries = []
-    if log is not None and answers is not None and len(report.errors) == before:
-        entries = read_entries(log, answers, reader.name, is_alone=findings.is_alone)
+    if answers is not None and len(report.errors) == before:
+        entries = read_entries(own, answers, reader.name, is_alone=findings.is_alone)
     if len(report.errors) > before:
         return []
     protocol = reader.info.judging
@@ -114,7 +157,7 @@ def _read_one(
     title = (name or reader.name)[:120]
     slug = slugify(title)[:70] or "pearmut"
     slug = f"{slug}-pearmut" if slug in ("new", "import") else slug
-    test_set, campaign = reader.drafts(slug, title, languages, is_open=log is None)
+    test_set, campaign = reader.drafts(slug, title, languages, is_open=answers is None)
     if answers is not None and len(report.errors) == before:
         keys = reader.texts.keys()
         campaign = LogReader(answers, campaign, keys, protocol, convention).read(entries)

@@ -48,7 +48,7 @@ def read(pair: Pair) -> tuple[TestSetDraft, CampaignDraft]:
 
 
 def _items(table: list[Row]) -> list[ItemDraft]:
-    """A screen is a document by one system: its segments in order, then all of it."""
+    """Yield the items of a screen: a document by one system, its segments in order, then itself."""
     screens: dict[tuple[str, str], list[str]] = defaultdict(list)
     items = []
     for row in table:

@@ -39,7 +39,7 @@ def _test_set(pair: Pair) -> TestSetDraft:
 
 
 def _campaign(pair: Pair) -> CampaignDraft:
-    """An output that several systems share was judged once: its score is one data point."""
+    """Return the campaign; an output that several systems share was judged once."""
     rows = read_table(pair.folder / "seg-human.tsv", "sid", "system", "human_z")
     systems = read_table(pair.folder / "sys-human.tsv", "system", "human_z")
     return CampaignDraft(

@@ -69,7 +69,7 @@ def _test_set(pair: Pair) -> TestSetDraft:
 
 
 def _items(rows: list[Row], names: set[str]) -> list[ItemDraft]:
-    """Every judgment has its own item: each HIT was done by one worker."""
+    """Return an item for every judgment, because each HIT was done by one worker."""
     targets = {
         (row["hit"], row["system"], row["sid"]): index
         for index, row in enumerate(rows)

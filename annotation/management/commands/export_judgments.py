@@ -10,9 +10,12 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.exports import FORMATS
+from annotation.exports.facts import FACTS, facts_of
 from annotation.exports.parquet import MissingPackageError
+from annotation.filters import FilterError
 from annotation.management.command_line import BaseCommand
 from annotation.models import Campaign
+from metaeval.messages import message
 
 
 class Command(BaseCommand):
@@ -31,11 +34,16 @@ class Command(BaseCommand):
             raise CommandError(f"There is no campaign {options['campaign']!r}.")
         try:
             self._write(campaign, options["format"], options["output"])
-        except MissingPackageError as error:
+        except (MissingPackageError, FilterError) as error:
             raise CommandError(str(error)) from error
+        missing = FORMATS[options["format"]].without_place(campaign, facts_of(campaign))
+        if missing:
+            facts = [FACTS[fact] for fact in missing]
+            text = message("export.no-place", "This format has no place for: {facts}.", facts=facts)
+            self.stderr.write(str(text))
 
     def _write(self, campaign: Campaign, name: str, path: Path | None) -> None:
-        """A file appears under its name when it is complete, never half written."""
+        """Write to a temporary file and rename it, so that no incomplete file has the name."""
         part = path.with_name(f"{path.name}.part") if path else None
         with part.open("wb") if part else nullcontext(sys.stdout.buffer) as file:
             for piece in FORMATS[name].pieces(campaign):

@@ -15,6 +15,7 @@ from annotation.imports.launch import Launched, examine, launch
 from annotation.imports.sources import Drafts
 from annotation.management.command_line import BaseCommand
 from annotation.uploads import InputFile, Report
+from annotation.uploads.tables.skipping import skipped
 from core.text import pluralize
 
 
@@ -91,6 +92,17 @@ def finish(
     drafts = described(drafts, options, report)
     if not report.errors:
         examine(drafts, report)
+    report.gather()
+    store_drafts(command, drafts, report, options)
+
+
+def store_drafts(
+    command: BaseCommand, drafts: Drafts, report: Report, options: Mapping[str, Any]
+) -> None:
+    """Report what was found in files, and store drafts unless this is a dry run.
+
+    Raises CommandError for errors; then nothing is stored.
+    """
     report_problems(command, report)
     if options["dry_run"]:
         for _, draft in drafts:
@@ -98,7 +110,7 @@ def finish(
         command.stdout.write("Dry run: nothing was stored.")
         return
     try:
-        for each in launch(drafts):
+        for each in launch(drafts, skipped=skipped(report)):
             _say(command, each)
     except ValidationError as error:
         raise CommandError(" ".join(error.messages)) from error

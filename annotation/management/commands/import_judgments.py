@@ -2,6 +2,9 @@
 
 import json
 from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +14,27 @@ from annotation import protocols
 from annotation.imports import sources
 from annotation.imports.judgments.options import LAST_WINS, ORDERS
 from annotation.imports.sources import Reading, Sent
-from annotation.management.command_line import BaseCommand, values_by_name
-from annotation.management.commands.import_appraise import add_study_arguments, finish, opened
+from annotation.management.command_line import BaseCommand, add_skip_argument, values_by_name
+from annotation.management.commands.import_appraise import (
+    add_study_arguments,
+    opened,
+    store_drafts,
+)
 from annotation.models import Campaign
-from annotation.uploads import Report
+from annotation.uploads import InputFile
+from annotation.uploads.tables.skipping import SKIP
 
-WORDS = ("name", "source_language", "target_language", "test_set", "system")
+WORDS = ("name", "source_language", "target_language", "test_set", "system", "study", "question")
 
 
 class Command(BaseCommand):
-    help = "Import tables of judgments (TSV, CSV, JSONL), optionally with tables of their texts."
+    help = (
+        "Import judgments: tables or files of other tools, optionally with tables of their texts."
+    )
     tool = sources.JUDGMENTS
     words: tuple[str, ...] = (
         *WORDS, "annotator", "protocol", "scale", "ties", "ends_included", "critical",
-        "time_zone", "dates", "shown_text",
+        "severity", "time_zone", "dates", "shown_text",
     )  # fmt: skip
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -41,6 +51,7 @@ class Command(BaseCommand):
             help="the end of an error span is the position of its last character",
         )  # fmt: skip
         parser.add_argument("--critical", help="weight of a critical error, such as 25")
+        parser.add_argument("--severity", help="severity of errors that name none, such as major")
         parser.add_argument(
             "--time-zone", help="time zone of times without one, such as Europe/Berlin"
         )
@@ -50,15 +61,15 @@ class Command(BaseCommand):
         parser.add_argument("--shown-text", choices=Campaign.ShownText.values)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        report = Report()
-        files = {str(n): opened(path) for n, path in enumerate(options["tables"])}
-        reading = sources.read(Sent(self.tool, files, self.words_of(options)), report)
+        files = {str(n): file for n, file in enumerate(_opened(options["tables"]))}
+        reading, report = sources.check(Sent(self.tool, files, self.words_of(options)))
         self._say_columns(reading)
-        finish(self, reading.drafts, report, options)
+        store_drafts(self, reading.drafts, report, options)
 
     def words_of(self, options: dict[str, Any]) -> dict[str, str]:
         """Return the options that describe the tables."""
         words = {name: str(options[name]) for name in self.words if options.get(name)}
+        words |= {SKIP: ",".join(options[SKIP]), "folder": options["tables"][0].parent.name}
         return words | {"columns": json.dumps(_columns(options["column"]))}
 
     def _say_columns(self, reading: Reading) -> None:
@@ -69,7 +80,11 @@ class Command(BaseCommand):
 def add_table_arguments(parser: ArgumentParser) -> None:
     """Add what all imports of tables ask for."""
     parser.add_argument(
-        "tables", nargs="+", type=Path, metavar="TABLE", help="TSV, CSV, XLSX or JSON"
+        "tables",
+        nargs="+",
+        type=Path,
+        metavar="TABLE",
+        help="TSV, CSV, XLSX, Parquet, JSON, or files of other tools",
     )
     parser.add_argument(
         "--column", action="append", default=[], metavar="COLUMN=FIELD",
@@ -81,9 +96,21 @@ def add_table_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--source-language", help="language code, if no column has it")
     parser.add_argument("--target-language")
     parser.add_argument("--system", help="the system, if no column names one")
+    add_skip_argument(parser)
     parser.add_argument(
         "--dry-run", action="store_true", help="check the files without storing anything"
     )
+
+
+def _opened(paths: Sequence[Path]) -> list[InputFile]:
+    """Open files; those of one name are called after their folders too, as Potato has them."""
+    names = Counter(path.name for path in paths)
+    return [
+        replace(opened(path), name=f"{path.parent.name}/{path.name}")
+        if names[path.name] > 1
+        else opened(path)
+        for path in paths
+    ]
 
 
 def _columns(arguments: list[str]) -> dict[str, str]:

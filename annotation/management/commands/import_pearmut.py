@@ -17,7 +17,10 @@ class Command(BaseCommand):
     help = "Import a Pearmut campaign file as a draft, or with its log as a finished campaign."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("campaign", type=Path, help="JSON file of the campaign")
+        parser.add_argument(
+            "campaign", type=Path, nargs="+",
+            help="JSON files of campaigns; those of one campaign_id are parts of one campaign",
+        )  # fmt: skip
         parser.add_argument("--source-language", required=True, help="language code, such as en")
         parser.add_argument("--target-language", required=True)
         parser.add_argument(
@@ -39,8 +42,9 @@ class Command(BaseCommand):
             "from the marks of omissions",
         )
         parser.add_argument(
-            "--log", type=Path, help="judgments, as JSONL or a download; finishes the campaign"
-        )
+            "--log", type=Path, action="append", default=[],
+            help="judgments, as JSONL or a download; finishes the campaign; may be repeated",
+        )  # fmt: skip
         parser.add_argument(
             "--media", type=Path, nargs="+", action="extend", default=[],
             help="recordings and pictures that segments name, or ZIP archives of them",
@@ -57,15 +61,17 @@ class Command(BaseCommand):
             )
         except ValueError as error:
             raise CommandError(str(error)) from error
+        file, *parts = (opened(path) for path in options["campaign"])
         drafts = pearmut.read(
-            opened(options["campaign"]),
+            file,
             report,
+            parts=parts,
             source_language=source,
             target_language=target,
             name=options["name"],
             ends=options["ends"],
             breaks=options["breaks"],
-            log=opened(options["log"]) if options["log"] else None,
+            logs=[opened(path) for path in options["log"]],
             media=[opened(path) for path in options["media"]],
         )
         finish(self, drafts, report, options)

@@ -6,12 +6,24 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
+from django.db import transaction
 
-from annotation.management.command_line import BaseCommand, values_by_name
+from annotation.management.command_line import BaseCommand, add_skip_argument, values_by_name
 from annotation.models import TestSet
-from annotation.uploads import Checked, InputFile, Submission, SystemFile, check_submission, store
+from annotation.uploads import (
+    Checked,
+    InputFile,
+    Report,
+    Submission,
+    SystemFile,
+    check_pairs,
+    store,
+)
+from annotation.uploads.previews import Preview
 from annotation.uploads.submissions import label_of_file, parse_ratio
 from annotation.uploads.tables.lines import LINES, LINES_HELP
+from annotation.uploads.tables.pairs import ALL, PAIR_HELP, pair_of
+from annotation.uploads.tables.skipping import SKIP, skipped
 from core import languages
 from core.text import pluralize
 
@@ -41,7 +53,8 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--table", "--outputs", type=Path, action="append", default=[], dest="tables",
-            help="TSV, CSV, XLSX or JSON with segments, outputs or both, or WMT's XML or SGML",
+            help="TSV, CSV, XLSX, Parquet or JSON with segments, outputs or both, TMX, XLIFF, or "
+            "WMT's XML or SGML",
         )  # fmt: skip
         parser.add_argument(
             "--column", action="append", default=[], metavar="[FILE:]COLUMN=FIELD",
@@ -58,23 +71,27 @@ class Command(BaseCommand):
             help="recordings and pictures that segments name, or ZIP archives of them",
         )  # fmt: skip
         parser.add_argument("--lines", choices=LINES, default="", help=LINES_HELP)
+        parser.add_argument("--pair", default="", help=PAIR_HELP)
+        add_skip_argument(parser)
         parser.add_argument("--ratio", default="1", help="length ratio where files state none")
         parser.add_argument(
             "--dry-run", action="store_true", help="check the files without storing anything"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        checked = check_submission(self._submission(options))
-        self._report(checked)
-        if checked.report.errors:
-            raise CommandError(
-                f"{pluralize(len(checked.report.errors), 'error')}; nothing was stored."
-            )
+        found = check_pairs(self._submission(options))
+        report = found[0].report
+        self._report(found, report)
+        if report.errors:
+            raise CommandError(f"{pluralize(len(report.errors), 'error')}; nothing was stored.")
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
             return
         try:
-            self.stdout.write(store(checked.draft).sentence.text)
+            with transaction.atomic():
+                for each in found:
+                    result = store(each.draft, skipped=skipped(report))
+                    self.stdout.write(result.sentence.text)
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
 
@@ -84,10 +101,13 @@ class Command(BaseCommand):
             options[f"{side}_language"] or (getattr(stored, f"{side}_language") if stored else "")
             for side in ("source", "target")
         ]
-        if not all(codes):
-            raise CommandError("Give --source-language and --target-language.")
+        pair = options["pair"]
         try:
-            source, target = (languages.find(code) for code in codes)
+            if pair and pair != ALL:
+                codes = list(pair_of(pair))
+            if not all(codes) and pair != ALL:
+                raise CommandError("Give --source-language and --target-language, or --pair.")
+            source, target = (code and languages.find(code) for code in codes)
             ratio = parse_ratio(options["ratio"])
         except ValueError as error:
             raise CommandError(str(error)) from error
@@ -107,16 +127,21 @@ class Command(BaseCommand):
             columns=_columns(options["column"], {path.name for path in options["tables"]}),
             decode=options["decode_entities"],
             lines=options["lines"],
+            pair=ALL if pair == ALL else "",
+            skip=frozenset(options[SKIP]),
         )
 
-    def _report(self, checked: Checked) -> None:
-        report, preview = checked.report, checked.preview
+    def _report(self, found: list[Checked], report: Report) -> None:
         for problem in report.problems[:SHOWN]:
             self.stderr.write(f"{problem.severity}: {problem}")
         if len(report.problems) > SHOWN:
             self.stderr.write(f"… and {len(report.problems) - SHOWN} more")
+        for each in found:
+            self._count(each.draft.slug, each.preview)
+
+    def _count(self, slug: str, preview: Preview) -> None:
         self.stdout.write(
-            f"{pluralize(preview.segments, 'segment')}, "
+            f"{slug}: {pluralize(preview.segments, 'segment')}, "
             f"{pluralize(preview.documents, 'document')}, "
             f"{pluralize(preview.references, 'reference')}, "
             f"{pluralize(len(preview.systems), 'system')}, "

@@ -111,7 +111,7 @@ class Texts:
     collect: Callable[[], Catalog]
 
     def path(self, language: str) -> Path:
-        """Where the catalog of a language lies."""
+        """Return the path of the catalog of a language."""
         place = Path(settings.BASE_DIR) / "locale" / self.folder / to_locale(language)
         return place / "LC_MESSAGES" / f"{self.domain}.po"
 
@@ -122,7 +122,7 @@ class Texts:
 
 
 def annotators_templates() -> list[Path]:
-    """The templates that annotators see."""
+    """Return the templates that annotators see."""
     folders = template_folders(Path(settings.BASE_DIR))
     return sorted(
         path for folder in folders for pattern in ANNOTATORS for path in folder.glob(pattern)
@@ -130,13 +130,13 @@ def annotators_templates() -> list[Path]:
 
 
 def annotators_code() -> list[Path]:
-    """The modules whose texts annotators see."""
+    """Return the modules whose texts annotators see."""
     root = Path(settings.BASE_DIR)
     return sorted(path for pattern in ANNOTATORS_CODE for path in root.glob(pattern))
 
 
 def all_code() -> list[Path]:
-    """The modules of the product."""
+    """Return the modules of the product."""
     root = Path(settings.BASE_DIR)
     packages = [each for each in root.iterdir() if (each / "__init__.py").exists()]
     found = [path for each in packages if each.name not in NO_TEXTS for path in each.rglob("*.py")]
@@ -243,7 +243,7 @@ def _write(path: Path, catalog: Catalog) -> None:
 
 
 def _empty(language: str) -> Catalog:
-    """A catalog whose head says nothing that would have to be kept up to date."""
+    """Return an empty catalog with a constant header."""
     return Catalog(
         to_locale(language),
         project="Touchstone",

@@ -6,14 +6,24 @@ from annotation.uploads.normalising import normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.reading import Reading
 from annotation.uploads.tables.rows import Table
-from metaeval.messages import message
+from metaeval.messages import Message, message
 
 BOOLEAN = message("cell.boolean", "true or false")
 NUMBER = message("cell.number", "a number")
 OBJECT = message("cell.object", "an object")
 LIST = message("cell.list", "a list")
 TEXT = message("cell.text", "text")
-TYPE_NAMES = {bool: BOOLEAN, int: NUMBER, float: NUMBER, dict: OBJECT, list: LIST, str: TEXT}
+NULL = message("cell.null", "null")
+# What messages call the types of JSON values.
+TYPE_NAMES: dict[type, Message] = {
+    bool: BOOLEAN,
+    int: NUMBER,
+    float: NUMBER,
+    dict: OBJECT,
+    list: LIST,
+    str: TEXT,
+    type(None): NULL,
+}
 Row = dict[str, Any]
 
 

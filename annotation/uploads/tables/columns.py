@@ -18,11 +18,11 @@ class Wanted:
     """A field that a table may have, its label on pages, and other names that people give it."""
 
     name: str
-    label: Message | str
+    label: Message
     synonyms: tuple[str, ...] = ()
 
 
-def wanted(name: str, label: Message | str, *also: str) -> Wanted:
+def wanted(name: str, label: Message, *also: str) -> Wanted:
     """Return a field of the registry; `also` are names that it has in one kind of table alone."""
     return Wanted(name, label, (*NAMES[name], *also))
 

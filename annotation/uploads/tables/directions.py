@@ -55,8 +55,3 @@ def direction_message(direction: Direction) -> Message | None:
     return message(
         "direction.stored-higher", "Higher is better: {reason}.", reason=direction.reason
     )
-
-
-def direction_text(direction: Direction) -> str:
-    """Return the English text of `direction_message`, or an empty text."""
-    return str(direction_message(direction) or "")

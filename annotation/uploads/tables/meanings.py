@@ -41,8 +41,7 @@ OUTPUTS = (
 )
 WANTED = (*SEGMENTS, *OUTPUTS)
 OWN = frozenset(field.name for field in WANTED)
-SYSTEM = "system:"
-SAMPLE = 60  # characters
+SYSTEM, REFERENCE = "system:", "reference_"
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def understand(
     fields = _fields(table, stated)
     _note_guesses(table, stated, fields, report)
     _warn_of_rest(table, stated, fields, report)
-    meaning = Meaning(table.file, table.columns, table.titles, fields, _samples(table))
+    meaning = Meaning(table.file, table.columns, table.titles, fields, table.samples)
     is_renamed = any(column != field for column, field in fields.items())
     taken = renamed(table, fields) if is_renamed else table
     if twice := sorted({c for c in taken.columns if taken.columns.count(c) > 1}):
@@ -93,11 +92,6 @@ def understand(
         report.error(text, table.head)
         return None, meaning
     return taken, meaning
-
-
-def _samples(table: Table) -> dict[str, str]:
-    row = table.rows[0][1] if table.rows else {}
-    return {column: str(cell)[:SAMPLE] for column, cell in row.items()}
 
 
 def _stated(

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.rows import Table
 from core import languages
-from metaeval.messages import message, plural, truncated
+from metaeval.messages import Message, Parameter, message, plural, truncated
 
 BETWEEN = re.compile(r"[-–—→>_/|: ]+")
 PAIR, SOURCE, TARGET = FIELDS = ("language_pair", "source_language", "target_language")
@@ -68,14 +69,17 @@ def of_row(row: dict[str, Any]) -> Pair | None:
     return code_of(source) if source else "", code_of(target) if target else ""
 
 
-def keep_pair(table: Table, wanted: Pair, report: Report) -> Table:
-    """Return the table with its rows of one language pair, and report skipped rows.
+ALL = "all"
+PAIR_HELP = (
+    "the language pair whose rows are read, such as en-de, or all: one test set for each pair of "
+    "the tables, NAME-en-de and so on"
+)
 
-    If no row has exactly these codes, only the languages are compared. Rows that name no languages
-    belong to every pair.
-    """
+
+def pairs_of(table: Table, report: Report) -> list[Pair | None]:
+    """Return the languages of every row; None, with the reason reported, for unknown ones."""
     if not set(FIELDS) & set(table.columns):
-        return table
+        return [None] * len(table.rows)
     pairs: list[Pair | None] = []
     for line, row in table.rows:
         try:
@@ -83,14 +87,46 @@ def keep_pair(table: Table, wanted: Pair, report: Report) -> Table:
         except languages.LanguageError as error:
             pairs.append(("", ""))
             report.error(error.message, table.head._replace(row=line))
+    return pairs
+
+
+def keep_pair(
+    table: Table,
+    wanted: Pair,
+    report: Report,
+    *,
+    of_test_set: bool = False,
+    is_one_of_all: bool = False,
+) -> tuple[Table, Counter[Pair]]:
+    """Return the table with its rows of one language pair, and the numbers of rows of all pairs.
+
+    If no row has exactly these codes, only the languages are compared. Rows that name no languages
+    belong to every pair. Skipped rows are reported; with `of_test_set` they belong to other stored
+    test sets. With `is_one_of_all` all pairs are read, and none is skipped.
+    """
+    pairs = pairs_of(table, report)
+    counts = Counter(pair for pair in pairs if pair and any(pair))
     is_exact = any(pair is not None and _fits(pair, wanted) for pair in pairs)
     chosen = [
         row
         for row, pair in zip(table.rows, pairs, strict=True)
         if pair is None or _fits(pair, wanted, is_exact=is_exact)
     ]
-    _report_skipped(table, chosen, pairs, wanted, report)
-    return replace(table, rows=chosen)
+    n_skipped = len(table.rows) - len(chosen)
+    if n_skipped and not is_one_of_all:
+        others = _named(counts)
+        report_skipped = _of_other_sets if of_test_set else _of_other_pairs
+        if chosen:
+            report.warn(report_skipped(n_skipped, wanted, others), table.head)
+        else:
+            text = message(
+                "pair.none",
+                "No row has the language pair {pair}. The rows have {others}.",
+                pair="→".join(wanted),
+                others=others,
+            )
+            report.error(text, table.head)
+    return replace(table, rows=chosen), counts
 
 
 def _fits(pair: Pair, wanted: Pair, *, is_exact: bool = True) -> bool:
@@ -98,35 +134,40 @@ def _fits(pair: Pair, wanted: Pair, *, is_exact: bool = True) -> bool:
     return all(not own or write(own) == write(code) for own, code in zip(pair, wanted, strict=True))
 
 
-def _report_skipped(table: Table, chosen: Any, pairs: Any, wanted: Pair, report: Report) -> None:
-    n_skipped = len(table.rows) - len(chosen)
-    if not n_skipped:
-        return
-    counts = Counter("→".join(pair) for pair in pairs if pair is not None)
-    named = truncated(
-        [message("pair.rows", "{pair} ({n})", pair=p, n=n) for p, n in counts.most_common()], 20
+def _named(counts: Counter[Pair]) -> list[Parameter]:
+    return truncated(
+        [
+            message("pair.rows", "{pair} ({n})", pair="→".join(pair), n=n)
+            for pair, n in counts.most_common()
+        ],
+        20,
     )
-    pair = "→".join(wanted)
-    if not chosen:
-        text = message(
-            "pair.none",
-            "No row has the language pair {pair}. The rows have {others}.",
-            pair=pair,
-            others=named,
-        )
-        report.error(text, table.head)
-        return
-    text = plural(
+
+
+def _of_other_pairs(n: int, wanted: Pair, others: Sequence[Parameter]) -> Message:
+    return plural(
         "pair.skipped",
-        "Skipped {n} row of another language pair than {pair}. The rows have {others}. Upload the "
-        "file once for each pair.",
-        "Skipped {n} rows of other language pairs than {pair}. The rows have {others}. Upload the "
-        "file once for each pair.",
-        n=n_skipped,
-        pair=pair,
-        others=named,
+        "Skipped {n} row of another language pair than {pair}. The rows have {others}. Choose "
+        "another pair, or one test set for each pair (command line: --pair all).",
+        "Skipped {n} rows of other language pairs than {pair}. The rows have {others}. Choose "
+        "another pair, or one test set for each pair (command line: --pair all).",
+        n=n,
+        pair="→".join(wanted),
+        others=list(others),
     )
-    report.warn(text, table.head)
+
+
+def _of_other_sets(n: int, wanted: Pair, others: Sequence[Parameter]) -> Message:
+    return plural(
+        "pair.of-other-test-sets",
+        "Skipped {n} row of another language pair than {pair}, that of the test set. The rows have "
+        "{others}. Import the file into the test set of each pair (command line: --also).",
+        "Skipped {n} rows of other language pairs than {pair}, that of the test set. The rows have "
+        "{others}. Import the file into the test set of each pair (command line: --also).",
+        n=n,
+        pair="→".join(wanted),
+        others=list(others),
+    )
 
 
 def _text(row: dict[str, Any], name: str) -> str:

@@ -1,19 +1,18 @@
-"""Files to rows of named cells: TSV, CSV, XLSX by `metaeval.files.grids`, and JSON.
+"""Files to rows of named cells: TSV, CSV, XLSX by `metaeval.files.grids`, Parquet, and JSON.
 
 JSON may be an object a line, a list of objects, or an object that holds one such list. Objects in
 cells become columns of their own, `refs.refA`.
 """
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
 from annotation.uploads.files import InputFile, add_notes, decode, read_bytes
-from annotation.uploads.problems import Place, Report, printable
-from metaeval.files.decoding import split_lines
+from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.objects import EMPTY_ROW, are_spans, field_twice, objects_in
 from metaeval.files.grids import (
     CSV,
     LONGEST_CELL,
@@ -23,8 +22,8 @@ from metaeval.files.grids import (
     read_separated,
     read_workbook,
 )
-from metaeval.files.names import NAMES, is_called, is_known
-from metaeval.messages import Message, MessageError, message, plural, truncated
+from metaeval.files.parquet import is_parquet, parquet_rows
+from metaeval.messages import Message, message, plural, printable
 
 JSON = "jsonl"
 EXTENSIONS = {
@@ -34,16 +33,9 @@ LONGEST_TEXT = LONGEST_CELL
 # JSON within the quotation marks of a program that quotes: no text begins so, and it is read.
 QUOTED_JSON = ('"[{""', '"{""')
 MOST_COLUMNS = 1_000
+# Characters of a cell that is shown, and the rows among which one is looked for.
+SAMPLE, SAMPLED = 60, 50
 WORKBOOK = b"PK\x03\x04"
-# The column with the keys of an object of lists, such as COMET's systems.
-GROUP = "group"
-# Keys that hold rows and do not describe them.
-CONTAINERS = ("data", "rows", "items", "records", "results", "examples", "segments", "entries")
-EMPTY_ROW = message("table.empty-row", "The row is empty.")
-OBJECTS = message(
-    "table.no-objects", "Expected one JSON object per line, such as {example}.",
-    example='{"source": "…"}',
-)  # fmt: skip
 Row = dict[str, Any]
 
 
@@ -51,7 +43,8 @@ Row = dict[str, Any]
 class Table:
     """Rows by column name; an absent cell is absent from its row's dictionary.
 
-    `titles` are the columns as the file writes them, `separator` is what parts the cells of a text.
+    `titles` are the columns as the file writes them, `separator` is what parts the cells of a text,
+    `skipped` are the lines of rows that a person skips.
     """
 
     file: str
@@ -60,29 +53,46 @@ class Table:
     titles: dict[str, str] = field(default_factory=dict)
     separator: str = ""
     first: int = 1
+    skipped: Sequence[int] = ()
 
     @property
     def head(self) -> Place:
         """The row with the names of the columns."""
         return Place(self.file, self.first)
 
+    @property
+    def samples(self) -> dict[str, str]:
+        """The beginning of the first cell of each column that is not empty."""
+        found: dict[str, str] = {}
+        for _, row in self.rows[:SAMPLED]:
+            cells = {c: str(cell)[:SAMPLE] for c, cell in row.items() if cell not in (None, "")}
+            found = cells | found
+        return found
+
 
 def read_table(file: InputFile, report: Report) -> Table | None:
     """Read the table in a file, or None with the reason reported."""
     data = read_bytes(file, report)
-    return None if data is None else table_in(file.name, data, report)
+    table = None if data is None else table_in(file.name, data, report)
+    return table and without_skipped(table, report)
 
 
 def table_in(name: str, data: bytes, report: Report) -> Table | None:
     """Return the table that bytes hold, or None with the reason reported."""
-    if is_workbook(name, data):
-        return _of_grid(name, lambda: read_workbook(data), report)
+    if is_parquet(data):
+        return _of_parquet(name, data, report)
+    if _is_workbook(name, data):
+        return of_grid(name, lambda: read_workbook(data), report)
     text = decode(name, data, report)
     return None if text is None else parse(name, text, report)
 
 
-def is_workbook(name: str, data: bytes) -> bool:
-    """Return True for an XLSX file; other archives are refused as such."""
+def is_binary(name: str, data: bytes) -> bool:
+    """Return True for tables that are no text: Parquet files, and workbooks."""
+    return is_parquet(data) or _is_workbook(name, data)
+
+
+def _is_workbook(name: str, data: bytes) -> bool:
     return data.startswith(WORKBOOK) and PurePath(name).suffix.lower() in (".xlsx", ".xlsm")
 
 
@@ -104,8 +114,17 @@ def parse(name: str, text: str, report: Report) -> Table | None:
         return None
     kind = format_of(name, text)
     if kind == JSON:
-        return _of_json(name, text, report)
-    return _of_grid(name, lambda: read_separated(text, kind), report)
+        return _of_objects(name, objects_in(name, text, report), report)
+    return of_grid(name, lambda: read_separated(text, kind), report)
+
+
+def without_skipped(table: Table, report: Report) -> Table:
+    """Return a table without the rows that a person skips, which it then names."""
+    lines = [line for line, _ in table.rows]
+    if report.skips and (gone := report.skips.remove(table.file, lines)):
+        table.skipped = sorted(gone)
+        table.rows = [(line, row) for line, row in table.rows if line not in gone]
+    return table
 
 
 def require_rows(table: Table, report: Report) -> None:
@@ -116,9 +135,10 @@ def require_rows(table: Table, report: Report) -> None:
         report.error(text, Place(table.file))
 
 
-def _of_grid(name: str, read: Any, report: Report) -> Table | None:
+def of_grid(name: str, read: Callable[[], Grid], report: Report) -> Table | None:
+    """Return the table in a grid of cells, or None with the reason reported."""
     try:
-        grid: Grid = read()
+        grid = read()
     except GridError as error:
         report.error(error.message, Place(name, error.row))
         return None
@@ -141,6 +161,7 @@ def _of_grid(name: str, read: Any, report: Report) -> Table | None:
         is_long = max(map(len, cells)) > LONGEST_TEXT
         if not is_long or not _is_too_long(row, Place(name, number), report):
             table.rows.append((number, row))
+    report.saw(name, format=grid.kind.upper(), separator=grid.separator, rows=len(table.rows))
     return table
 
 
@@ -237,10 +258,20 @@ def _fits(table: Table, report: Report) -> bool:
     return len(table.columns) <= MOST_COLUMNS
 
 
-def _of_json(name: str, text: str, report: Report) -> Table | None:
+def _of_parquet(name: str, data: bytes, report: Report) -> Table | None:
+    try:
+        return _of_objects(name, parquet_rows(data), report, "Parquet")
+    except GridError as error:
+        report.error(error.message, Place(name, error.row))
+        return None
+
+
+def _of_objects(
+    name: str, rows: Iterable[tuple[int, Row]], report: Report, kind: str = "JSON"
+) -> Table | None:
     table = Table(name)
     columns: dict[str, str] = {}
-    for number, row in _objects(name, text, report):
+    for number, row in rows:
         titles: dict[str, str] = {}
         place = Place(name, number)
         if _add_cells(row, table, number, titles, report) and not _is_too_long(
@@ -250,6 +281,7 @@ def _of_json(name: str, text: str, report: Report) -> Table | None:
         if len(columns) > MOST_COLUMNS:
             break
     table.columns, table.titles = list(columns), columns
+    report.saw(name, format=kind, rows=len(table.rows))
     is_read = bool(table.rows) or not report.errors
     return table if is_read and _fits(table, report) else None
 
@@ -278,109 +310,7 @@ def _flat(row: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[tu
     """
     for key, value in row.items():
         title = f"{path}{key}"
-        if isinstance(value, dict) and value and depth < 3 and not _are_spans(key):
+        if isinstance(value, dict) and value and depth < 3 and not are_spans(key):
             yield from _flat(value, f"{title}.", depth + 1)
         else:
             yield title, value
-
-
-def _are_spans(key: str) -> bool:
-    return is_called(key, ("spans", *NAMES["spans"]))
-
-
-def _objects(name: str, text: str, report: Report) -> Iterator[tuple[int, Row]]:
-    """Yield the objects of a JSON file with their lines, or numbers where a list holds them."""
-    if not _is_in_lines(text):
-        whole, problem, row = _value(text)
-        if isinstance(whole, dict):
-            whole = _list_within(name, whole, report)
-        if isinstance(whole, list) and whole and all(isinstance(each, dict) for each in whole):
-            yield from enumerate(whole, 1)
-        else:
-            report.error(problem or OBJECTS, Place(name, row))
-        return
-    broken: dict[Message, list[int]] = {}
-    blank: list[int] = []
-    for number, line in enumerate(split_lines(text), 1):
-        if not line.strip():
-            blank.append(number)
-            continue
-        broken.setdefault(EMPTY_ROW, []).extend(blank)
-        blank.clear()
-        value, problem, _ = _value(line)
-        if isinstance(value, dict):
-            yield number, value
-        else:
-            broken.setdefault(problem or OBJECTS, []).append(number)
-    for problem, numbers in broken.items():
-        if numbers:
-            report.error_in_rows(problem, name, numbers)
-
-
-def _is_in_lines(text: str) -> bool:
-    """Return True if the file has several lines, and one of the first is an object."""
-    lines = [line for line in text.split("\n", 20)[:20] if line.strip()]
-    objects = [isinstance(_value(line)[0], dict) for line in lines]
-    return any(objects) and len(lines) > 1
-
-
-def _list_within(name: str, whole: Row, report: Report) -> list[Row]:
-    """Return the list of objects that an object holds, or several with their keys; else itself."""
-    lists = {
-        key: each
-        for key, each in whole.items()
-        if isinstance(each, list) and each and all(isinstance(one, dict) for one in each)
-    }
-    if not lists or any(map(_are_spans, lists)) or any(map(is_known, whole.keys() - lists.keys())):
-        return [whole]
-    others = [key for key in whole if key not in lists]
-    named = truncated(list(lists))
-    if others:
-        text = message(
-            "table.rows-of-some",
-            "The rows were read from {lists}. {others} was not read.",
-            lists=named,
-            others=truncated(others),
-        )
-        report.warn(text, Place(name))
-    else:
-        text = message("table.rows-of", "The rows were read from {lists}.", lists=named)
-        report.note(text, Place(name))
-    if len(lists) == 1 and is_called(next(iter(lists)), CONTAINERS):
-        return next(iter(lists.values()))
-    return [{GROUP: key, **one} for key, each in lists.items() for one in each]
-
-
-def _value(text: str) -> tuple[Any, Message | None, int]:
-    """Return a JSON value; or None, the error and its line."""
-    try:
-        return json.loads(text, object_pairs_hook=_unique), None, 1
-    except json.JSONDecodeError as error:
-        refused = message(
-            "json.syntax",
-            "This is not valid JSON: {reason} at character {column}.",
-            reason=error.msg,
-            column=error.colno,
-        )
-        return None, refused, error.lineno
-    except MessageError as error:
-        return None, error.message, 1
-    except (ValueError, RecursionError) as error:
-        refused = message(
-            "json.unreadable", "This JSON cannot be read: {reason}.", reason=str(error)
-        )
-        return None, refused, 1
-
-
-def field_twice(name: str) -> Message:
-    """Return the message that refuses an object with one field twice."""
-    return message("json.field-twice", "The field “{field}” occurs twice.", field=name)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> Row:
-    row: Row = {}
-    for key, value in pairs:
-        if key in row:
-            raise MessageError(field_twice(key))
-        row[key] = value
-    return row

@@ -1,5 +1,6 @@
 """Tables that list segments, each once or again with every output."""
 
+from bisect import bisect
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -161,7 +162,11 @@ def row_keys(table: Table, report: Report) -> list[str | None]:
     if "segment" in table.columns:
         return names_of(table, "segment", report)
     if not (is_long(table) and "system" in table.columns):
-        return [str(number) for number in range(1, len(table.rows) + 1)]
+        # Skipped rows keep their numbers: other files are matched with these.
+        return [
+            str(number + bisect(table.skipped, line))
+            for number, (line, _) in enumerate(table.rows, 1)
+        ]
     numbers: dict[tuple[Any, Any], int] = {}
     return [
         str(

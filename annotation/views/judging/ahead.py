@@ -38,7 +38,7 @@ def ahead(request: HttpRequest, slug: str) -> JsonResponse:
 
 
 def _fetched(request: HttpRequest, slug: str) -> JsonResponse:
-    """None where nothing may be rated: the page that asks says why when it sends an answer."""
+    """Return the next screens; None if nothing may be rated, as the page learns when it submits."""
     annotator = annotator_or_404(request, slug)
     is_open = annotator.campaign.status == Campaign.Status.OPEN
     if not is_open or welcome.next_step(annotator):

@@ -77,7 +77,7 @@ def next_item(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @login_required
 def done(request: HttpRequest, slug: str) -> HttpResponse:
-    """Thank the annotator, or send them on if items are left."""
+    """Thank the annotator, or redirect to the next item."""
     annotator = annotator_or_404(request, slug)
     how_far = progress(annotator)
     is_open = annotator.campaign.status == Campaign.Status.OPEN
@@ -99,7 +99,7 @@ def done(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @login_required
 def history(request: HttpRequest, slug: str) -> HttpResponse:
-    """An annotator's own answers, with ways to revise them while the campaign is open."""
+    """List an annotator's answers, with links to revise them while the campaign is open."""
     annotator = annotator_or_404(request, slug)
     campaign = annotator.campaign
     page = Paginator(assignments.rated_items(annotator), PAGE_SIZE).get_page(
@@ -117,7 +117,7 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def not_open_page(request: HttpRequest, slug: str, sentence: str) -> HttpResponse:
-    """409 for a campaign that takes no answers, with the way to one's own ratings."""
+    """Answer 409 for a campaign that takes no answers, with a link to one's own ratings."""
     context = {"sentence": sentence, "slug": slug}
     return render(request, "annotation/not_open.html", context, status=409)
 

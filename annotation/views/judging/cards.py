@@ -111,16 +111,16 @@ class Card:
         )
 
     def fields(self) -> dict[str, str]:
-        """The hidden fields by their full names, for a script to put in place."""
+        """Return the hidden fields by their full names, for a script to fill in."""
         hidden = {"submit_key": self.submit_key, "revision": self.revision, "started": self.started}
         return {f"{self.prefix}{name}": str(value) for name, value in hidden.items()}
 
 
 def drawn(request: HttpRequest, screen: ShownScreen, cards: Sequence[Card]) -> str:
-    """A screen as a script puts it into its page.
+    """Render a screen for a script that puts it into its page.
 
-    The script has its CSRF cookie already. Django would send it anew with the form; coming late,
-    it would take the place of the one that signing in in another tab brought meanwhile.
+    No CSRF cookie is sent: the script has one, and a late response would overwrite the newer cookie
+    of a sign-in in another tab.
     """
     html = get_template("annotation/_item.html").render({"screen": screen, "cards": cards}, request)
     if settings.CSRF_COOKIE_NAME in request.COOKIES:
@@ -129,7 +129,7 @@ def drawn(request: HttpRequest, screen: ShownScreen, cards: Sequence[Card]) -> s
 
 
 def fresh_cards(request: HttpRequest, screen: ShownScreen) -> list[Card]:
-    """A form for each item of a screen, filled with what is stored."""
+    """Return a form for each item of a screen, filled with the stored answers."""
     has_several = screen.protocol.layout.has_several
     user_id = signed_in(request).pk
     return [
@@ -139,7 +139,7 @@ def fresh_cards(request: HttpRequest, screen: ShownScreen) -> list[Card]:
 
 
 def fresh_card(item: ShownItem, prefix: str, user_id: int, protocol: Protocol) -> Card:
-    """The form of one item, with a key and a start of its own."""
+    """Return the form of one item, with a new key and start time."""
     protocol = protocol.of_document if item.is_document else protocol
     return Card(
         item=item,
@@ -178,7 +178,7 @@ def _text(item: ShownItem, protocol: Protocol) -> str:
 
 
 def spans_json(spans: Sequence[Span], offers: Sequence[int | None] = ()) -> str:
-    """Spans as the page's script takes and gives them, with the suggestion that each was."""
+    """Return spans as JSON for the page's script, with the suggestion that each was."""
     rows = [asdict(span) for span in spans]
     for row, number in zip(rows, offers, strict=False):
         row["offer"] = number
@@ -186,13 +186,13 @@ def spans_json(spans: Sequence[Span], offers: Sequence[int | None] = ()) -> str:
 
 
 def kept_card(card: Card, score: str, started: str) -> Card:
-    """The form with a score that was chosen before and is not saved yet."""
+    """Return the form with a score that was chosen before and is not saved yet."""
     asked = tuple(replace(each, value=score) for each in card.asked[:1]) + card.asked[1:]
     return replace(card, asked=asked, started=started or card.started, is_unsent=True)
 
 
 def refused_card(card: Card, form: JudgmentForm, *, problem: str, is_conflict: bool) -> Card:
-    """The form as it was sent. After a conflict it carries a new key and the stored revision."""
+    """Return the form as it was sent; after a conflict with a new key and the stored revision."""
     kept = replace(
         card,
         asked=tuple(

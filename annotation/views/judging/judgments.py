@@ -77,8 +77,11 @@ def _signed_out(request: HttpRequest) -> HttpResponse:
 
 
 def _not_here(request: HttpRequest) -> HttpResponse:
-    """404; a script that sent an answer learns whose session it was, so that it knows whether to
-    keep the answer for somebody else or to say that the item is gone."""
+    """Answer 404; a script that sent an answer also gets the name of the session's user.
+
+    With it the script knows whether to keep the answer for another user, or to say that the item is
+    gone.
+    """
     if not (request.method == "POST" and wants_json(request)):
         raise Http404
     told = {"error": GONE, "person": pseudonym(signed_in(request))}
@@ -126,7 +129,7 @@ def _take(request: HttpRequest, asked: Answerable) -> HttpResponse:
 
 
 def _forms(request: HttpRequest, asked: Answerable) -> list[JudgmentForm]:
-    """One form for each item that is submitted."""
+    """Return a form for each item that is submitted."""
     return [
         JudgmentForm(
             request.POST,
@@ -157,8 +160,10 @@ def _sent(request: HttpRequest, asked: Answerable) -> list[tuple[str, Assignment
 
 
 def _is_alone(request: HttpRequest, asked: Answerable) -> bool:
-    """Whether a segment came without the rest of its document, as once was usual: such answers
-    may still wait in a browser."""
+    """Return whether a segment was sent without the rest of its document.
+
+    Earlier releases sent them so, and such answers may still wait in a browser.
+    """
     return asked.protocol.layout == Layout.DOCUMENT and KEY in request.POST
 
 
@@ -170,8 +175,10 @@ def _refuse(
     status: int,
     problem: str = "",
 ) -> HttpResponse:
-    """422: every part of a form that was right stays as it was sent. 409: the form now knows what
-    is stored, so that sending it once more changes that."""
+    """Show the form again as it was sent, with status 422 or 409.
+
+    After 409 it carries the stored revision, so that sending it again replaces the stored answer.
+    """
     # Read only now: another window may have changed the screen.
     screen = screens.find_screen(user=signed_in(request), public_id=asked.public_id)
     if screen is None:
@@ -192,7 +199,7 @@ def _hold(
     forms: Sequence[JudgmentForm],
     refusal: judgments.TooFastError,
 ) -> HttpResponse:
-    """429: the form as it was sent, good to be sent again. A script keeps what it sent."""
+    """Answer 429 with the form as it was sent, which can be sent again later."""
     if wants_json(request):
         told = {"error": refusal.sentence, "seconds": refusal.seconds}
         return JsonResponse(told, status=429)

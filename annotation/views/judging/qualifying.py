@@ -69,7 +69,7 @@ def stopped(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _context(annotator: Annotator) -> dict[str, object]:
-    """Nothing here tells which items were checks, or how many."""
+    """Return the context, which does not reveal which or how many items were control items."""
     stop = stopping.last_stop(annotator)
     return {
         "campaign": annotator.campaign.name,

@@ -29,7 +29,7 @@ def answered_here(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRe
 
 
 def told_signed_out(request: HttpRequest) -> JsonResponse | None:
-    """What a script gets that nobody is signed in for: no cookie comes with it."""
+    """Answer 401 to a script without a session; the response sets no cookie."""
     if not wants_json(request):
         return None
     return JsonResponse({"error": SIGNED_OUT, "sign_in": reverse("login")}, status=401)

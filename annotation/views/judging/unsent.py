@@ -62,13 +62,13 @@ def unsent_page(
 
 
 def _fields(request: HttpRequest) -> list[tuple[str, str]]:
-    """What was sent, each part as long as it may be."""
+    """Return what was sent, each part cut to its maximum length."""
     sent = [(name, value) for name, value in request.POST.items() if name != "csrfmiddlewaretoken"]
     return [(name[:40], str(value)[:MAX_TEXT]) for name, value in sent]
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """403 for a form that was open while the person signed out or in again."""
+    """Answer 403 for a form that was open while the user signed out or in again."""
     title = OUT_OF_DATE_TITLE
     if "submit_key" in request.POST and not wants_json(request):
         return unsent_page(request, status=403, title=title, sentence=SCORE_OUT_OF_DATE)

@@ -53,7 +53,7 @@ def _enter(request: HttpRequest, link: AccessLink) -> HttpResponse:
 
 
 def _enter_open(request: HttpRequest, link: AccessLink) -> HttpResponse:
-    """People are known by their session, or by what the browser kept of an earlier visit."""
+    """Recognise a person by the session, or by the cookie of an earlier visit."""
     slug = link.campaign.slug
     if request.user.is_authenticated and find_annotator(user=signed_in(request), slug=slug):
         return redirect("annotate", slug=slug)
@@ -114,7 +114,7 @@ def consent(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _declined(request: HttpRequest, annotator: Annotator) -> HttpResponse:
-    """Nothing is kept of somebody who does not take part."""
+    """Show the page for people who decline; nothing is stored about them."""
     name = annotator.campaign.name
     links.give_up(annotator=annotator)
     logout(request)

@@ -184,7 +184,7 @@ def _dead(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters(*PASSWORDS)
 @require_http_methods(["GET", "HEAD", "POST"])
 def own_account(request: HttpRequest) -> HttpResponse:
-    """One's own account: what it may do, another password, how pages look."""
+    """Show one's own account: roles, password, appearance of pages."""
     user = signed_in(request)
     form: Any = None
     if user.has_usable_password():
@@ -207,7 +207,7 @@ def own_account(request: HttpRequest) -> HttpResponse:
 
 
 def _described(form: Any) -> Any:
-    """Fields without colons, and one sentence where Django has a list."""
+    """Change Django's form: no colons, and one sentence instead of a list."""
     form.label_suffix = ""
     form.fields["new_password1"].help_text = _(
         "Use at least 12 characters; a few unrelated words are easiest to "

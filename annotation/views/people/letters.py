@@ -144,7 +144,7 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: Any) -> HttpRespo
 
 
 def _is_chosen(person: Annotator, asked: list[str] | None) -> bool:
-    """Whether an annotator is chosen; at first those with an address and without a letter."""
+    """Return whether an annotator is chosen; by default with an address and without a letter."""
     if asked is not None:
         return str(person.pk) in asked
     has_address = person.user is not None and bool(person.user.email)

@@ -28,7 +28,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             cursor.execute(f"SET plan_cache_mode TO force_generic_plan; {waits.session_limits()}")
 
     def is_usable(self) -> bool:
-        """Whether the connection still works; Django wants to know before each request."""
+        """Return whether the connection still works; Django wants to know before each request."""
         driver, at = self.asked
         if driver is self.connection and monotonic() - at < TRUSTED and _is_quiet(driver):
             return True
@@ -38,7 +38,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def _is_quiet(driver: Any) -> bool:
-    """Nobody has asked anything: what is there to be read now is the end, or news of it."""
+    """Return whether no data waits. Without a query, data means that the server has closed it."""
     if driver is None or driver.closed:
         return False
     waiting = poll()

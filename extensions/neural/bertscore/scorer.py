@@ -123,7 +123,7 @@ class BertScore(OnEncoder):
 
     @property
     def fitted(self) -> Weights:
-        """Return the weights of pieces; raise a permanent :class:`MetricError` before :meth:`fit`."""
+        """Return the weights of pieces; a permanent :class:`MetricError` before :meth:`fit`."""
         if self.weights is None:
             problem = message(
                 "bertscore.not-fitted",

@@ -1,1 +1,1 @@
-"""Load models, keep them in memory, set their precision, and compute their vectors. Imports torch."""
+"""Load models, keep them in memory, set their precision, compute vectors. Imports torch."""

@@ -121,7 +121,7 @@ class MetricX(MeanOfSegments):
         return scores, np.array([tokens[text][1] for text in texts], dtype=bool)
 
     def _tokenize(self, text: str) -> tuple[list[int], bool]:
-        """Return the ids of a text, truncated and without end token, and whether it was truncated."""
+        """Return the ids of a text without end token, truncated, and whether it was truncated."""
         longest = LONGEST[self.release]
         ids = list(self.loaded.tokenizer(text, verbose=False)["input_ids"])
         return ids[: min(longest, len(ids)) - 1], len(ids) > longest

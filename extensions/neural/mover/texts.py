@@ -1,4 +1,4 @@
-"""Score pairs of texts: encode each distinct text once, and match a chunk while encoding the next."""
+"""Score pairs of texts: encode each distinct text once; match a chunk while encoding more."""
 
 import warnings
 from collections.abc import Callable, Sequence

@@ -37,7 +37,7 @@ REVISION = 2
 
 
 class HeadScorer(OnEncoder):
-    """Score with a head; raise a permanent :class:`MetricError` if its encoder has other weights."""
+    """Score with a head; a permanent :class:`MetricError` if its encoder has other weights."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info = info

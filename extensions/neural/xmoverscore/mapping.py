@@ -74,7 +74,7 @@ class Mapping:
         return vectors @ array
 
     def apply_to_target(self, vectors: Any) -> Any:
-        """Map target-side vectors: UMD as published changes both sides, the others only the source."""
+        """Map target-side vectors: published UMD changes both sides, the others only the source."""
         return self.apply(vectors) if self.about.kind == "umd-paper" else vectors
 
     def check(self, *, fingerprint: str, layer: int, source: str, target: str) -> None:

@@ -18,7 +18,7 @@ from metaeval.correlation.intervals.clustered import (
 )
 from metaeval.correlation.intervals.influence import accuracy_influence, influence_of
 from metaeval.correlation.measure import COEFFICIENTS, GROUPINGS, Measure
-from metaeval.correlation.panel import Panel, common_documents, grouped, panel
+from metaeval.correlation.panel import Panel, common_documents, constant, grouped, panel
 from metaeval.correlation.ties import MAX_POOLED_CELLS, pair_table
 from metaeval.documents import (
     DOCUMENTS,
@@ -29,7 +29,7 @@ from metaeval.documents import (
     sum_by,
     unit_of,
 )
-from metaeval.messages import Message, message, plural, truncated
+from metaeval.messages import Message, message, plural
 from metaeval.results import (
     ConstantInputWarning,
     DependentDataWarning,
@@ -116,16 +116,9 @@ def correlation_intervals(
     errors = _Errors(scores, measure)
     clusters, n_systems = errors.clusters(), errors.n_systems
     values = errors.values
-    if np.isnan(values).any():
-        notes.warn(
-            ConstantInputWarning(
-                message(
-                    "correlation.constant",
-                    "The correlation is undefined for {metrics}: all compared scores are equal.",
-                    metrics=truncated(np.array(scores.names)[np.isnan(values)].tolist()),
-                )
-            )
-        )
+    for name, value in zip(scores.names, values, strict=True):
+        if np.isnan(value):
+            notes.warn(ConstantInputWarning(constant(name)))
     fewest = FEWEST_BY_SYSTEM if grouping == "system" else FEWEST_SEGMENTS
     if is_enough(clusters, n_systems, target, notes, fewest):
         scale = PLAIN if grouping == "item" or correlation == "acc_eq" else Z

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from metaeval.arrays import FloatArray, IntArray, as_floats, mean, one_of
 from metaeval.correlation.rows import row_pearson
-from metaeval.messages import message, plural
+from metaeval.messages import message
 from metaeval.results import ConstantInputWarning, Notes, Result, StatisticResult, TooFewWarning
 from metaeval.rounding import collapse_constant, largest
 
@@ -153,12 +153,11 @@ def _one_vs_rest(own: FloatArray, rest: FloatArray, name: str, notes: Notes) -> 
     if len(own) < 2:
         notes.warn(
             TooFewWarning(
-                plural(
+                message(
                     "agreement.few-shared-items",
-                    "{annotator} shares only {n} rated item with others, so r is undefined.",
-                    "{annotator} shares only {n} rated items with others, so r is undefined.",
+                    "One-vs-rest r is undefined for {annotator}: fewer than two items have a score "
+                    "that can be compared with scores by others.",
                     annotator=name,
-                    n=len(own),
                 )
             )
         )

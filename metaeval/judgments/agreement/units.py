@@ -265,7 +265,10 @@ def _warn_undefined(parts: PairedRatings, statistic: Message | str, notes: Notes
     if not parts.n_units:
         notes.warn(
             TooFewWarning(
-                message("agreement.no-pairs", "No item has two scores, so agreement is undefined.")
+                message(
+                    "agreement.no-pairs",
+                    "No item has two scores that can be compared, so agreement is undefined.",
+                )
             )
         )
     elif np.ptp(parts.values) == 0.0:

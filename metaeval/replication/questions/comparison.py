@@ -151,8 +151,8 @@ def _excluded(scored: Scored, key: str, name: str, *, is_of_systems: bool) -> Me
     if n := scored.n_scored(key):
         return message(
             "metric.sparse",
-            "{metric} has scores of only {n} of {all} judged outputs. All metrics are compared on "
-            "the same outputs, so it is excluded here.",
+            "{metric}: excluded here, because only {n} of {all} judged outputs have a score. All "
+            "metrics are compared on the same outputs.",
             metric=name,
             n=n,
             all=int(scored.human.mask.sum()),
@@ -160,12 +160,12 @@ def _excluded(scored: Scored, key: str, name: str, *, is_of_systems: bool) -> Me
     if is_of_systems:
         return message(
             "metric.no-system-scores",
-            "{metric} has no score of a system that annotators judged, so it has no value here.",
+            "{metric}: no value here, because no system that annotators judged has a score.",
             metric=name,
         )
     return message(
         "metric.no-segment-scores",
-        "{metric} has no score of a judged segment, so it has no value here.",
+        "{metric}: no value here, because no judged segment has a score.",
         metric=name,
     )
 

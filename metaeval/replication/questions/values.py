@@ -9,6 +9,7 @@ import numpy as np
 from metaeval.arrays import FloatArray
 from metaeval.correlation.intervals.clustered import CorrelationIntervals
 from metaeval.correlation.intervals.jackknife import system_intervals
+from metaeval.correlation.panel import ONE_SIDE_CONSTANT, constant
 from metaeval.correlation.values import correlate_metrics
 from metaeval.messages import Message, plural
 from metaeval.replication.questions.comparison import answerable, can_answer, notes_of, wide
@@ -46,7 +47,12 @@ def _values_of(scored: Scored, question: Question) -> tuple[FloatArray, Messages
     is_of_systems = question.statistic.is_of_systems
     human, metrics = scored.of_systems() if is_of_systems else scored.matrices()
     found = correlate_metrics(human, metrics, question.measure, rng=scored.seed)
-    return found.correlations, notes_of(found.warnings)
+    notes = notes_of(found.warnings)
+    if ONE_SIDE_CONSTANT in notes:
+        del notes[ONE_SIDE_CONSTANT]
+        named = zip(found.metrics, found.correlations, strict=True)
+        notes |= {constant(name): None for name, value in named if np.isnan(value)}
+    return found.correlations, notes
 
 
 def excluded_outputs(scored: Scored) -> Messages:

@@ -27,8 +27,7 @@ from django.template.defaultfilters import filesizeformat
 
 from annotation.uploads import InputFile
 from annotation.uploads.files import too_large
-from annotation.uploads.problems import printable
-from metaeval.messages import message
+from metaeval.messages import message, printable
 from metrics.datasets.mtme.folder import PARTS, SUFFIXES
 
 CHUNK = 1024 * 1024

@@ -18,7 +18,7 @@ from annotation.imports import CampaignDraft
 from annotation.models import Campaign
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.directions import direction_message, direction_text, say_direction
+from annotation.uploads.tables.directions import direction_message, say_direction
 from core import languages
 from metaeval.files import EvalSet, FormatError, read_evalset
 from metaeval.files.evalset.folder import NO_SOURCE
@@ -347,7 +347,7 @@ def _campaign(
         output_scores=outputs,
         system_scores=systems,
         lower_is_better=bool(direction.is_lower) and bool(outputs or systems),
-        direction=direction_text(direction) if outputs or systems else "",
+        direction=direction_message(direction) if outputs or systems else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""Compute baselines: random numbers and lengths (sentinels without a model, Perrella et al. 2024)."""
+"""Compute baselines: random numbers and lengths (sentinels; Perrella et al. 2024)."""
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2b

@@ -11,7 +11,7 @@ from metrics.families.lexical import infos
 
 
 class OneByOne(MeanOfSegments):
-    """Average over segments, unless only the first reference is used, with the metric's statistics."""
+    """Average over segments; with only the first reference, use the metric's statistics."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info, self.base = info, str(info.option("metric"))

@@ -6,11 +6,13 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
+from django.db import transaction
 
-from annotation.management.command_line import BaseCommand, values_by_name
+from annotation.management.command_line import BaseCommand, add_skip_argument, values_by_name
 from annotation.models import TestSet
 from annotation.uploads import InputFile
 from annotation.uploads.tables.lines import LINES, LINES_HELP
+from annotation.uploads.tables.skipping import SKIP
 from core.text import pluralize
 from metrics.imported.checking import Checked, bring_in, check
 from metrics.imported.choices import FIELDS, Choices
@@ -23,10 +25,11 @@ class Command(BaseCommand):
     help = "Import scores of metrics that were computed elsewhere; they are shown, and never run."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("test_set", help="slug of the test set")
+        add_test_set_arguments(parser)
         parser.add_argument(
             "files", nargs="+", type=Path, metavar="FILE",
-            help="TSV, CSV, XLSX or JSON, or NAME.seg.score and NAME.sys.score of mt-metrics-eval",
+            help="TSV, CSV, XLSX, Parquet or JSON, or NAME.seg.score and NAME.sys.score of "
+            "mt-metrics-eval",
         )  # fmt: skip
         parser.add_argument(
             "--metric", action="append", default=[], metavar="NAME",
@@ -51,31 +54,28 @@ class Command(BaseCommand):
             "--higher-is-better", action="append", default=[], metavar="METRIC",
             help="a metric of the files that is better when higher",
         )  # fmt: skip
-        parser.add_argument(
-            "--skip-unknown", action="store_true",
-            help="skip rows of systems and segments that the test set does not have",
-        )  # fmt: skip
+        add_skip_argument(parser)
         parser.add_argument("--system", help="whose scores these are, where the files do not say")
         parser.add_argument("--lines", choices=LINES, default="", help=LINES_HELP)
         parser.add_argument("--note", default="", help="whence the scores come, in a sentence")
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        test_set = TestSet.objects.filter(slug=options["test_set"]).first()
-        if test_set is None:
-            raise CommandError(f"There is no test set {options['test_set']!r}.")
         files = [opened(path) for path in options["files"]]
-        checked = check(test_set, files, _choices(options))
-        self._report(checked)
-        if checked.report.errors:
-            raise CommandError(
-                f"{pluralize(len(checked.report.errors), 'error')}; nothing was stored."
-            )
+        choices = _choices(options)
+        found = [check(each, files, choices) for each in test_sets(options)]
+        for each in found:
+            self._report(each)
+        if n := sum(len(each.report.errors) for each in found):
+            raise CommandError(f"{pluralize(n, 'error')}; nothing was stored.")
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
             return
         try:
-            self.stdout.write(str(summary(bring_in(checked, provenance=options["note"]))))
+            with transaction.atomic():
+                for each in found:
+                    outcomes = bring_in(each, provenance=options["note"])
+                    self.stdout.write(str(summary(outcomes)))
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
 
@@ -97,23 +97,44 @@ class Command(BaseCommand):
 def _choices(options: dict[str, Any]) -> Choices:
     names = options["metric"]
     return Choices(
-        columns=values_by_name(map(_pair, options["column"])),
+        columns=values_by_name(map(column_and_field, options["column"])),
         metrics=tuple(names) or None,
         metric=names[0] if len(names) == 1 else "",
-        names=values_by_name(map(_pair, options["name"])),
+        names=values_by_name(map(column_and_field, options["name"])),
         lower=frozenset(options["lower_is_better"]),
         higher=frozenset(options["higher_is_better"]),
-        skips_unknown=options["skip_unknown"],
+        skip=frozenset(options[SKIP]),
         lines=options["lines"],
         system=options["system"] or "",
     )
 
 
-def _pair(text: str) -> tuple[str, str]:
+def column_and_field(text: str) -> tuple[str, str]:
+    """Split `COLUMN=FIELD`; CommandError where there is no `=`."""
     left, mark, right = text.rpartition("=")
     if not mark:
         raise CommandError(f"“{text}”: write COLUMN=FIELD or METRIC=NAME.")
     return left.strip(), right.strip()
+
+
+def add_test_set_arguments(parser: ArgumentParser) -> None:
+    """Add the test sets that an import of scores or spans is for."""
+    parser.add_argument("test_set", help="slug of the test set")
+    parser.add_argument(
+        "--also", action="append", default=[], metavar="TESTSET",
+        help="a further test set; of files with several language pairs each takes its own rows",
+    )  # fmt: skip
+
+
+def test_sets(options: dict[str, Any]) -> list[TestSet]:
+    """Return the test sets that options name; CommandError where there is none."""
+    found = []
+    for slug in (options["test_set"], *options["also"]):
+        test_set = TestSet.objects.filter(slug=slug).first()
+        if test_set is None:
+            raise CommandError(f"There is no test set {slug!r}.")
+        found.append(test_set)
+    return found
 
 
 def opened(path: Path) -> InputFile:

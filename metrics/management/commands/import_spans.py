@@ -6,12 +6,21 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
+from django.db import transaction
 
-from annotation.management.command_line import BaseCommand
-from annotation.models import TestSet
+from annotation.management.command_line import BaseCommand, add_skip_argument, values_by_name
+from annotation.uploads.tables.skipping import SKIP
 from core.text import pluralize
-from metrics.management.commands.import_scores import SHOWN, opened
+from metrics.imported.choices import Choices
+from metrics.management.commands.import_scores import (
+    SHOWN,
+    add_test_set_arguments,
+    column_and_field,
+    opened,
+    test_sets,
+)
 from metrics.spans.importing import Checked, check, store
+from metrics.spans.tables import FIELDS
 
 ENDS = {"included": True, "excluded": False}
 
@@ -20,10 +29,10 @@ class Command(BaseCommand):
     help = "Import error spans of a metric that ran elsewhere; they are shown beside its scores."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("test_set", help="slug of the test set")
+        add_test_set_arguments(parser)
         parser.add_argument(
             "files", nargs="+", type=Path, metavar="FILE",
-            help="a row a span or an output, TSV, CSV, XLSX or JSON",
+            help="a row a span or an output, TSV, CSV, XLSX, Parquet or JSON",
         )  # fmt: skip
         parser.add_argument("--name", required=True, help="the metric that found them")
         parser.add_argument(
@@ -32,26 +41,40 @@ class Command(BaseCommand):
             "it (excluded). Without this option nothing is stored, and the command says which "
             "reading ends at the ends of words",
         )  # fmt: skip
+        parser.add_argument(
+            "--column", action="append", default=[], metavar="COLUMN=FIELD",
+            help=f"what a column holds: {', '.join(field.name for field in FIELDS)}, or nothing "
+            "of these",
+        )  # fmt: skip
+        add_skip_argument(parser)
         parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        test_set = TestSet.objects.filter(slug=options["test_set"]).first()
-        if test_set is None:
-            raise CommandError(f"There is no test set {options['test_set']!r}.")
         files = [opened(path) for path in options["files"]]
-        checked = check(test_set, files, options["name"], ENDS.get(options["ends"]))
-        self._tell(checked)
-        if n := len(checked.report.errors):
+        columns = values_by_name(map(column_and_field, options["column"]))
+        choices = Choices(columns=columns, skip=frozenset(options[SKIP]))
+        ends = ENDS.get(options["ends"])
+        found = [
+            check(each, files, options["name"], ends, choices=choices)
+            for each in test_sets(options)
+        ]
+        for each in found:
+            self._tell(each)
+        if n := sum(len(each.report.errors) for each in found):
             raise CommandError(f"{pluralize(n, 'error')}; nothing was stored.")
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
             return
         try:
-            outcome = store(checked)
+            with transaction.atomic():
+                outcomes = [store(each) for each in found]
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
-        is_new = outcome.row is not None
-        self.stdout.write("Imported." if is_new else "Nothing changed: these are stored already.")
+        for outcome in outcomes:
+            is_new = outcome.row is not None
+            self.stdout.write(
+                "Imported." if is_new else "Nothing changed: these are stored already."
+            )
 
     def _tell(self, checked: Checked) -> None:
         problems = checked.report.problems

@@ -131,8 +131,8 @@ def place_and_code(problem: Problem) -> tuple[str, str]:
         ("{", "row 1", "json.invalid"),
         ([], "", "campaign-file.no-languages"),
         (changed("touchstone", 2), "touchstone", "campaign-file.version"),
-        (changed("texts/segments/1/source", 5), "texts.segments[1].source", "json.type"),
-        (changed("texts/segments/1", {"id": "b"}), "texts.segments[1]", "json.key-missing"),
+        (changed("texts/segments/1/source", 5), "texts.segments[1].source", "json.wrong-type"),
+        (changed("texts/segments/1", {"id": "b"}), "texts.segments[1]", "json.missing-key"),
         (changed("texts/segments/1/id", "a"), "texts.segments[1].id", "campaign-file.id"),
         (
             changed("texts/source_language", "Elvish"),
@@ -157,7 +157,12 @@ def place_and_code(problem: Problem) -> tuple[str, str]:
             "controls.too-few-traps",
         ),
         (changed("instructions/xx", {}), "instructions.xx", "campaign-file.language"),
-        (changed("items", [{"kind": "gold", "segment": "z"}]), "", "import.item-without-output"),
+        (changed("items", [{"kind": "gold", "segment": "z"}]), "", "import.item-without-segment"),
+        (
+            changed("items", [{"kind": "target", "segment": "a", "system": "Y"}]),
+            "",
+            "import.item-without-output",
+        ),
         (changed("people", 1), "", "design.too-few-annotators"),
     ],
 )

@@ -42,7 +42,7 @@ def test_pairs_are_split_into_languages(text: str, codes: tuple[str, str]) -> No
 def test_what_is_no_pair_is_refused(text: str) -> None:
     with pytest.raises(LanguageError) as caught:
         split_pair(text)
-    assert caught.value.message.code == "language.pair"
+    assert caught.value.message.code == ("language.pair" if text else "language.no-pair")
 
 
 @pytest.mark.parametrize(("name", "real", "other", "slug", "label", "codes"), [
@@ -172,7 +172,7 @@ def test_all_goes_on_after_a_missing_and_a_broken_set(
     output = capsys.readouterr().out
     assert "Imported: wmt17 de-en, da-annotators et-en, length-control en-de." in output
     message = str(caught.value)
-    assert "wmt17 cs-en: seg-human.tsv, row 2, human_z: 'y' " in message
+    assert "wmt17 cs-en: seg-human.tsv, row 2, human_z: “y” " in message
     assert "mqm-ted: " in message
     assert set(TestSet.objects.values_list("slug", flat=True)) == {
         "wmt17-de-en", "mlqe-et-en", "isometric-en-de",

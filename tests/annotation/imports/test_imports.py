@@ -72,7 +72,7 @@ def test_an_unknown_output_stores_nothing(db: None) -> None:
         slug="wrong", name="Wrong", question="?", items=[ItemDraft("1", "nmt"), ItemDraft("7", "x")]
     )
     stored = uploads.store(test_set).test_set
-    with refused("import.item-without-output"):
+    with refused("import.item-without-segment"):
         store_campaign(wrong, stored)
     assert not Campaign.objects.exists()
 
@@ -98,7 +98,7 @@ def test_tables_name_file_and_row(
 def test_rows_name_the_cell_that_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("score\tkind\nx7\tNEW\n")
     (row,) = tables.read_table(tmp_path / "t.tsv", "score")
-    assert row.cell("score").startswith("t.tsv, row 2, score: ")
+    assert row.cell("score").text.startswith("t.tsv, row 2, score: ")
     with refused("published.not-whole"):
         row.whole("score")
     with refused("published.unknown"):

@@ -121,7 +121,7 @@ def test_a_list_of_campaigns_with_every_key_goes_out_as_it_came(db: None) -> Non
     report = Report()
     assert not pearmut.read(
         as_file("c.json", [whole, plain]), report, source_language="en", target_language="de",
-        log=as_file("log.jsonl", "{}\n{}"),
+        logs=[as_file("log.jsonl", "{}\n{}")],
     )  # fmt: skip
     assert "pearmut.log-of-several" in [each.code for each in report.errors]
 
@@ -200,7 +200,7 @@ def test_rules_about_errors_and_between_outputs_are_checks_here(db: None) -> Non
     report = Report()
     drafts = pearmut.read(
         as_file("c.json", values), report, source_language="en", target_language="de",
-        log=as_file("log.json", {values["campaign_id"]: given}),
+        logs=[as_file("log.json", {values["campaign_id"]: given})],
     )  # fmt: skip
     assert not report.errors, report.errors
     stored = launch(drafts)[0].result.campaign

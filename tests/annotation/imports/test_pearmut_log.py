@@ -8,8 +8,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.demo.simulation import simulate_campaign
-from annotation.exports.judgments import span_dicts
 from annotation.exports.pearmut import campaign_json, log_lines
+from annotation.exports.spans import span_dicts
 from annotation.imports import pearmut
 from annotation.imports.launch import launch
 from annotation.models import Campaign, Judgment, Output
@@ -29,7 +29,7 @@ def read(values: Any, log: Any, name: str = "log.json") -> tuple[Any, Report]:
     report = Report()
     drafts = pearmut.read(
         as_file("pearmut.json", values), report, source_language="en", target_language="de",
-        log=as_file(name, log),
+        logs=[as_file(name, log)],
     )  # fmt: skip
     return drafts, report
 
@@ -188,3 +188,85 @@ def test_the_command_refuses_a_log_of_another_campaign(db: None, tmp_path: Path)
             "--source-language", "en", "--target-language", "de",
         )  # fmt: skip
     assert not Campaign.objects.exists()
+
+
+def test_empty_answers_of_skipped_items_are_counted_and_refuse_nothing(db: None) -> None:
+    """Who skips a tutorial leaves scores of null, in a real log twenty of them."""
+    empty = [{"m1": {"score": None, "error_spans": [], "textfield": None}}]
+    log = [answer("u", annotation=empty, item_i=f"welcome_{n}") for n in range(20)]
+    log += [answer("v", annotation=empty), answer("u"), answer("w", annotation=[{"m1": None}])]
+    drafts, report = read(campaign([[item("a", "m1")]]), "\n".join(map(json.dumps, log)))
+    assert not report.errors, report.errors
+    assert [(each.annotator, each.score) for each in drafts[0][1].judgments] == [("u", 70)]
+    (warning,) = [each for each in report.warnings if each.code == "pearmut.unanswered"]
+    assert warning.message.parameters["n"] == 22
+
+
+def test_a_score_of_null_with_errors_is_no_empty_answer(db: None) -> None:
+    marked = [{"start_i": 0, "end_i": 0, "severity": "minor", "category": ""}]
+    given = [{"m1": {"score": None, "error_spans": marked, "textfield": None}}]
+    _, report = read(campaign([[item("a", "m1")]]), json.dumps(answer(annotation=given)))
+    assert "pearmut.score" in [error.code for error in report.errors]
+
+
+def several(files: dict[str, Any], logs: dict[str, Any]) -> tuple[Any, Report]:
+    report = Report()
+    first, *parts = [as_file(name, values) for name, values in files.items()]
+    drafts = pearmut.read(
+        first, report, source_language="en", target_language="de", parts=parts,
+        logs=[as_file(name, "\n".join(map(json.dumps, lines))) for name, lines in logs.items()],
+    )  # fmt: skip
+    return drafts, report
+
+
+def test_several_files_of_one_campaign_are_its_parts(db: None) -> None:
+    own = {"campaign_id": "wave"}
+    files = {"1.json": campaign([[item("a", "m1")]]) | own,
+             "2.json": campaign([[item("b", "m1")]]) | own}  # fmt: skip
+    logs = {"monday.jsonl": [answer("u")],
+            "tuesday.jsonl": [answer("v", item=[item("b", "m1")])]}  # fmt: skip
+    drafts, report = several(files, logs)
+    assert not report.errors, report.errors
+    ((test_set, draft),) = drafts
+    assert [each.key for each in test_set.segments] == ["a", "b"]
+    assert [(j.annotator, draft.items[j.item].segment) for j in draft.judgments] == [
+        ("u", "a"), ("v", "b"),
+    ]  # fmt: skip
+    other = files["2.json"] | {"info": files["2.json"]["info"] | {"users": 7}}
+    _, report = several(files | {"2.json": other}, {})
+    assert [error.code for error in report.errors] == ["pearmut.other-settings"]
+
+
+def test_the_log_of_each_of_several_campaigns_is_called_as_it_is(db: None) -> None:
+    files = {name: campaign([[item(name, "m1")]]) | {"campaign_id": name} for name in "ab"}
+    logs = {f"{name}.jsonl": [answer(name, item=[item(name, "m1")])] for name in "ab"}
+    drafts, report = several(files, logs)
+    assert not report.errors, report.errors
+    assert [[each.annotator for each in draft.judgments] for _, draft in drafts] == [["a"], ["b"]]
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ('<iframe src="https://elsewhere.example/x"></iframe>', "media.tag"),
+        ('<video src="https://elsewhere.example/x.mp4"></video>', "media.elsewhere"),
+    ],
+)
+def test_what_cannot_be_shown_is_named_once_for_all_items(db: None, source: str, code: str) -> None:
+    items = [item(str(n), "m1") | {"src": source}
+             for n in range(300)]  # fmt: skip
+    _, report = several({"p.json": campaign([[each] for each in items])}, {})
+    report.gather()
+    (error,) = report.errors
+    assert error.code == code
+    assert error.more is not None
+    assert error.more.parameters["n"] == 300
+    assert len(error.more.parameters["places"]) == 4
+
+
+def test_repeated_ids_are_named_once(db: None) -> None:
+    items = [item("same", "m1") | {"src": f"Source {n}."} for n in range(100)]
+    _, report = several({"p.json": campaign([[each] for each in items])}, {})
+    report.gather()
+    (error,) = report.errors
+    assert (error.code, error.more and error.more.parameters["n"]) == ("pearmut.other-source", 99)

@@ -165,7 +165,7 @@ def test_suggestions_that_were_left_keep_the_convention_of_their_list() -> None:
         "annotation": [{"A": {"score": 50, "error_spans": given}}],
     }  # fmt: skip
     log = InputFile.holding("log.jsonl", json.dumps(entry).encode())
-    ((_, draft),), report = read(values, "excluded", log=log)
+    ((_, draft),), report = read(values, "excluded", logs=[log])
     assert not report.errors
     marked = [text[each.start : each.end] for each in draft.judgments[0].spans]
     assert marked == ["Er", "ging", "weg"]

@@ -12,6 +12,7 @@ from annotation.judging import judgments
 from annotation.judging.answers import Answer
 from annotation.models import Annotator, Assignment, Campaign, ErrorSpan, Item, Judgment
 from annotation.protocols import Span
+from tests.refusals import refused
 from tests.world import World
 
 MAJOR = Span("target", 0, 3, "major")
@@ -119,7 +120,7 @@ def test_offsets_count_code_points(world: World, assignments: list[Assignment]) 
     use("esa")
     Item.objects.filter(pk=assignments[0].item_id).update(text="👩‍👩‍👧 e\u0301")  # 5 + 1 + 2
     whole = Span("target", 0, 8, "minor")
-    with pytest.raises(ValidationError, match="whose length is 8"):
+    with refused("form.span-place"):
         submit(world, answer(assignments[0], score=5, spans=(Span("target", 0, 9, "minor"),)))
     submit(world, answer(assignments[0], score=5, spans=(whole,)))
     assert ErrorSpan.objects.get().end == 8
@@ -154,7 +155,7 @@ def test_spans_sent_twice_are_stored_once(world: World, assignments: list[Assign
     submit(world, sent)
     assert ErrorSpan.objects.count() == 1
     other = dataclasses.replace(sent, spans=(dataclasses.replace(MAJOR, severity="minor"),))
-    with pytest.raises(judgments.ConflictError, match="differently"):
+    with pytest.raises(judgments.ConflictError):
         submit(world, other)
     assert ErrorSpan.objects.get().severity == "major"
 
@@ -175,7 +176,7 @@ def test_the_edit_window(world: World, assignments: list[Assignment]) -> None:
     submit(world, answer(assignments[0], score=20, seen=1))
     Assignment.objects.update(completed_at=timezone.now() - timedelta(minutes=11))
     again = answer(assignments[0], score=30, seen=2)
-    with pytest.raises(judgments.TooLateError, match="can no longer be changed"):
+    with pytest.raises(judgments.TooLateError):
         submit(world, again)
     assert Judgment.objects.get(is_current=True).score == 20
     # A repeated submit of what is stored is no change, however late it comes.

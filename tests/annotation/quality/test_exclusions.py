@@ -4,7 +4,6 @@ from collections import Counter
 from uuid import uuid4
 
 import pytest
-from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -138,7 +137,7 @@ def test_nobody_is_left_who_has_not_seen_them(world: World) -> None:
     exclude_annotator(annotator=excluded, actor=None, reason="left")
     assert reassign_items(annotator=excluded, actor=None).left == 36
     close_campaign(campaign=campaign)
-    with pytest.raises(ValidationError, match="closed"):
+    with refused("campaign.not-open"):
         reassign_items(annotator=excluded, actor=None)
 
 

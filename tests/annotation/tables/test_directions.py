@@ -16,6 +16,7 @@ from annotation.filters import IN, Filters
 from annotation.models import Campaign
 from dashboards.panel.human import human_scores
 from lifecycle.services import copy_campaign
+from metaeval.messages import message
 from tests.annotation.tables.test_doors import SCORES_API, send, sent
 from tests.metaeval.published import CASES
 from tests.world import World
@@ -85,12 +86,12 @@ def test_the_best_system_of_ted_comes_first(
     for name in ("mean_penalty", "published_penalty"):
         campaign = Campaign.objects.get(slug=f"own-{name}")
         assert campaign.lower_is_better
-        assert "error rate" in campaign.direction
+        assert campaign.direction.code == "direction.stored-lower"
         human = human_scores(campaign, Filters(humans=IN))
         assert human.published_systems is not None
         order = [human.names[place] for place in np.argsort(-human.published_systems)]
         assert (order[:2], order[-1]) == (["refB", "DIDI-NLP"], "ref")
-        assert campaign.direction in [each.text for each in human.warnings]
+        assert campaign.direction in human.warnings
         # The stored values are the published ones.
         values = dict(campaign.published_scores.values_list("system__name", "value"))
         column = TED.splitlines()[0].split("\t").index(name)
@@ -176,6 +177,15 @@ def test_the_same_scores_in_the_other_direction_are_another_import(
     assert "already stored, unchanged" in by_command(as_admin, tmp_path, text, {})
     assert "lower" in by_command(as_admin, tmp_path, text, {"mqm": "higher"})
     assert Campaign.objects.get(slug="own").lower_is_better
+
+
+def test_texts_that_older_sites_stored_are_shown(
+    world: World, as_admin: Client, tmp_path: Path
+) -> None:
+    by_command(as_admin, tmp_path, table("mqm", (0, 1, 5, 2.5)), {})
+    Campaign.objects.filter(slug="own").update(direction="Lower is better: MQM.")
+    warnings = human_scores(Campaign.objects.get(slug="own")).warnings
+    assert message("human.direction", "{text}", text="Lower is better: MQM.") in warnings
 
 
 def test_a_copy_is_of_judgments_to_come(world: World, as_admin: Client, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_the_person_says_what_a_column_holds(world: World, as_admin: Client) -> 
     assert "expired" in as_admin.get(checked.url, follow=True).text
     page = as_admin.get(read.url)
     assert page.status_code == 200
-    assert "The first rows as they were read" in page.text
+    assert "The first rows as they will be stored" in page.text
     assert "a finished campaign with 2 judgments" in page.text
     assert '<option value="annotator" selected>' in page.text
     assert not Campaign.objects.filter(slug="later").exists()
@@ -147,7 +147,7 @@ def test_the_command_with_its_dry_run(world: World, tmp_path: Path) -> None:
     scores = tmp_path / "scores.tsv"
     scores.write_text(SCORES)
     call_command("import_human_scores", scores, test_set="harbour", stdout=out)
-    assert "scores: 1 system, 1 segment, 1 published score: imported." in out.getvalue()
+    assert "harbour-zh-en: 1 system, 1 segment, 1 published score: imported." in out.getvalue()
 
 
 def post(client: Client, address: str = API, text: str = TABLE, **fields: str) -> Any:

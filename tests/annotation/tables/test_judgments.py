@@ -9,6 +9,7 @@ import pytest
 from django.conf import settings
 
 from annotation.exports import FORMATS
+from annotation.imports.first_rows import first_rows
 from annotation.models import Campaign, ErrorSpan, Item, Judgment, System, TestSet
 from annotation.uploads import InputFile
 from metrics import catalogue
@@ -62,7 +63,8 @@ def test_odd_names_three_languages_gaps_documents_and_spans(db: None) -> None:
     assert zh.started_at == datetime(2024, 5, 1, 8, 3, 20, tzinfo=UTC)
     ar = Judgment.objects.get(assignment__annotator__campaign=launched[2].result.campaign)
     assert ar.started_at == datetime(2024, 5, 1, 8, 0, tzinfo=UTC)
-    assert reading.first[1][:6] == ["R1", "2", "alpha", "Output", "35", "1"]
+    _, rows = first_rows(*reading.drafts[0])
+    assert rows[1][:6] == ["R1", "2", "alpha", "Output", "35", "1"]
 
 
 def test_the_same_again_changes_nothing_and_other_scores_are_refused(db: None) -> None:
@@ -307,6 +309,7 @@ def test_a_stored_test_set_has_the_texts(world: World) -> None:
         ("R1|9|strong|80|", "seg_id", "judgments.unknown-segment"),
         ("R1|1.0|strong|80|", "seg_id", "judgments.unknown-segment-near"),
         ("R1|1|Strong|80|", "system", "judgments.unknown-system-near"),
+        ("R1|1||80|", "system", "judgments.no-system"),
         ("R1|1|strong|80|Nope.", "mt", "judgments.differs-from-stored"),
     ],
 )
@@ -418,5 +421,5 @@ def everything(campaign: Campaign) -> list[tuple[object, ...]]:
 def test_the_example_for_download_is_imported(db: None) -> None:
     path = Path(settings.BASE_DIR) / "static/examples/judgments.tsv"
     (launched,) = stored([InputFile.at(path)])
-    assert launched.result.campaign.slug == "judgments"
+    assert launched.result.campaign.slug == "judgments-de-en"
     assert launched.result.n_judgments == 5

@@ -3,9 +3,10 @@
 from annotation.forms.columns import ColumnsForm
 from annotation.uploads.tables.columns import Wanted, propose, renamed
 from annotation.uploads.tables.rows import Table
+from metaeval.messages import message
 
-SEGMENT = Wanted("segment", "Segment", ("segment_id", "seg_id", "sid", "id"))
-OUTPUT = Wanted("output", "Output", ("translation", "hypothesis", "hyp", "mt"))
+SEGMENT = Wanted("segment", message("x.segment", "Segment"), ("segment_id", "seg_id", "sid", "id"))
+OUTPUT = Wanted("output", message("x.output", "Output"), ("translation", "hypothesis", "hyp", "mt"))
 
 
 def test_exact_names_go_before_synonyms_and_those_by_their_order() -> None:
@@ -40,7 +41,7 @@ def test_two_columns_for_one_field_are_refused_by_name() -> None:
 
 
 def test_a_comment_in_brackets_is_not_part_of_a_name() -> None:
-    score = Wanted("score", "Score", ("rating", "quality"))
+    score = Wanted("score", message("x.score", "Score"), ("rating", "quality"))
     assert propose(["quality(0-6)"], [score]) == {"quality(0-6)": "score"}
     assert propose(["Rating [0-100] "], [score]) == {"Rating [0-100] ": "score"}
     assert propose(["(score)"], [score]) == {"(score)": "score"}

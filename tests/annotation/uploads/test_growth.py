@@ -10,10 +10,10 @@ from django.core.cache import cache
 from annotation import uploads
 from annotation.imports.jsonfiles import read_json
 from annotation.uploads import InputFile, Submission
+from annotation.uploads.formats.mqm import read_tags
 from annotation.uploads.media.elements import RefusedTagError, read_tag
 from annotation.uploads.normalising import decode
 from annotation.uploads.problems import Report
-from annotation.uploads.tables.tags import read_tags
 from core.markdown import to_html
 from tests.metaeval.published import DATA
 
@@ -29,6 +29,8 @@ WMT = "<srcset setid='x' srclang='en'><doc docid='d'><seg id=1>"
 STARTS = {
     "set.sgm": WMT,
     "set.xml": "<?xml version='1.0'?><dataset><doc id='d'><src lang='en'><seg id='1'>",
+    "set.tmx": "<tmx><body><tu><tuv xml:lang='en'><seg>",
+    "set.xlf": "<xliff version='1.2'><file><body><trans-unit id='1'><source>",
     "set.tsv": "segment\tsource\treference\n1\t",
     "set.csv": "segment,source,reference\n1,",
     "set.jsonl": "{",

@@ -12,8 +12,9 @@ from sacrebleu.dataset.fake_sgml import FakeSGMLDataset
 from sacrebleu.dataset.wmt_xml import WMTXMLDataset
 
 from annotation.uploads import InputFile, Report, Submission, SystemFile, TestSetDraft
+from annotation.uploads.drafts import REFERENCE, SOURCE
+from annotation.uploads.formats.wmt_xml import is_wmt
 from annotation.uploads.readers import read
-from annotation.uploads.tables.marked import is_marked
 from tests.world import World
 
 DOCUMENTS = {"news.1": 3, "news.2": 2, "talk": 4}
@@ -147,13 +148,13 @@ def test_outputs_alone_and_loose_ampersands(db: None) -> None:
         (
             lambda text: text.replace("<dataset", '<!DOCTYPE d [<!ENTITY a "b">]>\n<dataset'),
             None,
-            "marked.xml",
+            "marked.entities",
         ),
         (lambda text: text.replace('<seg id="2">', '<seg id="1">', 1), 6, "marked.twice"),
         (lambda text: text.replace('<seg id="2">', "<seg>", 1), 6, "marked.segment-id"),
         (lambda text: text.replace('id="news.1"', "", 1), None, "marked.document-id"),
         (lambda text: text.replace(' system="weak"', "", 1), 28, "marked.no-system"),
-        (lambda text: "<?xml version='1.0'?><tmx><tu/></tmx>", None, "marked.no-segments"),
+        (lambda text: "<?xml version='1.0'?><html><p/></html>", None, "marked.no-segments"),
         (lambda text: text.replace("refA talk 你好。", "y" * 100_001), None, "text.too-long"),
     ],
 )  # fmt: skip
@@ -186,8 +187,8 @@ def test_other_languages_than_those_of_the_test_set_are_a_warning(db: None) -> N
     swapped = as_xml().replace('"de"', '"eng"').replace('lang="en"', 'lang="German"')
     _, report = reading(tables=[file("set.xml", swapped.replace('uage="en"', 'uage="en-GB"'))])
     assert [(each.place.row, each.message.parameters) for each in report.warnings] == [
-        (4, {"kind": "source", "stated": "eng", "language": "de"}),
-        (10, {"kind": "reference", "stated": "German", "language": "en"}),
+        (4, {"kind": SOURCE, "stated": "eng", "language": "de"}),
+        (10, {"kind": REFERENCE, "stated": "German", "language": "en"}),
     ]
     assert reading(tables=[file("set.xml", as_xml())])[1].warnings == []
 
@@ -203,8 +204,8 @@ def test_a_plain_text_may_begin_with_a_comment(db: None) -> None:
 
 def test_a_text_of_comments_alone_is_looked_through_once() -> None:
     """Tried in every way, 2 to the power of their number, this would not end."""
-    assert not is_marked("<!-- one --> " * 60 + "two")
-    assert is_marked("<!-- one --> " * 60 + "<srcset>")
+    assert not is_wmt("x", "<!-- one --> " * 60 + "two")
+    assert is_wmt("x", "<!-- one --> " * 60 + "<srcset>")
 
 
 def test_a_system_in_a_file_of_its_own_repeats_the_sources(db: None) -> None:
@@ -227,5 +228,5 @@ def test_the_page_takes_it_as_the_source(world: World, as_admin: Client) -> None
     }  # fmt: skip
     page = as_admin.post(reverse("testset-upload"), words, follow=True)
     assert page.status_code == 200
-    for text in ("strong", "weak", "refB news.1", "read as XML or SGML"):
+    for text in ("strong", "weak", "refB news.1", "read as WMT"):
         assert text in page.text

@@ -65,8 +65,8 @@ TWO = (
 def test_files_of_an_archive_stand_beside_their_segments(db: None) -> None:
     checked = check(TWO, archive(talks__one_wav=wav(), more__two_wav=wav(pitch=2)))
     assert errors(checked) == []
-    token = keep(checked, Sent({}, []), 1)
-    uploads.store(recall(token, 1).draft)
+    token = keep([checked], Sent({}, []), 1)
+    uploads.store(recall(token, 1).drafts[0])
     first, second = Segment.objects.order_by("position")
     # Without a source text the transcript is what metrics read.
     assert first.source == "Guten Morgen."

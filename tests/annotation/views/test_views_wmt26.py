@@ -132,7 +132,7 @@ def test_a_file_of_wmt26_is_rated_through_the_pages_and_goes_out_equal(
     report = Report()
     drafts = pearmut.read(
         as_file("c.json", values), report, source_language="en", target_language="de",
-        log=as_file("log.jsonl", log), name="again",
+        logs=[as_file("log.jsonl", log)], name="again",
         media=[InputFile.sent(SimpleUploadedFile("post1.png", PICTURE))],
     )  # fmt: skip
     assert not report.errors, report.errors

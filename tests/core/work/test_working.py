@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from core.database import waits
 from core.work import claims, kinds, processes, reconciling, sending, working
-from core.work.kinds import Lease
+from core.work.kinds import LOST, Lease
 from tests.core.work.conftest import Errand, Errands, errands
 
 Kind = type[Errands]
@@ -67,7 +67,8 @@ def test_an_error_is_tried_again_and_then_final(
     Errand.objects.create()
     assert working.drain(errands) == 3
     row = Errand.objects.get()
-    assert (row.status, row.times, row.message) == ("failed", 3, "ZeroDivisionError: by nothing")
+    assert (row.status, row.times, row.message.code) == ("failed", 3, "work.unexpected")
+    assert row.message.parameters == {"kind": "ZeroDivisionError", "text": "by nothing"}
     assert kind.ends == [row.pk]
     assert "errand" in logged.getvalue()
 
@@ -244,7 +245,7 @@ def test_a_claim_that_ran_out_is_freed(kind: Kind, sent: list[tuple[int, str]]) 
     reconciling.reconcile({"cpu"})
     row = Errand.objects.get()
     assert (row.status, row.attempts) == ("queued", 1)
-    assert row.message == "Its worker stopped answering."
+    assert row.message == LOST
 
 
 CLAIM = """

@@ -19,6 +19,7 @@ from annotation.models import Campaign, Output, TestSet
 from dashboards.correlations import agreement
 from dashboards.correlations.agreement import correlate
 from dashboards.panel.human import human_scores
+from metaeval.messages import grouped
 from tests.dashboards.documents.working import compute_waiting
 from tests.shared import SharedRows
 from tests.world import World, make_dataset, make_scored_demo, make_user, score
@@ -124,8 +125,10 @@ def test_a_test_set_without_references_says_what_cannot_run(
 ) -> None:
     call_command("import_dataset", "da-annotators", data=data_dir)
     client.force_login(make_user("reader", "researcher"))
-    page = client.get(reverse("correlations", args=["mlqe-en-zh"])).text
-    assert "needs a reference for every segment" in page
+    page = client.get(reverse("correlations", args=["mlqe-en-zh"]))
+    (refused,) = grouped(page.context["refused"])
+    assert refused.code == "run.no-references"
+    assert refused.text in page.text
 
 
 @pytest.mark.needs("extensions.studies")

@@ -21,6 +21,7 @@ from annotation.models import (
     PublishedScore,
 )
 from annotation.quality.exclusions import exclude_annotator, reassign_items
+from annotation.web.navigation import first_steps
 from core.work.models import Now
 from dashboards.documents import kinds
 from dashboards.documents.reasons import Verdict
@@ -229,9 +230,14 @@ def test_the_steps_of_a_draft_are_ticked_once_they_are_done(world: World) -> Non
 
     assert done() == ["Texts", "Task"]
     with_people(world)
-    assert done() == ["Texts", "Task", "Annotators"]
+    assert done() == ["Texts", "Task", "People"]
     without_texts(world)
     assert done() == ["Task"]
+
+
+def test_steps_have_one_name_before_and_after_the_draft_is_saved(world: World) -> None:
+    saved = [str(each.label) for each in steps(fresh(world), "overview")]
+    assert saved == [str(each.label) for each in first_steps("texts")]
 
 
 def test_no_test_set_is_ticked_before_one_is_chosen(world: World, as_admin: Client) -> None:

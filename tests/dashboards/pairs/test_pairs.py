@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from annotation.filters import Filters
 from annotation.models import Campaign, Output
@@ -16,6 +17,7 @@ from dashboards.pairs.document import FIRST, SECOND, Pair, Part, Side
 from dashboards.panel.panel import read_panel
 from dashboards.trust.marks import REFUSED
 from metaeval.messages import Message
+from metrics import imported
 from tests.dashboards.conftest import make_rated
 from tests.shared import SharedRows
 from tests.world import World, make_user
@@ -79,6 +81,18 @@ def test_two_metrics_are_compared_by_pairs_of_outputs(rated: Campaign) -> None:
     ]
     assert found.rows[0].gap == pytest.approx(np.max(z[0] - z[1]))
     assert {row.side for row in found.rows} == {FIRST, SECOND}
+
+
+def test_a_metric_without_a_value_comes_last(rated: Campaign, as_researcher: Client) -> None:
+    outputs = Output.objects.filter(system__in=rated.systems.all()).select_related("system")
+    equal = {(each.system.name, each.segment.key): 0.5 for each in outputs}
+    imported.store(rated.test_set, "constant", equal, {})
+    found = metrics.compute(rated, Filters())
+    assert found.first is not None
+    assert found.second is not None
+    assert "constant" not in found.first.label + found.second.label
+    page = as_researcher.get(reverse("systems", args=[rated.slug]))
+    assert page.context["parts"][0]["lines"][-1][0].label.startswith("constant")
 
 
 def pair(wins: int, losses: int, lead: tuple[float, float] | None) -> Pair:

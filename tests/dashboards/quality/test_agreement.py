@@ -78,6 +78,26 @@ def test_too_few_items_are_said_instead_of_an_interval(
     assert (basis.code, basis.parameters["n"]) == ("agreement.few-items", 4)
 
 
+def test_what_no_interval_has_is_said_once(rated: Campaign, as_researcher: Client) -> None:
+    """One annotator: agreement is undefined, and no method of an interval is named."""
+    others = list(rated.annotators.order_by("pk").values_list("label", flat=True)[1:])
+    answer = as_researcher.get(reverse("quality", args=[rated.slug]), {"without": others})
+    assert 'data-name="basis"' not in answer.text
+    document = answer.context["document"]
+    codes = [each.code for each in document.warnings]
+    assert codes.count("agreement.no-pairs") == 1
+    (alone,) = (each for each in document.warnings if each.code == "agreement.few-shared-items")
+    assert "n" not in alone.parameters
+
+
+def test_both_lines_with_one_method_name_it_once(rated: Campaign, as_researcher: Client) -> None:
+    answer = as_researcher.get(reverse("quality", args=[rated.slug]))
+    document = answer.context["document"]
+    assert document.with_traps is not None
+    assert document.with_traps.methods == document.without_traps.methods
+    assert answer.text.count('data-name="basis"') == 1
+
+
 def test_zero_inflated_scores_are_told_on_the_quality_page(
     rated: Campaign, as_researcher: Client
 ) -> None:

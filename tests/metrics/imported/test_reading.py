@@ -118,14 +118,11 @@ def test_a_missing_cell_is_a_missing_score(world: World, cell: str) -> None:
 
 
 def test_unknown_names_can_be_skipped_and_are_counted(world: World) -> None:
-    result = checked(world, *LONG, "9\tstrong\tCOMET\t1", "1\tother\tCOMET\t1", skips_unknown=True)
+    skip = frozenset({"unknown-segment", "unknown-system"})
+    result = checked(world, *LONG, "9\tstrong\tCOMET\t1", "1\tother\tCOMET\t1", skip=skip)
     assert not result.report.errors
-    skipped = [
-        (each.message.parameters["kind"].code, each.message.parameters["names"])
-        for each in result.report.warnings
-        if each.code == "scores.rows-skipped"
-    ]
-    assert sorted(skipped) == [("scores.segment", ["9"]), ("scores.system", ["other"])]
+    skipped = [each for each in result.report.warnings if each.code == "skip.rows"]
+    assert [each.message.parameters["n"] for each in skipped] == [1, 1]
 
 
 def test_rows_of_other_languages_are_skipped(world: World) -> None:
@@ -134,7 +131,7 @@ def test_rows_of_other_languages_are_skipped(world: World) -> None:
     result = checked(world, *lines)
     assert result.metrics[0].n_systems == 1
     warning = result.report.warnings[0]
-    assert (warning.code, warning.message.parameters["n"]) == ("pair.skipped", 1)
+    assert (warning.code, warning.message.parameters["n"]) == ("pair.of-other-test-sets", 1)
     assert errors(world, lines[0], lines[2])[0].code == "pair.none"
 
 

@@ -4,16 +4,18 @@ from io import StringIO
 import pytest
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from annotation.models import Reference
+from annotation.models import Output, Reference
 from core.work import reconciling, sending, working
 from metrics import registry
-from metrics.models import MetricRun, Slice
+from metrics.models import MetricRun, SegmentScore, Slice
 from metrics.runs import starting
 from tests.metrics import fakes
-from tests.metrics.conftest import plan, reread, take
+from tests.metrics.conftest import drain, plan, reread, take
 from tests.world import World, make_test_set
 
 
@@ -98,12 +100,22 @@ def test_without_references_only_what_needs_none_starts(
     assert [each.code for each in started.refused] == ["run.no-references"]
 
 
-def test_a_single_missing_reference_is_named(world: World) -> None:
+def test_segments_without_a_reference_are_skipped_and_named(world: World, as_admin: Client) -> None:
     Reference.objects.filter(segment__position=2).delete()
+    page = as_admin.get(reverse("run-start", args=[world.test_set.slug]))
+    assert page.context["without_reference"].parameters == {"n": 1, "segments": ["3"]}
     started = starting.start(test_set=world.test_set, metrics=["ter"], enqueue=False)
-    (refusal,) = started.refused
-    assert refusal.code == "run.segments-without-reference"
-    assert refusal.parameters == {"metric": "TER", "n": 1, "first": "3"}
+    assert not started.refused
+    run = drain(started.runs[0])
+    assert (run.status, run.done, run.total) == ("done", run.total, run.total)
+    skipped = set(Output.objects.filter(segment__position=2).values_list("content_key", flat=True))
+    scored = set(SegmentScore.objects.values_list("content_key", flat=True))
+    every = set(Output.objects.values_list("content_key", flat=True))
+    assert scored == every - skipped
+    page = as_admin.get(run.get_absolute_url())
+    (warning,) = page.context["warnings"]
+    assert warning.code == "segments_without_reference"
+    assert warning.message.parameters == {"n": 1, "segments": ["3"]}
 
 
 def test_an_unknown_metric_is_refused(world: World) -> None:

@@ -9,20 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.exceptions import ValidationError
 from django.test import Client
 from django.utils import timezone
 
 from core.work import processes, reconciling, sending, working
+from core.work.kinds import LOST
 from metaeval.messages import message
 from metrics import catalogue
 from metrics.options import Option
 from tests.extensions.neural.checkpoints import small
+from tests.refusals import refused
 from tests.training.doing import run_job
 from training import contract
 from training.contract import JobError, NewMetric, Outcome, TrainingKind, Work
 from training.jobs import starting
-from training.jobs.work import WORKER_ENDED, trainings
+from training.jobs.work import trainings
 from training.models import ParallelCorpus, TrainingJob
 from training.parallel import corpora
 from training.parallel.reading import Row, read_pairs
@@ -155,7 +156,7 @@ def test_a_silent_worker_loses_the_job(corpus: ParallelCorpus) -> None:
     Counting.act = staticmethod(act)
     lost = run_job(start(corpus))
     assert (lost.status, lost.attempts) == ("queued", 1)
-    assert lost.message == WORKER_ENDED
+    assert lost.message == LOST
 
 
 def test_whoever_lost_the_job_stores_nothing(corpus: ParallelCorpus, tmp_path: Path) -> None:
@@ -252,19 +253,23 @@ def test_what_cannot_be_done_says_why(corpus: ParallelCorpus) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
-    [({"upto": 0}, "at least 1"), ({"upto": "x"}, "whole number"), ({"down": 1}, "down")],
+    ("given", "code"),
+    [
+        ({"upto": 0}, "option.problem"),
+        ({"upto": "x"}, "option.problem"),
+        ({"down": 1}, "training.unknown-setting"),
+    ],
 )
-def test_wrong_settings_are_named(corpus: ParallelCorpus, given: Any, message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
+def test_wrong_settings_are_named(corpus: ParallelCorpus, given: Any, code: str) -> None:
+    with refused(code):
         start(corpus, **given)
 
 
 def test_a_corpus_and_a_name_are_needed(corpus: ParallelCorpus) -> None:
-    with pytest.raises(ValidationError, match="corpus"):
+    with refused("training.no-corpus"):
         starting.start(kind="counting", name="x", given={})
     for name in ("!", "ﬃ" * 16):
-        with pytest.raises(ValidationError, match="name"):
+        with refused("training.name-invalid"):
             starting.start(kind="counting", name=name, given={}, corpora=[corpus])
-    with pytest.raises(ValidationError, match="kind"):
+    with refused("training.unknown-kind"):
         starting.start(kind="flying", name="x", given={})

@@ -1,5 +1,6 @@
 """Settings of a sweep against the first: tests as in scipy, and warnings."""
 
+import html
 from typing import Any
 
 import pytest
@@ -69,7 +70,12 @@ def test_the_page_shows_the_differences(as_researcher: Client, corpus: ParallelC
     p = stats.ttest_rel(SECOND, FIRST).pvalue
     cells = "".join(f'<td class="num">{cell}</td>' for cell in ("5", "0.046", f"{p:.4g}"))
     assert f'<th scope="row">alpha=10.0</th>{cells}' in page
-    assert "exact p-value is 0.062" in page
+    tested = differences.over_seeds(table.trainings_of("alphas"))
+    assert tested is not None
+    (few,) = [each for each in tested.warnings if "smallest" in each.parameters]
+    # All 2 ** 5 signs of five differences are as likely; the test is two-sided.
+    assert few.parameters["smallest"] == 2 / 2**5
+    assert few.text in html.unescape(page)
     assert "fewer than two seeds have finished with both: alpha=20.0." in page
     assert "manage.py train_results alphas" in page
 

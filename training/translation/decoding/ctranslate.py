@@ -53,7 +53,7 @@ def best(checkpoint: Checkpoint, rows: Sequence[Row], beam: Beam) -> list[Found]
 
 
 def serves(checkpoint: Checkpoint, rows: Sequence[Row], beam: Beam) -> bool:
-    """Whether CTranslate2 finds the outputs of rows."""
+    """Return whether CTranslate2 finds the outputs of rows."""
     config = checkpoint.model.config
     return (
         type(checkpoint.model) is MarianMTModel
@@ -66,8 +66,10 @@ def serves(checkpoint: Checkpoint, rows: Sequence[Row], beam: Beam) -> bool:
 
 
 def _search(checkpoint: Checkpoint, rows: Sequence[Row], beam: Beam) -> list[Found | None]:
-    """None is what transformers have to find: an output that reaches its own limit, as here the
-    limit is that of all rows, and one beside which a piece was found that no output may hold.
+    """Search with CTranslate2; None for rows that transformers must decode.
+
+    These are outputs that reach their own limit, because the limit here is that of all rows, and
+    outputs with a hypothesis that has a forbidden piece.
     """
     served, limits = _served(checkpoint), [limit_of(checkpoint, row) for row in rows]
     has_tokens = has_length_tokens(checkpoint)
@@ -105,7 +107,7 @@ def _served(checkpoint: Checkpoint) -> Served:
 
 
 def _best(served: Served, result: Any, n_first: int) -> Found:
-    """CTranslate2 divides by a length that counts the tokens before an output."""
+    """Return the best output; CTranslate2 divides by a length that includes the prefix."""
     found = [
         Found(
             tuple(served.ids[piece] for piece in pieces[n_first:]),
@@ -121,8 +123,11 @@ def _holds(banned: set[str], result: Any, n_first: int) -> bool:
 
 
 def _specification(checkpoint: Checkpoint, pieces: list[str]) -> Any:
-    """CTranslate2's own reader of Marian would take the padding's row away, which outputs begin
-    with: training moves it where input and output share weights."""
+    """Return the model for CTranslate2, read as BART.
+
+    CTranslate2's reader of Marian models would remove the row of the padding, with which outputs
+    begin; training changes that row if input and output share weights.
+    """
     model, tokenizer = checkpoint.model, checkpoint.tokenizer
     model.config.normalize_before = model.config.normalize_embedding = False
     spec = BartLoader().get_model_spec(model)

@@ -74,7 +74,7 @@ def limit_of(checkpoint: Checkpoint, row: Row) -> int:
 
 
 def _batches(checkpoint: Checkpoint, rows: Sequence[Row], beam: Beam) -> Iterator[list[int]]:
-    """Rows of about one length together, the longest first."""
+    """Return batches of rows of similar length, the longest first."""
     room = ROOM["cuda" if "cuda" in str(checkpoint.device) else "cpu"]
     order = sorted(
         range(len(rows)), key=lambda n: (-len(rows[n].source), -(rows[n].target_length or 0))

@@ -66,7 +66,7 @@ def refusals(
                 "The longest target length is {wanted} (in {unit}), but {model} supports lengths "
                 "up to {longest}.",
                 wanted=max(known),
-                unit=request.unit,
+                unit=lengths.UNITS[request.unit],
                 model=name,
                 longest=longest,
             )

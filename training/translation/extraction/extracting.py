@@ -108,7 +108,7 @@ class Extractor:
 
 
 def _cosines(read: Sequence[_Words], asked: Sequence[tuple[int, Mask]]) -> Floats:
-    """Cosines between the sum of the words that are in and that of all, by sentence at once."""
+    """Compute cosines between the sum of the chosen words and that of all words, per sentence."""
     found = np.empty(len(asked))
     numbers: Any = np.array([n for n, _ in asked])
     for n in np.unique(numbers):

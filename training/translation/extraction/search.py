@@ -90,7 +90,7 @@ def search(sentences: Sequence[Sentence], score: Score) -> list[Mask]:
 
 
 def extracts(n: int, length: int) -> Iterator[Mask]:
-    """All extracts of a length, in the order of their words."""
+    """Return all extracts of a length, in the order of their words."""
     for chosen in combinations(range(n), length):
         mask = np.zeros(n, dtype=bool)
         mask[list(chosen)] = True
@@ -135,7 +135,7 @@ class _Climb:
         self.scores = np.full(self.budget.restarts, -np.inf)
 
     def propose(self, step: int) -> Mask:
-        """The first extracts, later each with one word in the place of another."""
+        """Return the first extracts, later each with one word replaced by another."""
         if not step:
             return self.masks
         out, into = self.rng.random((2, *self.masks.shape))

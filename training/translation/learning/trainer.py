@@ -61,7 +61,7 @@ class Trainer(Seq2SeqTrainer):
         return metrics
 
     def _save_checkpoint(self, *args: Any, **kwargs: Any) -> None:
-        """Where that fails nothing of it stays, and what the disk refused is raised."""
+        """Save a checkpoint; if that fails, remove it and raise what the disk refused."""
         folder = Path(str(self.args.output_dir)) / f"checkpoint-{self.state.global_step}"
         try:
             super()._save_checkpoint(*args, **kwargs)  # type: ignore[no-untyped-call]

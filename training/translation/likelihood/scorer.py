@@ -66,7 +66,7 @@ class Likelihood(MeanOfSegments):
         self.begin = _begin(self.loaded)
 
     def signature(self) -> str:
-        """Everything that changes a value."""
+        """Return a signature of everything that changes a value."""
         fields: dict[str, str | int] = {
             "checkpoint": self.info.checkpoint,
             "weights": self.loaded.weights,
@@ -109,7 +109,7 @@ class Likelihood(MeanOfSegments):
         return np.array([found[pair] for pair in pairs], dtype=np.float64).reshape(-1, 1)
 
     def _read(self, pair: Pair) -> tuple[Row, list[int]]:
-        """The pieces of both texts, cut to what the model takes; the first keeps its end."""
+        """Return the pieces of both texts, cut to the model's limit; the first keeps its end."""
         given, longest = self.loaded.read(pair[0]), self.loaded.limit
         if len(given) > longest:
             truncation.note(pair[0])
@@ -138,7 +138,7 @@ class Likelihood(MeanOfSegments):
 
 
 def _begin(checkpoint: Checkpoint) -> list[int]:
-    """The begin token of models that write one (BART)."""
+    """Return the begin token of models that write one (BART)."""
     around = checkpoint.tokenizer.build_inputs_with_special_tokens([])
     begin = checkpoint.tokenizer.bos_token_id
     return [int(begin)] if begin is not None and around[:1] == [begin] else []

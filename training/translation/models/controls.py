@@ -68,7 +68,7 @@ def _powers(width: int, device: torch.device) -> Tensor:
 
 
 def _in_turn(angles: Tensor) -> Tensor:
-    """Sine and cosine of every angle beside each other."""
+    """Interleave the sines and cosines of angles."""
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
 
 
@@ -88,7 +88,7 @@ class Step:
         return self.words.shape[-1]
 
     def left(self, cap: int) -> Tensor:
-        """The steps that are left, at most `cap`."""
+        """Return the remaining steps, at most `cap`."""
         return remaining(self.lengths, self.positions, cap)
 
 

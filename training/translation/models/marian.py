@@ -106,7 +106,10 @@ def build(options: Mapping[str, Any], n_pieces: int, special: Mapping[str, int])
 
 
 def _depth(options: Mapping[str, Any]) -> float:
-    """How often words are multiplied by √width, halved: they are to reach the layers as units."""
+    """Return the exponent of width that embeddings are scaled by: 0.5, or 1 if scaled twice.
+
+    Initial weights are divided by it, so that embeddings reach the layers with unit variance.
+    """
     is_scaled_twice = (options["control"], options["form"]) == controls.TWICE
     return 1.0 if is_scaled_twice else 0.5
 

@@ -62,7 +62,10 @@ class TranslateForm(forms.Form):
         initial=AUTO,
         label=_("Method"),
     )
-    unit = forms.ChoiceField(choices=[(unit, unit) for unit in UNITS], label=_("Length counted in"))
+    unit = forms.ChoiceField(
+        choices=lambda: [(key, translated(label)) for key, label in UNITS.items()],
+        label=_("Length counted in"),
+    )
     beam = forms.IntegerField(min_value=1, max_value=64, initial=4, label=_("Beams"))
     metric = forms.CharField(
         required=False,

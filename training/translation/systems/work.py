@@ -11,14 +11,14 @@ from importlib.util import find_spec
 from django.db.models import QuerySet
 
 from core.work.claims import fail, give_back
-from core.work.kinds import Lease, WorkKind
+from core.work.kinds import Lease, WorkKind, unexpected
 from core.work.models import Now
 from core.work.working import do_one
 from metaeval.messages import Message
 from metrics.base import MetricError
 from metrics.stock import inventory
 from training.contract import JobError, StoppedError
-from training.jobs.work import missing_checkpoint, missing_package, store_lacks, unexpected
+from training.jobs.work import missing_checkpoint, missing_package, store_lacks
 from training.models import Translation
 
 logger = logging.getLogger(__name__)

@@ -38,12 +38,14 @@ WORDS = ("text", "words", "span_text", "marked_text", "error_text")
 class RawSpan:
     """A span as it stands: `values` by the names of a span's JSON, and where it was read.
 
-    `texts` are those of its row, by side, in which its offsets are counted.
+    `texts` are those of its row, by side, in which its offsets are counted. A span of our own
+    export is exact.
     """
 
     values: Mapping[str, Any]
     place: Place
     texts: Mapping[str, str] = field(default_factory=dict)
+    is_exported: bool = False
 
     @property
     def severity(self) -> str:
@@ -51,11 +53,19 @@ class RawSpan:
         return str(self.values.get("severity") or "").strip().lower()
 
 
-def raw_spans(row: Row, report: Report) -> list[RawSpan]:
-    """Return the spans of a row: of its severity columns, and of its JSON cell."""
+def raw_spans(row: Row, report: Report, severity: str = "") -> list[RawSpan]:
+    """Return the spans of a row: of its severity columns, and of its JSON cell.
+
+    `severity` is that of spans in JSON that name none.
+    """
     given = {SOURCE: row.cells.get("source"), TARGET: row.cells.get("output")}
     texts = {side: text for side, text in given.items() if isinstance(text, str)}
-    found = [RawSpan(value, row.at("spans"), texts) for value in _values(row, report)]
+    found, is_exported = [], row.sheet.is_exported
+    for value in _values(row, report):
+        path = value.get("path")
+        place = row.place._replace(field=path) if isinstance(path, str) else row.at("spans")
+        given = value if value.get("severity") else value | {"severity": severity}
+        found.append(RawSpan(given, place, texts, is_exported))
     if row.sheet.has_span_rows or "severity" in row.cells:
         names = {"span_start": "start", "span_end": "end"}
         fields = ("severity", "category", "side", "span_start", "span_end")
@@ -92,6 +102,20 @@ def _unquoted(cell: Any) -> Any:
     return cell
 
 
+def other_words(values: Mapping[str, Any], marked: str) -> Message | None:
+    """Return what is wrong where a file repeats other words than its offsets mark."""
+    words = next((w for n in WORDS if isinstance(w := values.get(n), str) and w), "")
+    if not words or words.split() == marked.split():
+        return None
+    return message(
+        "judgments.span-marks-other-words",
+        "The offsets mark “{marked}”, but the file gives the text “{words}”. Check whether the "
+        "offsets are of another text.",
+        marked=marked[:40],
+        words=words[:40],
+    )
+
+
 @dataclass
 class SpanReader:
     """Turns spans as they stand into spans here; `counts` says what could not be known."""
@@ -103,12 +127,36 @@ class SpanReader:
 
     def read(self, raws: Sequence[RawSpan], source: str, output: str) -> tuple[Span, ...]:
         """Return the spans of a judgment; empty texts are texts that nobody has."""
-        kept = [raw for raw in raws if raw.severity != UNDECIDED]
+        kept = [raw for raw in raws if raw.is_exported or raw.severity != UNDECIDED]
         self.counts["undecided"] += len(raws) - len(kept)
         spans = [self._span(raw, source, output) for raw in kept]
         return tuple(span for span in spans if span is not None)
 
+    def _exact(self, raw: RawSpan, source: str, output: str) -> Span | None:
+        """Return a span of our own export as it stands, if it lies in its text or is a token."""
+        values, scheme = raw.values, self.protocol.spans
+        side, severity = values.get("side"), str(values.get("severity"))
+        start: Any = values.get("start")
+        end: Any = values.get("end")
+        category = str(values.get("category") or "")
+        if scheme is None or severity not in scheme.severity_keys:
+            self.report.error(self._unknown_severity(raw), raw.place)
+            return None
+        are_numbers = isinstance(start, int) and isinstance(end, int)
+        if side not in (SOURCE, TARGET) or not are_numbers or not 0 <= start < end < 2**31:
+            refusal = message("judgments.span-changed", "The error span is not as it was exported.")
+            self.report.error(refusal, raw.place)
+            return None
+        text = source if side == SOURCE else output
+        n_tokens = len(scheme.tokens) if side == TARGET else 0
+        self.counts["unplaced"] += not text
+        if text and end > len(text) + n_tokens:
+            self.report.error(_outside(start, end, len(text)), raw.place)
+        return Span(side, start, end, severity, category[:LONGEST_CATEGORY])
+
     def _span(self, raw: RawSpan, source: str, output: str) -> Span | None:
+        if raw.is_exported:
+            return self._exact(raw, source, output)
         scheme = self.protocol.spans
         if scheme is None or raw.severity not in scheme.severity_keys:
             self.report.error(self._unknown_severity(raw), raw.place)
@@ -138,21 +186,21 @@ class SpanReader:
         start, end = (0, len(text) or 1) if omitted or word in WHOLE else found
         self.counts["unplaced"] += not text
         if text and not 0 <= start < end <= len(text):
-            refusal = message(
-                "judgments.span-outside",
-                "[{start:d}, {end:d}) is outside the text, which has {n} characters.",
-                start=start,
-                end=end,
-                n=len(text),
-            )
-            self.report.error(refusal, raw.place)
+            self.report.error(_outside(start, end, len(text)), raw.place)
             return None
-        self._compare_words(raw, text[start:end])
+        if text and (differs := other_words(raw.values, text[start:end])):
+            self.report.error(differs, raw.place)
         start, end = moved.place(start), moved.place(end)
         return Span(side, start, end, raw.severity, self._category(raw, omitted))
 
     def _unknown_severity(self, raw: RawSpan) -> Message:
         scheme = self.protocol.spans
+        if not raw.severity:
+            return message(
+                "judgments.no-severity",
+                "The severity of the error is missing. State that of errors that name none "
+                "(command line: --severity; API: severity).",
+            )
         if scheme and raw.severity == CRITICAL:
             # GEMBA-MQM counts 25 (Kocmi and Federmann 2023), Unbabel 10.
             return message(
@@ -169,21 +217,6 @@ class SpanReader:
             severities=[each.key for each in scheme.severities] if scheme else [],
         )
 
-    def _compare_words(self, raw: RawSpan, marked: str) -> None:
-        """Compare the marked words with those that the file says, where it does."""
-        words = next((w for n in WORDS if isinstance(w := raw.values.get(n), str) and w), "")
-        if words and marked and words.split() != marked.split():
-            self.report.error(
-                message(
-                    "judgments.span-marks-other-words",
-                    "The offsets mark “{marked}”, but the file gives the text “{words}”. Check "
-                    "whether the offsets are of another text.",
-                    marked=marked[:40],
-                    words=words[:40],
-                ),
-                raw.place,
-            )
-
     def _ends(self, raw: RawSpan, word: str, text: str) -> tuple[int, int] | None:
         """Return start and end; (-1, -1) is an omission, None is wrong and reported."""
         is_tool = "start_i" in raw.values
@@ -192,6 +225,10 @@ class SpanReader:
             return 0, 0
         if any(str(each).strip().lower() == MISSING for each in pair):
             return -1, -1
+        if all(each in (None, "") for each in pair):
+            refusal = message("judgments.offsets-missing", "Start and end of the span are missing.")
+            self.report.error(refusal, raw.place)
+            return None
         ends = [_whole(each) for each in pair]
         if ends[0] is None or ends[1] is None or ends[0] < 0:
             refusal = message(
@@ -239,6 +276,16 @@ class SpanReader:
         if omitted and has_categories and category in ("", "other"):
             return OMISSION
         return category or ("other" if has_categories else "")
+
+
+def _outside(start: int, end: int, n: int) -> Message:
+    return message(
+        "judgments.span-outside",
+        "[{start:d}, {end:d}) is outside the text, which has {n} characters.",
+        start=start,
+        end=end,
+        n=n,
+    )
 
 
 def _whole(value: Any) -> int | None:

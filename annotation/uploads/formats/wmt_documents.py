@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
+from annotation.uploads.formats.base import Content, Import, tables_of
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.pairs import languages_of
 from annotation.uploads.tables.rows import Table
@@ -21,12 +22,17 @@ REFERENCE = re.compile(r"refs\.(?P<name>[^.]+)(\.ref)?")
 Row = dict[str, Any]
 
 
-def split_documents(tables: Sequence[Table], report: Report) -> list[Table]:
-    """Return tables in which documents of WMT are split; others stay as they are."""
-    named = [_with_references(table) for table in tables]
-    wmt = [table for table in named if _is_of_wmt(table)]
+def is_wmt(table: Table) -> bool:
+    """Return True if ids name the languages, and no column numbers segments."""
+    is_keyed = "doc_id" in table.columns and not column_of("segment", table.columns)
+    return is_keyed and bool(table.rows) and all(languages_of(_id(row)) for _, row in table.rows)
+
+
+def read(contents: Sequence[Content], to: Import) -> list[Table]:
+    """Return the tables with a row for each paragraph; unchanged if none has sources."""
+    wmt = [with_references(table) for table in tables_of(contents)]
     if not any(column_of("source", table.columns) for table in wmt):
-        return named
+        return wmt
     texts = {id(table): _texts(table) for table in wmt}
     counts: dict[str, set[int]] = {}
     for table in wmt:
@@ -48,24 +54,15 @@ def split_documents(tables: Sequence[Table], report: Report) -> list[Table]:
             n=len(keys),
             documents=truncated(keys),
         )
-        report.warn(text)
-    return [
-        _split(table, texts[id(table)], whole, sources, report) if table in wmt else table
-        for table in named
-    ]
+        to.report.warn(text)
+    return [_split(table, texts[id(table)], whole, sources, to.report) for table in wmt]
 
 
 def _id(row: Row) -> str:
     return str(row.get("doc_id"))
 
 
-def _is_of_wmt(table: Table) -> bool:
-    """Return True if ids name the languages, and no column numbers segments."""
-    is_keyed = "doc_id" in table.columns and not column_of("segment", table.columns)
-    return is_keyed and bool(table.rows) and all(languages_of(_id(row)) for _, row in table.rows)
-
-
-def _with_references(table: Table) -> Table:
+def with_references(table: Table) -> Table:
     """Rename the references in WMT's `refs` as fields."""
     found = {c: f"reference_{m['name']}" for c in table.columns if (m := REFERENCE.fullmatch(c))}
     if not found:

@@ -2,7 +2,7 @@
 
 Source: github.com/google/wmt-mqm-human-evaluation, and the README of Marot for `metadata`: the
 first and last token of each marked part (`source_spans`, `target_spans`), with the tokens once for
-each segment. Tags take precedence over tokens.
+each segment, and the time of each error. Tags take precedence over tokens.
 """
 
 import json
@@ -12,39 +12,67 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
+from annotation.uploads.formats.base import Content, Import, tables_of
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table
-from metaeval.messages import Message, MessageError, message, plural
+from metaeval.messages import Message, MessageError, message, plural, truncated
 
 NEEDED = ("system", "rater", "source", "target", "category", "severity")
 IDS = ("system", "doc", "docsegid", "doc_id", "seg_id", "globalsegid")
 MADE = ("side", "span_start", "span_end")
+TIME = "submitted_at"
 TAG = re.compile(r"</?v>")
+# Marot adds a blank to a text that is marked to its end, which other rows do not have. Where the
+# blank alone is marked, the sign before it is.
+BLANK_END = re.compile(r"(?:(?P<last>[^<>])<v>)?\s</v>$")
+# What is read of `metadata`.
+USED = frozenset(("timestamp", "segment", "source_spans", "target_spans", "marked_text"))
 SIDES = ("source", "target")
 NO_ERROR, PLANTED, POST_EDITED = "noerror", "hotwtest", "post-edited"
 Cells = dict[str, Any]
 
 
-def untag(table: Table, report: Report) -> None:
-    """Replace the tags of a table by columns of offsets; leave other tables unchanged."""
-    names = {column.lower(): column for column in table.columns}
-    if not all(name in names for name in NEEDED):
-        return
-    if not any(TAG.search(str(cells.get(names[s]))) for _, cells in table.rows for s in SIDES) and (
-        "metadata" not in names
-    ):
-        return
+def has_tags(table: Table) -> bool:
+    """Return True for a table of errors that tags or tokens mark."""
+    names = _names(table)
+    return all(name in names for name in NEEDED) and (
+        "metadata" in names
+        or any(TAG.search(str(cells.get(names[side]))) for _, cells in table.rows for side in SIDES)
+    )
+
+
+def _names(table: Table) -> dict[str, str]:
+    return {column.lower(): column for column in table.columns}
+
+
+def read(contents: Sequence[Content], to: Import) -> Iterator[Table]:
+    """Yield the tables with columns of offsets instead of tags and tokens."""
+    for table in tables_of(contents):
+        _untag(table, to.report)
+        yield table
+
+
+def _untag(table: Table, report: Report) -> None:
+    names = _names(table)
     counts: Counter[str] = Counter()
-    tokens = _Tokens(names)
+    metadata = _Metadata(names)
     rows = []
     for number, cells in table.rows:
-        row = _row(table.file, number, cells, names, tokens, counts, report)
+        row = _row(table.file, number, cells, names, metadata, counts, report)
         rows += [(number, row)] if row is not None else []
     table.rows = _without_post_edited(rows, names, counts)
-    table.columns = [*table.columns, *MADE]
+    table.columns = [*(c for c in table.columns if c != metadata.column), *MADE]
+    metadata.add_times(table)
     for what, warning in WARNINGS.items():
         if counts[what]:
             report.warn(warning(counts[what]), Place(table.file))
+    if metadata.unused:
+        text = message(
+            "mqm.metadata",
+            "Of “metadata”, tokens and times are used. Not used: {keys}.",
+            keys=truncated(list(metadata.unused), 20),
+        )
+        report.warn(text, table.head)
 
 
 def _planted(n: int) -> Message:
@@ -122,58 +150,85 @@ def _without_post_edited(
     columns = [names[name] for name in IDS if name in names]
     seen: dict[tuple[Any, ...], dict[str, set[Any]]] = {}
     for _, cells in rows:
-        key = tuple(cells.get(column) for column in columns)
-        annotators = seen.setdefault(key, {}).setdefault(cells[names["target"]], set())
-        annotators.add(cells.get(names["rater"]))
+        key = tuple(str(cells.get(column)) for column in columns)
+        annotators = seen.setdefault(key, {}).setdefault(str(cells.get(names["target"])), set())
+        annotators.add(str(cells.get(names["rater"])))
     usual = {
         key: max(targets, key=lambda text: len(targets[text])) for key, targets in seen.items()
     }
     kept = [
         (number, cells)
         for number, cells in rows
-        if usual[tuple(cells.get(column) for column in columns)] == cells[names["target"]]
+        if usual[tuple(str(cells.get(column)) for column in columns)]
+        == str(cells.get(names["target"]))
     ]
     counts[POST_EDITED] += len(rows) - len(kept)
     return kept
 
 
-class _Tokens:
-    """The tokens of each segment and system, which only one of its rows has."""
+class _Metadata:
+    """What `metadata` has: the tokens of each segment, in one of its rows, and times of errors.
+
+    `unused` are its other keys.
+    """
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self.columns = [names[name] for name in IDS if name in names]
-        self.metadata = names.get("metadata", "")
-        self.seen: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+        self.column, self.rater = names.get("metadata", ""), names["rater"]
+        self.tokens: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+        self.latest: dict[tuple[Any, ...], float] = {}
+        self.unused: dict[str, None] = {}
 
-    def marks(self, cells: Cells, side: str, text: str) -> list[tuple[int, int]]:
-        """Return [start, end) of what `metadata` marks in a text.
+    def take(self, cells: Cells) -> Mapping[str, Any]:
+        """Remove the metadata of a row and return them."""
+        try:
+            values = json.loads(cells.pop(self.column, "") or "{}")
+        except (ValueError, RecursionError, TypeError):
+            values = None
+        if not isinstance(values, dict):
+            self.unused.setdefault(self.column)
+            return {}
+        self.unused |= dict.fromkeys(key for key in values if key not in USED)
+        if isinstance(values.get("segment"), dict):
+            self.tokens[self._key(cells)] = values["segment"]
+        time = values.get("timestamp")
+        if isinstance(time, int | float):
+            key = (*self._key(cells), str(cells.get(self.rater)))
+            self.latest[key] = max(time, self.latest.get(key, time))
+        return values
+
+    def _key(self, cells: Cells) -> tuple[Any, ...]:
+        return tuple(str(cells.get(column)) for column in self.columns)
+
+    def add_times(self, table: Table) -> None:
+        """Give every row the time of the last error of its judgment, where times are known."""
+        if self.latest and TIME not in table.columns:
+            table.columns.append(TIME)
+            for _, cells in table.rows:
+                key = (*self._key(cells), str(cells.get(self.rater)))
+                cells |= {TIME: self.latest[key]} if key in self.latest else {}
+
+    def marks(
+        self, cells: Cells, values: Mapping[str, Any], side: str, text: str
+    ) -> list[tuple[int, int]]:
+        """Return [start, end) of what the metadata of a row mark in a text.
 
         Raises TagError if there is no such token, or the tokens are not those of the text.
         """
-        try:
-            values = json.loads(cells.get(self.metadata) or "{}")
-        except (ValueError, RecursionError):
-            return []
-        key = tuple(cells.get(column) for column in self.columns)
-        if not isinstance(values, dict):
-            return []
-        if isinstance(values.get("segment"), dict):
-            self.seen[key] = values["segment"]
         marked = values.get(f"{side}_spans") or []
         if not marked:
             return []
-        tokens = self.seen.get(key, {}).get(f"{side}_tokens")
+        tokens = self.tokens.get(self._key(cells), {}).get(f"{side}_tokens")
         if not isinstance(tokens, list) or "".join(map(str, tokens)) != text:
             raise TagError(
                 message(
                     "mqm.tokens",
-                    "The tokens in {tokens} are not those of the {side}.",
+                    "The tokens in {tokens} are not those of the text.",
                     tokens=f"{side}_tokens",
-                    side=side,
                 )
             )
         ends = [0, *accumulate(len(str(token)) for token in tokens)]
-        return [_between(ends, each) for each in marked]
+        return [_between(ends, each) for each in (marked if isinstance(marked, list) else [marked])]
 
 
 def _between(ends: Sequence[int], pair: Any) -> tuple[int, int]:
@@ -228,18 +283,19 @@ def _row(
     number: int,
     cells: Cells,
     names: Mapping[str, str],
-    tokens: _Tokens,
+    metadata: _Metadata,
     counts: Counter[str],
     report: Report,
 ) -> Cells | None:
     """Return a row with plain texts and offsets, or None for a row that is not a judgment."""
     found: list[tuple[str, int, int]] = []
+    values = metadata.take(cells)
     for side in SIDES:
-        given = str(cells.get(names[side]) or "")
+        given = BLANK_END.sub(_without_blank, str(cells.get(names[side]) or ""))
         counts["unclosed"] += given.count("<v>") > given.count("</v>")
         try:
             cells[names[side]], parts = read_tags(given)
-            parts = parts or tokens.marks(cells, side, cells[names[side]])
+            parts = parts or metadata.marks(cells, values, side, cells[names[side]])
         except TagError as error:
             report.error(error.message, Place(file, number, names[side]))
             continue
@@ -258,6 +314,10 @@ def _row(
     counts["unplaced"] += not found
     side = found[0][0] if found else "none"
     return cells | dict(zip(MADE, (side, *_around(found)), strict=True))
+
+
+def _without_blank(found: re.Match[str]) -> str:
+    return f"<v>{found['last']}</v>" if found["last"] else "</v>"
 
 
 def _reasons(cells: Cells, names: Mapping[str, str], words: set[str]) -> Iterator[str]:

@@ -10,16 +10,18 @@ skipped, as in sacreBLEU.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-from xml.parsers import expat
 
+from annotation.uploads import drafts
+from annotation.uploads.formats.base import Content, Import
+from annotation.uploads.formats.xml import parse_xml
 from annotation.uploads.media.markup import Start, read_markup
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, too_long
 from core import languages
 from metaeval.messages import Message, message, plural
 
-# Possessive quantifiers: with backtracking, many comments would take exponential time.
+# Any other XML too: the reader says what it should have been. Possessive quantifiers: with
+# backtracking, many comments would take exponential time.
 MARKED = re.compile(
     r"\ufeff?(?>\s+|<!--.*?-->)*+(<\?xml\b|<!DOCTYPE\b|<(dataset|(src|ref|tst)set|mteval)\b)",
     re.I | re.S,
@@ -27,7 +29,7 @@ MARKED = re.compile(
 XML = re.compile(r"\ufeff?\s*(<\?xml\b|<dataset\b)", re.I)
 SOURCE, REFERENCE, SYSTEM = "source", "reference", "system"
 SETS = {"srcset": SOURCE, "refset": REFERENCE, "tstset": SYSTEM}
-PARTS = {"src": (SOURCE, "lang"), "ref": (REFERENCE, "translator"), "hyp": (SYSTEM, "system")}
+ELEMENTS = {"src": (SOURCE, "lang"), "ref": (REFERENCE, "translator"), "hyp": (SYSTEM, "system")}
 # Ids of a single reference in SGML.
 ONLY = ("", "ref", "reference")
 # Attributes with the language of an element's texts.
@@ -36,14 +38,15 @@ STATED = {
     REFERENCE: ("lang", "trglang"),
     SYSTEM: ("language", "trglang"),
 }
+NAMES = {SOURCE: drafts.SOURCE, REFERENCE: drafts.REFERENCE, SYSTEM: drafts.OUTPUT}
 # More languages than a test set has; bounds the time.
 MOST_STATED = 10
 Column = tuple[str, str]
 
 
-def is_marked(start: str) -> bool:
-    """Return True if the beginning of a file is that of XML or SGML."""
-    return bool(MARKED.match(start))
+def is_wmt(name: str, text: str) -> bool:
+    """Return True if a file is a test set in XML or SGML."""
+    return bool(MARKED.match(text))
 
 
 @dataclass
@@ -68,7 +71,7 @@ class _File:
     _texts: list[str] = field(default_factory=list)
 
     def start(self, tag: str, given: Mapping[str, str], line: int) -> None:
-        """An element begins."""
+        """Handle the beginning of an element."""
         tag, values = tag.lower(), {name.lower(): value for name, value in given.items()}
         if self._segment is not None:
             self.n_elements += 1
@@ -77,8 +80,8 @@ class _File:
             self._state(self._set[0], values, line)
         elif tag == "doc":
             self._begin_document(values, line)
-        elif tag in PARTS:
-            kind, name = PARTS[tag]
+        elif tag in ELEMENTS:
+            kind, name = ELEMENTS[tag]
             self._part = _column(kind, values.get(name, ""))
             self._state(kind, values, line)
             if kind == SYSTEM and not self._part[1] and not self._is_suite:
@@ -113,12 +116,12 @@ class _File:
         self._segment, self._texts = (line, f"{self._document}:{segment}"), []
 
     def text(self, data: str) -> None:
-        """Characters between tags."""
+        """Handle characters between tags."""
         if self._segment is not None:
             self._texts.append(data)
 
     def end(self, tag: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
         if tag.lower() == "doc":
             self._document, self._is_suite = None, False
         if tag.lower() != "seg" or self._segment is None:
@@ -137,7 +140,7 @@ class _File:
         self.documents[key] = self._document or ""
 
     def finish(self) -> None:
-        """The file has ended."""
+        """Report what is wrong with the file as a whole, at its end."""
         place = Place(self.name)
         if self._document is not None or self._segment is not None:
             text = message(
@@ -189,48 +192,24 @@ def _read(name: str, text: str, report: Report) -> _File | None:
                 file.start(part.name, part.attributes, part.line)
             else:
                 file.end(part.name)
-    elif not _read_xml(file, text, report):
+    elif not parse_xml(name, text, file, report):
         return None
     file.finish()
     return file if file.columns else None
 
 
-def _read_xml(file: _File, text: str, report: Report) -> bool:
-    """Return True if it was XML; declared entities are refused, since they may expand endlessly."""
-    parser = expat.ParserCreate("utf-8")
-    parser.buffer_text = True
-    parser.StartElementHandler = lambda tag, given: file.start(tag, given, parser.CurrentLineNumber)
-    parser.CharacterDataHandler, parser.EndElementHandler = file.text, file.end
-
-    def refuse(*_: Any) -> None:
-        raise expat.error("it declares entities")
-
-    parser.EntityDeclHandler = refuse
-    try:
-        parser.Parse(text.encode(), True)
-    except expat.ExpatError as error:
-        reason = expat.ErrorString(error.code) if hasattr(error, "code") else str(error)
-        line = parser.CurrentLineNumber
-        refusal = message("marked.xml", "The XML cannot be read: {reason}.", reason=reason)
-        report.error(refusal, Place(file.name, line))
-        return False
-    return True
-
-
-def marked_tables(
-    texts: Sequence[tuple[str, str]], pair: tuple[str, str], report: Report
-) -> Iterator[Table]:
-    """Yield the tables of XML and SGML files, given as names and contents.
+def read(contents: Sequence[Content], to: Import) -> Iterator[Table]:
+    """Yield the tables of XML and SGML files.
 
     Sources come from one file, references from all, and outputs from each; sources in several files
-    must be equal. The report warns if they state other languages than the `pair` of source and
-    target.
+    must be equal. The report warns if they state other languages than those of the test set.
     """
-    read = (_read(name, text, report) for name, text in texts)
-    files = [file for file in read if file is not None]
+    report = to.report
+    read_in = (_read(content.name, content.text, report) for content in contents)
+    files = [file for file in read_in if file is not None]
     first = next((file for file in files if (SOURCE, "") in file.columns), None)
     for file in files:
-        _compare_languages(file, pair, report)
+        _compare_languages(file, to.pair, report)
         if first is None and any(kind == REFERENCE for kind, _ in file.columns):
             text = message("marked.no-sources", "The references have no sources.")
             report.error(text, Place(file.name))
@@ -257,7 +236,7 @@ def _compare_languages(file: _File, pair: tuple[str, str], report: Report) -> No
                 "marked.language",
                 "The language of the {kind} is “{stated}” in the file and “{language}” in the test "
                 "set.",
-                kind=kind,
+                kind=NAMES[kind],
                 stated=stated,
                 language=language,
             )

@@ -1,0 +1,187 @@
+"""Rows to what drafts say besides score and errors: clocks, screens, people, and own answers."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from annotation.imports.drafts import AnnotatorDraft, Shown
+from annotation.imports.jsonfiles import unstorable
+from annotation.imports.judgments.cells.times import Clock, TimeError
+from annotation.imports.judgments.exported.columns import (
+    CHOICE,
+    ITEM_SUGGESTIONS,
+    PERSON,
+    SCALE,
+)
+from annotation.imports.judgments.rows import Row
+from annotation.models import Judgment
+from annotation.prefill.suggestions import Condition
+from annotation.protocols import Protocol
+from annotation.uploads.problems import Report
+from metaeval.messages import message
+
+# What columns of whole numbers hold at most, by the database; those of screens are smaller.
+MOST, MOST_PLACE = 2**31 - 1, 2**15 - 1
+SMALL = frozenset({"column", "n_columns", "place", "sent_together"})
+KEY = re.compile(r"[\w.-]{0,80}", re.ASCII)
+CLOCKS = ("visible_ms", "active_ms", "paid_ms")
+NOT_JSON = message("judgments.not-json", "The cell does not hold JSON as our exports write it.")
+
+
+def count(row: Row, field: str, report: Report) -> int | None:
+    """Return a whole number that is not negative; None for an empty cell."""
+    number = row.whole(field, report)
+    most = MOST_PLACE if field in SMALL else MOST
+    if number is None or 0 <= number <= most:
+        return number
+    refusal = message(
+        "judgments.number-outside", "{number} is not from 0 to {most}.", number=number, most=most
+    )
+    report.error(refusal, row.at(field))
+    return None
+
+
+def parsed(row: Row, field: str, kind: type, report: Report) -> Any:
+    """Return a list or an object of a cell, an empty one for an empty cell; others are reported."""
+    cell = row.cells.get(field)
+    if cell in (None, ""):
+        return kind()
+    try:
+        value = json.loads(cell) if isinstance(cell, str) else cell
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, kind) and not any(unstorable(value)):
+        return value
+    report.error(NOT_JSON, row.at(field))
+    return kind()
+
+
+def judged(row: Row, report: Report) -> dict[str, Any]:
+    """Return the values of a judgment draft that are not answers."""
+    return {
+        **{name: count(row, name, report) for name in CLOCKS},
+        "time_doubt": _one_of(row, "time_doubt", Judgment.TimeDoubt.values, report),
+        "sent_together": count(row, "sent_together", report) or 1,
+        "is_current": row.name("is_current") == "" or row.is_true("is_current", report),
+        "key": _key(row, report),
+        "hter": row.number("hter", report),
+        "playing": parsed(row, "playing", list, report),
+        "fates": row.cells.get("fates", ()),
+    }
+
+
+def _one_of(row: Row, field: str, known: Sequence[str], report: Report) -> str:
+    word = row.name(field)
+    if word not in known:
+        text = message("judgments.unknown-code", "“{text}” is unknown.", text=word[:20])
+        report.error(text, row.at(field))
+    return word
+
+
+def _key(row: Row, report: Report) -> UUID | None:
+    text = row.name("judgment_key")
+    try:
+        return UUID(text) if text else None
+    except ValueError:
+        refusal = message("judgments.no-key", "“{text}” is not a UUID.", text=text[:40])
+        report.error(refusal, row.at("judgment_key"))
+        return None
+
+
+def shown(row: Row, column: int, report: Report) -> Shown:
+    """Return how a person was shown the item; `column` is where the item itself stands."""
+    own = count(row, "column", report)
+    inclusion = row.number("inclusion", report)
+    times = parsed(row, "openings", list, report)
+    return Shown(
+        position=count(row, "position", report),
+        column=None if own is None or (own - 1 == column and inclusion is None) else own - 1,
+        condition=_one_of(row, "condition", list(Condition), report),
+        inclusion=inclusion,
+        openings=tuple(filter(None, (_time(row, "openings", each, report) for each in times))),
+    )
+
+
+def _time(row: Row, field: str, value: Any, report: Report) -> Any:
+    try:
+        return Clock().read(value)
+    except TimeError as error:
+        report.error(error.message, row.at(field))
+        return None
+
+
+def item(row: Row, report: Report) -> dict[str, Any]:
+    """Return the values of an item draft that say how it is shown and what is right."""
+    return {
+        "screen": count(row, "screen", report),
+        "place": count(row, "place", report) or 0,
+        "column": max(0, (count(row, "column", report) or 1) - 1),
+        "n_columns": count(row, "n_columns", report) or 1,
+        "note": row.clean("note", report),
+        "feedback": row.clean("feedback", report),
+        "rules": parsed(row, "rules", dict, report) or None,
+        "stored_suggestions": row.cells.get(ITEM_SUGGESTIONS),
+    }
+
+
+def annotator(row: Row, report: Report) -> AnnotatorDraft:
+    """Return what a row says of its annotator."""
+    key = row.name("annotator_key")
+    if not KEY.fullmatch(key):
+        text = message("judgments.no-annotator-key", "“{text}” is not a key.", text=key[:20])
+        report.error(text, row.at("annotator_key"))
+    return AnnotatorDraft(
+        key=f"{PERSON}{key}" if key else "",
+        is_simulated=row.is_true("is_simulated", report),
+        is_excluded=row.is_true("is_excluded", report),
+        excluded_at=_time(row, "excluded_at", row.cells.get("excluded_at"), report),
+        reason=row.clean("exclusion_reason", report),
+    )
+
+
+def ratings(row: Row, protocol: Protocol, report: Report) -> dict[str, int]:
+    """Return the values of a protocol's own scales by name; others than its values are errors."""
+    found: dict[str, int] = {}
+    for scale in protocol.scales:
+        if not scale.key:
+            continue
+        field = SCALE + scale.key.casefold()
+        before = len(report.errors)
+        value = row.whole(field, report)
+        if value is not None and scale.holds(value):
+            found[scale.key] = value
+        elif len(report.errors) == before:
+            refusal = message(
+                "judgments.not-on-scale",
+                "“{value}” is not on the scale {scale}, which goes from {low} to {high} in steps "
+                "of {step}.",
+                value=row.name(field)[:20],
+                scale=scale.key,
+                low=scale.low,
+                high=scale.high,
+                step=scale.step,
+            )
+            report.error(refusal, row.at(field))
+    return found
+
+
+def choices(row: Row, protocol: Protocol, report: Report) -> dict[str, str]:
+    """Return what was chosen by the name of each choice; unknown options are errors."""
+    found: dict[str, str] = {}
+    for choice in protocol.choices:
+        field = CHOICE + choice.key.casefold()
+        value = row.name(field)
+        if value in choice.options:
+            found[choice.key] = value
+        elif value:
+            refusal = message(
+                "judgments.unknown-option",
+                "“{value}” is not an option of {choice}. The options are {options}.",
+                value=value[:40],
+                choice=choice.key,
+                options=list(choice.options),
+            )
+            report.error(refusal, row.at(field))
+    return found

@@ -1,0 +1,66 @@
+"""Define what a format is, and the imports that may read it."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from annotation.uploads.problems import Report
+from annotation.uploads.tables.pairs import Pair
+from annotation.uploads.tables.rows import Table
+from metaeval.messages import Message, message
+
+# The imports. Each has a name that people read.
+TEST_SET, JUDGMENTS, HUMAN_SCORES, METRIC_SCORES, SPANS = DOORS = (
+    message("import.test-set", "a test set"),
+    message("import.judgments", "judgments"),
+    message("import.human-scores", "human scores"),
+    message("import.metric-scores", "metric scores"),
+    message("import.spans", "error spans"),
+)
+Door = Message
+
+
+@dataclass(frozen=True)
+class Content:
+    """The content of one file: the table in it, or the text of a file that is not a table."""
+
+    name: str
+    text: str = ""
+    table: Table | None = None
+
+
+@dataclass(frozen=True)
+class Import:
+    """The import that reads files; `pair` are the languages of its test set, empty if unknown."""
+
+    door: Door
+    report: Report
+    pair: Pair = ("", "")
+
+
+Reader = Callable[[Sequence[Content], Import], Iterable[Table]]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files, which `read` turns into tables under the names of our fields.
+
+    Files that are not tables are recognised by name and text (`begins`), others by the table in
+    them (`has`). `sign` says so in the reference. `read` gets all files of the format at once.
+    """
+
+    name: str
+    sign: str
+    doors: tuple[Door, ...]
+    read: Reader
+    begins: Callable[[str, str], bool] | None = None
+    has: Callable[[Table], bool] | None = None
+
+
+def with_columns(*names: str) -> Callable[[Table], bool]:
+    """Return the test for a table with some columns."""
+    return lambda table: set(names) <= set(table.columns)
+
+
+def tables_of(contents: Sequence[Content], to: Import | None = None) -> Iterator[Table]:
+    """Yield the tables of files as they are."""
+    return (content.table for content in contents if content.table is not None)

@@ -1,0 +1,175 @@
+"""What tools of annotation mark and rate, as cells of our fields.
+
+An error is an object with `side`, `start`, `end`, `text` (the marked words, where the file repeats
+them), `severity` and `category`; `path` is its position in its row.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from annotation.uploads.formats.base import Import
+from annotation.uploads.problems import Report
+from annotation.uploads.tables.rows import Row, Table
+from metaeval.files.cells import parse_number
+from metaeval.files.names import NAMES, is_called, plain
+from metaeval.messages import Message, message, plural
+
+SEVERITY = re.compile(r"(?<![a-z])(neutral|trivial|minor|major|critical)(?![a-z])", re.IGNORECASE)
+# What is left of a label once its severity was taken from it.
+NO_CATEGORY = frozenset(("", "error", "errors", "severity", "issue"))
+# Names of scores, and of what is counted as skipped.
+SCORES = ("score", *NAMES["score"], *NAMES["judgment"])
+NAMELESS: Mapping[str, Message] = {}
+CANCELLED, UNPLACED = " cancelled", " unplaced"
+Value = dict[str, Any]
+
+
+def graded(labels: Iterable[str]) -> Value:
+    """Return severity and category of an error by the labels that it has.
+
+    >>> graded(["Minor", "Fluency/Grammar"]), graded(["major error"])
+    ({'severity': 'minor', 'category': 'Fluency/Grammar'}, {'severity': 'major'})
+    """
+    found, categories = "", []
+    for label in labels:
+        match = SEVERITY.search(label)
+        if match and not found:
+            found = match[0].lower()
+            label = f"{label[: match.start()]} {label[match.end() :]}".strip(" \t-–:;,/|_()[]")
+        if plain(label) not in NO_CATEGORY:
+            categories.append(label)
+    values = {"severity": found, "category": "/".join(categories)}
+    return {name: value for name, value in values.items() if value}
+
+
+def placed(of: Mapping[str, Any], start: Any, end: Any, words: Any) -> Value:
+    """Return side and offsets of a mark: code points of the text in which it marks its words.
+
+    `of` are the texts that it may be in, by side. Browsers count UTF-16 units, and some programs
+    include the end. Where no reading marks the words, or none are given, the offsets are returned
+    as they are, in the first text.
+    """
+    values = {"side": next(iter(of)), "start": start, "end": end}
+    if not isinstance(words, str) or not words:
+        return values
+    for side, text in of.items():
+        if isinstance(text, str) and (found := _found(text, start, end, words)):
+            return {"side": side, "start": found[0], "end": found[1], "text": words}
+    return values | {"text": words}
+
+
+def _found(text: str, start: Any, end: Any, words: str) -> tuple[int, int] | None:
+    if type(start) is not int or type(end) is not int or start < 0:
+        return None
+    units = _units(text)
+    for last in (end, end + 1):
+        found = [(start, last)]
+        if start < last <= len(units):
+            found.append((units[start], units[last - 1] + 1))
+        for first, behind in found:
+            if behind - first == len(words) and text[first:behind] == words:
+                return first, behind
+    return None
+
+
+@lru_cache(maxsize=8)
+def _units(text: str) -> list[int]:
+    """Return the code point of each UTF-16 unit; nothing where they are one to one."""
+    if text.isascii() or max(text) <= "\uffff":
+        return []
+    return [place for place, sign in enumerate(text) for _ in range(1 + (sign > "\uffff"))]
+
+
+def texts(value: Any) -> list[str]:
+    """Return the texts in a list of texts or of paths of texts, or in a single text.
+
+    >>> texts(["a", ["b", "c"], 1]), texts("a")
+    (['a', 'b/c'], ['a'])
+    """
+    listed = value if isinstance(value, list) else [value]
+    paths = ("/".join(texts(each)) if isinstance(each, list) else each for each in listed)
+    return [each for each in paths if isinstance(each, str) and each]
+
+
+def is_source(name: str) -> bool:
+    """Return True if a field of a tool has the name of a source."""
+    return is_called(name, ("source", *NAMES["source"]))
+
+
+def with_score(table: Table, ratings: Iterable[str], report: Report) -> None:
+    """Call the only rating of a table `score`, unless a name says which one that is."""
+    names = list(dict.fromkeys(ratings))
+    cells = {n: [row[n] for _, row in table.rows if row.get(n) is not None] for n in names}
+    numeric = [n for n, own in cells.items() if own and all(map(_is_number, own))]
+    if len(numeric) == 1 and not any(is_called(name, SCORES) for name in names):
+        for _, row in table.rows:
+            if numeric[0] in row:
+                row["score"] = row.pop(numeric[0])
+        text = message(
+            "format.only-rating", "“{name}” is the only rating: it is the score.", name=numeric[0]
+        )
+        report.note(text, table.head)
+
+
+def _is_number(value: Any) -> bool:
+    return parse_number(value) is not None
+
+
+def count_unread(values: Mapping[str, Any], read: Collection[str], counts: Counter[str]) -> None:
+    """Count keys with content that are not read."""
+    for name, cell in values.items():
+        if name not in read and cell not in (None, "", 0, False, [], {}):
+            counts[name] += len(cell) if isinstance(cell, list) else 1
+
+
+def made(table: Table, rows: list[tuple[int, Row]], ratings: Iterable[str], to: Import) -> Table:
+    """Return a table of other rows, with their columns in the order of first occurrence.
+
+    `ratings` are those that may be scores.
+    """
+    found = replace(table, rows=rows)
+    with_score(found, ratings, to.report)
+    columns = list(dict.fromkeys(column for _, row in rows for column in row))
+    return replace(found, columns=columns, titles={c: table.titles.get(c, c) for c in columns})
+
+
+def say_skipped(counts: Counter[str], table: Table, report: Report) -> None:
+    """Report what was skipped: marks without offsets, cancelled answers, and what is no answer."""
+    for name, skipped in ((CANCELLED, _cancelled), (UNPLACED, _unplaced)):
+        if n := counts.pop(name, 0):
+            report.warn(skipped(n), table.head)
+    if counts:
+        text = message(
+            "format.unread", "Not read, because it is no answer: {names}.", names=counted(counts)
+        )
+        report.note(text, table.head)
+
+
+def counted(counts: Counter[str], names: Mapping[str, Message] = NAMELESS) -> list[Message]:
+    """Return what was counted with its numbers; `names` say what some of it is."""
+    return [
+        message("format.counted", "{name} ({n})", name=names.get(name, name), n=n)
+        for name, n in counts.items()
+    ]
+
+
+def _cancelled(n: int) -> Message:
+    return plural(
+        "format.cancelled",
+        "Skipped {n} annotation that was cancelled.",
+        "Skipped {n} annotations that were cancelled.",
+        n=n,
+    )
+
+
+def _unplaced(n: int) -> Message:
+    return plural(
+        "format.unplaced",
+        "Skipped {n} mark without the numbers of its first and last character.",
+        "Skipped {n} marks without the numbers of their first and last characters.",
+        n=n,
+    )

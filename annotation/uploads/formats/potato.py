@@ -1,0 +1,158 @@
+"""Potato's outputs: a row for each annotator and instance.
+
+Version 1 writes `annotated_instances.jsonl` (`id`, `displayed_text`, `label_annotations`,
+`span_annotations`, `behavioral_data`) in a folder for each annotator, and tables with columns
+`SCHEME:::LABEL`. Version 2 exports `instance_id`, `user_id`, `labels` and `spans`, or columns
+`SCHEME.LABEL` and `SCHEME._spans`. A label that was ticked is the answer; the value of a scale or a
+text is. Source: the code of Potato 1.2 and 2.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from annotation.uploads.formats.base import Content, Import, tables_of
+from annotation.uploads.formats.marks import (
+    UNPLACED,
+    count_unread,
+    graded,
+    made,
+    placed,
+    say_skipped,
+    texts,
+)
+from annotation.uploads.tables.rows import Row, Table
+from metaeval.files.names import column_of
+from metaeval.messages import plural
+
+LABELS, MARKS = ("label_annotations.", "labels."), ("span_annotations", "spans")
+TIME = re.compile(r"(?:(\d{1,9})d )?(?:(\d{1,9})h )?(?:(\d{1,9})m )?(\d{1,9})s")
+READ = ("schema", "name", "title", "label", "annotation", "text", "span", "start", "end", "id",
+        "annotation_id", "color", "value")  # fmt: skip
+# Names of files that name no annotator.
+OF_ALL = ("annotated_instances", "annotations")
+NO_SCHEMES = ("behavioral_data.", "span_annotations.", "links.")
+PAGE = ".html"
+
+
+def is_export(table: Table) -> bool:
+    """Return True for answers by instance and scheme."""
+    if "displayed_text" in table.columns:
+        return True
+    is_keyed = {"instance_id", "user_id"} <= set(table.columns)
+    marks = (row.get("spans") for _, row in table.rows)
+    return is_keyed and (
+        any("." in column for column in table.columns) or any(isinstance(m, dict) for m in marks)
+    )
+
+
+def read(contents: Sequence[Content], to: Import) -> Iterator[Table]:
+    """Yield a table with a column for each scheme."""
+    for table in tables_of(contents):
+        yield _read(table, to)
+
+
+def _read(table: Table, to: Import) -> Table:
+    counts: Counter[str] = Counter()
+    schemes = {c: _scheme(c, table) for c in table.columns}
+    named = {} if column_of("annotator", table.columns) else _annotator(table.file)
+    rows: list[tuple[int, Row]] = []
+    n_pages = 0
+    for line, cells in table.rows:
+        if str(cells.get("instance_id", cells.get("id"))).endswith(PAGE):
+            n_pages += 1
+            continue
+        row, answers, marks = dict(named), dict[str, list[str]](), list[Any]()
+        for column, cell in cells.items():
+            scheme, label = schemes[column]
+            if column in MARKS or label == "_spans":
+                marks += _listed(cell, column)
+            elif column == "behavioral_data.time_string":
+                row |= _seconds(cell)
+            elif column == "displayed_text":
+                row["output"] = cell
+            elif not scheme:
+                row[column] = cell
+            elif cell not in (None, "", False, "false", "False"):
+                answers.setdefault(scheme, []).append(_answer(cell, label, scheme))
+        row |= {scheme: ", ".join(found) for scheme, found in answers.items()}
+        for path, mark in marks:
+            _add(mark, path, row, counts)
+        rows.append((line, row))
+    if any("spans" in row for _, row in rows):
+        for _, row in rows:
+            row.setdefault("spans", [])
+    if n_pages:
+        text = plural(
+            "format.pages",
+            "Skipped {n} answer to a page of the survey.",
+            "Skipped {n} answers to pages of the survey.",
+            n=n_pages,
+        )
+        to.report.warn(text, table.head)
+    say_skipped(counts, table, to.report)
+    return made(table, rows, (scheme for scheme, _ in schemes.values() if scheme), to)
+
+
+def _scheme(column: str, table: Table) -> tuple[str, str]:
+    """Return scheme and label of a column with answers, as the file writes them."""
+    title = table.titles.get(column, column)
+    for start in LABELS:
+        if title.startswith(start):
+            scheme, _, label = title[len(start) :].partition(".")
+            return scheme, label
+    scheme, mark, label = title.partition(":::")
+    if not mark and not title.startswith(NO_SCHEMES):
+        scheme, mark, label = title.partition(".")
+    return (scheme, label) if mark else ("", "")
+
+
+def _annotator(file: str) -> Row:
+    """Return the annotator that the folder or the name of a file names, if any."""
+    path = PurePath(file)
+    name = path.parent.name or (path.stem if path.stem not in OF_ALL else "")
+    return {"annotator": name} if name else {}
+
+
+def _answer(cell: Any, label: str, scheme: str) -> str:
+    """Return the label of what was ticked, and any other value as it is."""
+    is_ticked = cell is True or str(cell) in ("true", "True", label, f"{scheme}:::{label}")
+    return label if is_ticked else str(cell)
+
+
+def _seconds(cell: Any) -> Row:
+    """Read `Time spent: 0d 0h 1m 2s`."""
+    found = TIME.search(cell) if isinstance(cell, str) else None
+    if found is None:
+        return {}
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return {"seconds": ((days * 24 + hours) * 60 + minutes) * 60 + seconds}
+
+
+def _listed(cell: Any, path: str) -> list[tuple[str, Any]]:
+    """Return the marks in a list, in the lists of schemes, or in JSON, with their paths."""
+    if isinstance(cell, str):
+        try:
+            cell = json.loads(cell or "[]")
+        except (ValueError, RecursionError):
+            cell = [cell]
+    if isinstance(cell, dict):
+        return [each for name, own in cell.items() for each in _listed(own, f"{path}.{name}")]
+    return [(f"{path}[{n}]", each) for n, each in enumerate(cell if isinstance(cell, list) else [])]
+
+
+def _add(mark: Any, path: str, row: Row, counts: Counter[str]) -> None:
+    values = mark if isinstance(mark, dict) else {}
+    count_unread(values, READ, counts)
+    words = values.get("text", values.get("span"))
+    sides = {"target": row.get("output"), "source": row.get(column_of("source", row))}
+    place = placed(sides, values.get("start"), values.get("end"), words)
+    if type(place["start"]) is not int or type(place["end"]) is not int:
+        counts[UNPLACED] += 1
+        return
+    own = (values.get(key) for key in ("label", "name", "annotation"))
+    labels = texts(next((name for name in own if name), None))
+    row.setdefault("spans", []).append(place | graded(labels) | {"path": path})

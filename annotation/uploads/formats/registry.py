@@ -1,0 +1,270 @@
+"""Read the files of an import as tables, whichever format they have.
+
+A format is declared here and nowhere else. Files of no declared format are tables: TSV, CSV, XLSX,
+Parquet or JSON (`annotation.uploads.tables.rows`).
+"""
+
+from collections.abc import Callable, Iterable
+
+from annotation.uploads.files import InputFile, decode, read_bytes
+from annotation.uploads.formats import (
+    assessments,
+    blanks,
+    doccano,
+    label_studio,
+    mqm,
+    own,
+    parallel,
+    potato,
+    scores,
+    wmt_documents,
+    wmt_xml,
+)
+from annotation.uploads.formats.base import (
+    DOORS,
+    HUMAN_SCORES,
+    JUDGMENTS,
+    METRIC_SCORES,
+    SPANS,
+    TEST_SET,
+    Content,
+    Format,
+    Import,
+    tables_of,
+    with_columns,
+)
+from annotation.uploads.problems import Place
+from annotation.uploads.tables.objects import GROUP
+from annotation.uploads.tables.rows import (
+    Table,
+    is_binary,
+    parse,
+    table_in,
+    without_skipped,
+)
+from metaeval.messages import message
+
+FORMATS = (
+    Format("TMX", "`<tmx`", (TEST_SET,), parallel.read_tmx, begins=parallel.is_tmx),
+    Format("XLIFF", "`<xliff`", (TEST_SET,), parallel.read_xliff, begins=parallel.is_xliff),
+    Format(
+        "WMT’s XML or SGML",
+        "`<dataset`, `<srcset`, `<refset`, `<tstset`, `<mteval`; any other `<?xml` or `<!DOCTYPE`",
+        (TEST_SET,),
+        wmt_xml.read,
+        begins=wmt_xml.is_wmt,
+    ),
+    Format(
+        "WMT25 or WMT26 documents",
+        "JSON with `doc_id` such as `en-cs_CZ_#_news_#_doc1`",
+        (TEST_SET,),
+        wmt_documents.read,
+        has=wmt_documents.is_wmt,
+    ),
+    Format(
+        "our export of judgments",
+        "columns `is_simulated`, `is_current`, `z_targets`, `n_columns` and `sent_together`",
+        (JUDGMENTS,),
+        tables_of,
+        has=with_columns(*own.JUDGMENTS),
+    ),
+    Format(
+        "our export of suggestions",
+        "columns `judgment`, `origin`, `fate`, `shown_start` and `shown_side`",
+        (JUDGMENTS,),
+        tables_of,
+        has=with_columns(*own.SUGGESTIONS),
+    ),
+    Format(
+        "MQM with tags or tokens, as of Google and Marot",
+        "columns `system`, `rater`, `source`, `target`, `category` and `severity`, with `<v>` in "
+        "a text or `metadata`",
+        (JUDGMENTS,),
+        mqm.read,
+        has=mqm.has_tags,
+    ),
+    Format(
+        "Label Studio",
+        "JSON with `data` and `annotations`; JSON-MIN or CSV with `annotation_id` and `lead_time`",
+        (JUDGMENTS, SPANS),
+        label_studio.read,
+        has=label_studio.is_export,
+    ),
+    Format(
+        "doccano",
+        "JSON with `text` and lists in `label`, `labels`, `entities` or `annotations`",
+        (JUDGMENTS, SPANS),
+        doccano.read,
+        has=doccano.is_export,
+    ),
+    Format(
+        "Potato",
+        "`instance_id` or `displayed_text`, with `label_annotations`, `labels` or `SCHEME:::LABEL`",
+        (JUDGMENTS, SPANS),
+        potato.read,
+        has=potato.is_export,
+    ),
+    Format(
+        "MLQE",
+        "a column `scores` with a list of numbers in each cell",
+        (JUDGMENTS, HUMAN_SCORES),
+        assessments.read_lists,
+        has=assessments.has_lists,
+    ),
+    Format(
+        "COMET’s direct assessments",
+        "columns `lp`, `src`, `mt`, `score`, `raw` and `annotators`",
+        (JUDGMENTS, HUMAN_SCORES),
+        assessments.read_comet,
+        has=with_columns("lp", "src", "mt", "score", "raw", "annotators"),
+    ),
+    Format(
+        "mt-metrics-eval scores",
+        "names that end with `.seg.score` or `.sys.score`",
+        (METRIC_SCORES,),
+        scores.read_score_files,
+        begins=scores.is_score_file,
+    ),
+    Format(
+        "COMET’s JSON",
+        "`comet-score --to_json`: lists of objects with `src` and `mt` by file of a system",
+        (METRIC_SCORES,),
+        tables_of,
+        has=with_columns(GROUP, "src", "mt"),
+    ),
+    Format(
+        "MetricX’s JSON lines",
+        "`prediction` beside `hypothesis`",
+        (METRIC_SCORES,),
+        tables_of,
+        has=with_columns("hypothesis", "prediction"),
+    ),
+    Format(
+        "sacreBLEU’s JSON",
+        "`name`, `score` and `signature`",
+        (METRIC_SCORES,),
+        tables_of,
+        has=with_columns("name", "score", "signature"),
+    ),
+    Format(
+        "scores that COMET printed",
+        "a first line such as `NAME⇥Segment 0⇥score: 0.5`",
+        (METRIC_SCORES,),
+        scores.read_printed,
+        begins=scores.is_printed,
+    ),
+    Format(
+        "one score per line",
+        "numbers alone, as BLEURT and pymarian write them",
+        (METRIC_SCORES,),
+        scores.read_lines,
+        begins=scores.is_lines,
+    ),
+    Format(
+        "JSON lists of scores",
+        "`.json`: a list of numbers, lists by system, or `scores` beside `mean_score` (evaluate)",
+        (METRIC_SCORES,),
+        scores.read_arrays,
+        begins=scores.is_arrays,
+    ),
+    Format(
+        "a table separated by blanks",
+        "a header of names of columns, and rows with as many words or quoted cells",
+        DOORS,
+        blanks.read,
+        begins=blanks.is_table,
+    ),
+)
+
+
+def read_files(
+    files: Iterable[InputFile],
+    to: Import,
+    *,
+    check: Callable[[str, str], None] | None = None,
+    prepare: Callable[[Table], bool] | None = None,
+) -> list[Table]:
+    """Return the tables of files in their order; what is wrong goes to the report.
+
+    `check` gets name and text of each file before it is read, `prepare` each table before its
+    format is recognised; tables for which it returns False are skipped.
+    """
+    groups: list[tuple[Format | None, list[Content]]] = []
+    for file in files:
+        content, found = _content(file, to, check)
+        if content is None or (content.table and prepare and not prepare(content.table)):
+            continue
+        found = found or _recognised(content, to.door)
+        if found is not None:
+            text = message("format.read", "The file was read as {format}.", format=found.name)
+            to.report.note(text, Place(file.name))
+            to.report.saw(file.name, format=found.name)
+        group = next((own for each, own in groups if found is not None and each is found), None)
+        if group is None:
+            groups.append((found, [content]))
+        else:
+            group.append(content)
+    tables = (table for found, group in groups for table in _tables(found, group, to))
+    return [without_skipped(table, to.report) for table in tables]
+
+
+def _tables(found: Format | None, group: list[Content], to: Import) -> Iterable[Table]:
+    if found is None:
+        return [content.table for content in group if content.table is not None]
+    return found.read(group, to)
+
+
+def _recognised(content: Content, door: object = None) -> Format | None:
+    """Return the format of a file among those of one import, or among all; None for a table."""
+    for each in FORMATS:
+        if door is not None and door not in each.doors:
+            continue
+        if content.table is not None:
+            if each.has is not None and each.has(content.table):
+                return each
+        elif each.begins is not None and each.begins(content.name, content.text):
+            return each
+    return None
+
+
+def is_marked(name: str, start: str) -> bool:
+    """Return True if a file of a test set states what its texts are; `start` is its beginning."""
+    return _recognised(Content(name, start), TEST_SET) is not None
+
+
+def _content(
+    file: InputFile, to: Import, check: Callable[[str, str], None] | None
+) -> tuple[Content | None, Format | None]:
+    """Return the text of a file that is not a table, with its format, or else its table."""
+    name, report = file.name, to.report
+    data = read_bytes(file, report)
+    if data is None:
+        return None, None
+    if is_binary(name, data):
+        table = table_in(name, data, report)
+        return (Content(name, table=table) if table else None), None
+    if (text := decode(name, data, report)) is None:
+        return None, None
+    if check is not None:
+        check(name, text)
+    content = Content(name, text)
+    if (found := _recognised(content, to.door)) is not None:
+        return content, found
+    before, table = len(report.problems), None
+    other = _recognised(content) if text.lstrip().startswith("<") else None
+    if other is None:
+        table = parse(name, text, report)
+        is_wrong = any(problem.severity == "error" for problem in report.problems[before:])
+        other = _recognised(content) if is_wrong else None
+    if other is None:
+        return (Content(name, table=table) if table else None), None
+    # Say what the file is, not what is wrong with it as a table.
+    del report.problems[before:]
+    refusal = message(
+        "format.other-import",
+        "This file is {format}. Import it as {imports}.",
+        format=other.name,
+        imports=list(other.doors),
+    )
+    report.error(refusal, Place(name))
+    return None, None

@@ -1,0 +1,124 @@
+"""JSON text to objects: one per line, a list of them, or the lists that an object holds."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from annotation.uploads.problems import Place, Report
+from metaeval.files.decoding import split_lines
+from metaeval.files.names import NAMES, is_called, is_known
+from metaeval.messages import Message, MessageError, message, truncated
+
+# The column with the keys of an object of lists, such as COMET's systems.
+GROUP = "group"
+# Keys that hold rows and do not describe them.
+CONTAINERS = ("data", "rows", "items", "records", "results", "examples", "segments", "entries")
+EMPTY_ROW = message("table.empty-row", "The row is empty.")
+OBJECTS = message(
+    "table.no-objects", "Expected one JSON object per line, such as {example}.",
+    example='{"source": "…"}',
+)  # fmt: skip
+Row = dict[str, Any]
+
+
+def are_spans(key: str) -> bool:
+    """Return True for the key of error spans, which are read by what knows their layouts."""
+    return is_called(key, ("spans", "entities", *NAMES["spans"]))
+
+
+def objects_in(name: str, text: str, report: Report) -> Iterator[tuple[int, Row]]:
+    """Yield the objects of a JSON file with their lines, or numbers where a list holds them."""
+    if not _is_in_lines(text):
+        whole, problem, row = _value(text)
+        if isinstance(whole, dict):
+            whole = _list_within(name, whole, report)
+        if isinstance(whole, list) and whole and all(isinstance(each, dict) for each in whole):
+            yield from enumerate(whole, 1)
+        else:
+            report.error(problem or OBJECTS, Place(name, row))
+        return
+    broken: dict[Message, list[int]] = {}
+    blank: list[int] = []
+    for number, line in enumerate(split_lines(text), 1):
+        if not line.strip():
+            blank.append(number)
+            continue
+        broken.setdefault(EMPTY_ROW, []).extend(blank)
+        blank.clear()
+        value, problem, _ = _value(line)
+        if isinstance(value, dict):
+            yield number, value
+        else:
+            broken.setdefault(problem or OBJECTS, []).append(number)
+    for problem, numbers in broken.items():
+        if numbers:
+            report.error_in_rows(problem, name, numbers)
+
+
+def _is_in_lines(text: str) -> bool:
+    """Return True if the file has several lines, and one of the first is an object."""
+    lines = [line for line in text.split("\n", 20)[:20] if line.strip()]
+    objects = [isinstance(_value(line)[0], dict) for line in lines]
+    return any(objects) and len(lines) > 1
+
+
+def _list_within(name: str, whole: Row, report: Report) -> list[Row]:
+    """Return the list of objects that an object holds, or several with their keys; else itself."""
+    lists = {
+        key: each
+        for key, each in whole.items()
+        if isinstance(each, list) and each and all(isinstance(one, dict) for one in each)
+    }
+    if not lists or any(map(are_spans, lists)) or any(map(is_known, whole.keys() - lists.keys())):
+        return [whole]
+    others = [key for key in whole if key not in lists]
+    named = truncated(list(lists))
+    if others:
+        text = message(
+            "table.rows-of-some",
+            "The rows were read from {lists}. Not read: {others}.",
+            lists=named,
+            others=truncated(others),
+        )
+        report.warn(text, Place(name))
+    else:
+        text = message("table.rows-of", "The rows were read from {lists}.", lists=named)
+        report.note(text, Place(name))
+    if len(lists) == 1 and is_called(next(iter(lists)), CONTAINERS):
+        return next(iter(lists.values()))
+    return [{GROUP: key, **one} for key, each in lists.items() for one in each]
+
+
+def _value(text: str) -> tuple[Any, Message | None, int]:
+    """Return a JSON value; or None, the error and its line."""
+    try:
+        return json.loads(text, object_pairs_hook=_unique), None, 1
+    except json.JSONDecodeError as error:
+        refused = message(
+            "json.syntax",
+            "This is not valid JSON: {reason} at character {column}.",
+            reason=error.msg,
+            column=error.colno,
+        )
+        return None, refused, error.lineno
+    except MessageError as error:
+        return None, error.message, 1
+    except (ValueError, RecursionError) as error:
+        refused = message(
+            "json.unreadable", "This JSON cannot be read: {reason}.", reason=str(error)
+        )
+        return None, refused, 1
+
+
+def field_twice(name: str) -> Message:
+    """Return the message that refuses an object with one field twice."""
+    return message("json.field-twice", "The field “{field}” occurs twice.", field=name)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> Row:
+    row: Row = {}
+    for key, value in pairs:
+        if key in row:
+            raise MessageError(field_twice(key))
+        row[key] = value
+    return row
