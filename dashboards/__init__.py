@@ -1,1 +1,1 @@
-"""Judgments and scores side by side: a room for each page, and what pages share."""
+"""Compare judgments with scores: one folder per page, and modules that pages share."""

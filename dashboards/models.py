@@ -14,11 +14,11 @@ from core.work.models import Work
 class Analysis(Work):
     """The newest document of one question, and the job that computes a newer one.
 
-    A question is a kind of analysis of a campaign under some filters; what readers state
-    themselves is analysed without a campaign. `payload` is the compressed JSON document, empty
-    before there is one. `basis` is a hash of all that it rests on and `as_of` the time of that, so
-    a document never becomes wrong, only old. `problem` is why no newer one could be computed. A
-    row that has ended is not asked for again before `not_before`.
+    A question is a kind of analysis of a campaign under some filters; input that readers state is
+    analysed without a campaign. `payload` is the compressed JSON document, empty before there is
+    one. `basis` is a hash of all data that it uses and `as_of` their time, so a document can be old
+    but not wrong. `problem` is the reason why no newer one could be computed. A row that has ended
+    is not computed again before `not_before`.
     """
 
     kind = models.CharField(max_length=40)
@@ -40,10 +40,10 @@ class Analysis(Work):
 
 
 class Selection(models.Model):
-    """Points of a campaign's scatter plot under a name, with what its owner says of them.
+    """Points of a campaign's scatter plot, with a name and a note of its owner.
 
-    `query` is that of the plot's address, without defaults: what is chosen is computed anew from
-    the data that there are. Everybody who may read the campaign sees it; its owner deletes it.
+    `query` is that of the plot's address, without defaults; the points are computed from the
+    current data. All readers of the campaign see it; its owner deletes it.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="selections")

@@ -1,1 +1,1 @@
-"""Automatic metrics: scorers, runs, scores."""
+"""Automatic metrics: scorers, runs and scores."""

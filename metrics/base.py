@@ -1,6 +1,6 @@
-"""What a metric is: its description, its input, its protocol and its errors.
+"""Define what a metric is: description, input, protocol and errors.
 
-Pure: neither Django nor torch, so that the web process and a worker read the same descriptions.
+Imports neither Django nor torch, so that the web process and workers read the same descriptions.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -94,7 +94,7 @@ class MetricError(MessageError):
 
 
 class InputError(MetricError):
-    """The texts or languages of a run are at fault: no host can load the metric for it."""
+    """The texts or languages of a run are unsuitable: no host can load the metric for it."""
 
     def __init__(self, message: Message) -> None:
         super().__init__(message, permanent=True)
@@ -205,7 +205,7 @@ class MetricInfo:
             raise ValueError(f"measure_labels of {self.name!r}: one label per measure is needed")
 
     def option(self, name: str) -> OptionValue:
-        """Return an option of a configured metric; KeyError where it has none of that name."""
+        """Return an option of a configured metric; KeyError for an unknown name."""
         return dict(self.options)[name]
 
     @property
@@ -215,16 +215,16 @@ class MetricInfo:
 
     @property
     def reads(self) -> Message:
-        """What it reads besides the output."""
+        """The texts that it uses besides the output, as a message."""
         if self.is_imported:
             return UNKNOWN_READS
         return READS[self.needs_source, self.needs_reference]
 
     @property
     def references(self) -> str:
-        """How several references are read: ``first``, ``best``, ``mean``, or ``all`` at once.
+        """How several references are used: ``first``, ``best``, ``mean``, or ``all`` at once.
 
-        Empty where none is read.
+        Empty if it uses no reference.
         """
         if not self.needs_reference:
             return ""
@@ -233,7 +233,7 @@ class MetricInfo:
 
     @property
     def reading(self) -> Message | None:
-        """How several references are read, as a message; None where none is read."""
+        """How several references are used, as a message; None if it uses no reference."""
         return READING_WORDS.get(self.references)
 
     @property
@@ -267,16 +267,16 @@ class SegmentInput:
 
 
 class Metric(Protocol):
-    """What the registry loads."""
+    """The interface of a scorer, which the registry loads."""
 
     info: MetricInfo
 
     def signature(self) -> str:
-        """Everything that changes a value, as ``name|key:value|…|version:…``."""
+        """Return everything that changes a value, as ``name|key:value|…|version:…``."""
         ...
 
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        """Return float64 (n, measures + statistics); :class:`MetricError` where impossible."""
+        """Return float64 (n, measures + statistics); raise :class:`MetricError` if not possible."""
         ...
 
     def corpus(self, summed: Scores) -> Scores:
@@ -289,7 +289,7 @@ class ComparesSystems(Protocol):
     """A metric that compares the outputs of a segment with each other."""
 
     def compare(self, outputs: Iterable[tuple[str, tuple[str, ...], Sequence[str]]]) -> None:
-        """Take in source, references and the distinct outputs of each segment."""
+        """Receive source, references and distinct outputs of each segment."""
         ...
 
 
@@ -298,17 +298,17 @@ class OnTestSet(Protocol):
     """A metric that reads the references of a test set before anything else."""
 
     def fit(self, references: Iterable[tuple[str, ...]]) -> None:
-        """Take in the references of every segment; the signature names them from then on."""
+        """Receive the references of every segment; afterwards the signature names them."""
         ...
 
 
 class Telemetry(Protocol):
-    """What a metric may report for the log of a run. Every part is optional.
+    """Optional information of a metric for the log of a run.
 
-    Where ``device`` is missing the log says ``cpu``. ``budget`` is the number of padded tokens of
-    one forward pass, as of the last one; ``batch_size`` is the same in texts. ``peak_bytes`` is
-    the largest memory of the device since the metric was made; where it is missing and the device
-    is a CUDA one, torch is asked.
+    Without ``device`` the log says ``cpu``. ``budget`` is the number of padded tokens of one
+    forward pass, as of the last one; ``batch_size`` is the same in texts. ``peak_bytes`` is the
+    largest memory of the device since the metric was created; without it torch is asked if the
+    device is a CUDA device.
     """
 
     device: str
@@ -342,30 +342,30 @@ class Scored:
 
 
 class Feed(Protocol):
-    """Texts that come while others are scored, numbered from 0 in the order in which they come."""
+    """Texts that arrive while others are scored, numbered from 0 in order of arrival."""
 
     def more(self, n: int) -> Sequence[SegmentInput]:
         """Return about n further texts; none if no more come."""
         ...
 
     def done(self, scored: Mapping[int, Scored]) -> None:
-        """Take the results of texts by their numbers, in any order."""
+        """Receive the results of texts by their numbers, in any order."""
         ...
 
 
 @runtime_checkable
 class ScoresAsTextsCome(Protocol):
-    """A metric that begins with further texts while it waits for what it needs for others.
+    """A metric that starts further texts while it waits for results of others.
 
-    ``stream_seconds`` is for how long it takes in texts while other runs wait, ``first_slice`` how
-    many it takes at first.
+    ``stream_seconds`` is for how long it takes texts while other runs wait, ``first_slice`` how
+    many texts it takes at first.
     """
 
     stream_seconds: float
     first_slice: int
 
     def score_from(self, feed: Feed) -> None:
-        """Score all that comes; :class:`UnfinishedError` where it ended early."""
+        """Score all texts of a feed; raise :class:`UnfinishedError` if it ends early."""
         ...
 
 

@@ -23,10 +23,10 @@ RESERVED = "add"
 
 
 def infos(*, retired: bool = False) -> dict[str, MetricInfo]:
-    """Return descriptions by name, in the order of every list.
+    """Return descriptions by name, in the order of all lists.
 
-    Those that can be run; with `retired` all that may have scores, also those that are retired,
-    whose scores were imported, or whose family is not installed.
+    These are the metrics that can be run. With `retired` also others that may have scores: retired
+    ones, those with imported scores, and those whose family is not installed.
     """
     known = {name: info for name, (info, _) in registry.METRICS.items()}
     rows = ConfiguredMetric.objects.all()
@@ -37,12 +37,12 @@ def infos(*, retired: bool = False) -> dict[str, MetricInfo]:
 
 
 def _may_run(family: str) -> bool:
-    """Whether a family is installed, or that of a plug-in, which a worker may have."""
+    """Return whether a family is installed, or is that of a plug-in, which a worker may have."""
     return family in registry.FAMILIES or "--" in family
 
 
 def refusal(name: str) -> Message:
-    """Return why there can be no run of a metric of this name."""
+    """Return why a metric of this name cannot be run; None if it can."""
     info = find(name)
     if info is None:
         return message("metric.unknown", "There is no metric named {metric}.", metric=name)
@@ -102,9 +102,9 @@ def load(
 ) -> Metric:
     """Import and create a metric for a language pair, as :func:`metrics.registry.load`.
 
-    ``references`` gives those of every segment of the test set, for metrics that depend on them,
-    ``outputs`` those of the systems of a run, and ``run`` its key, for those that it pays.
-    InputError where one of these has no run.
+    ``references`` returns those of every segment of the test set, for metrics that depend on them,
+    ``outputs`` those of the systems of a run, and ``run`` is its key, for metrics that cost money.
+    Raises InputError if the metric needs one of these and has no run.
     """
     languages = {"source_language": source_language, "target_language": target_language}
     if name in registry.METRICS:
@@ -132,8 +132,8 @@ def _fitted(metric: Metric, references: References | None) -> Metric:
 def describe(*, family: str, name: str, label: str, options: Mapping[str, Any]) -> MetricInfo:
     """Return what :func:`configure` would store.
 
-    Raises ValidationError with the field at fault, and ValueError or MetricError where the options
-    are wrong. Files that only workers have are looked up in their reports.
+    Raises ValidationError with the wrong field, and ValueError or MetricError for wrong options.
+    Files that only workers have are looked up in their reports.
     """
     with everything_known(), of_family(family).known():
         info = registry.configure(family, name, label, options)
@@ -149,9 +149,9 @@ def describe(*, family: str, name: str, label: str, options: Mapping[str, Any]) 
 def configure(
     *, family: str, name: str, label: str, options: Mapping[str, Any], user: Any = None
 ) -> ConfiguredMetric:
-    """Add a metric of a family; raise ValidationError where that is not possible.
+    """Add a metric of a family; raise ValidationError if that is not possible.
 
-    Its name and options never change afterwards, because scores are stored under them.
+    Its name and options never change, because scores are stored under them.
     """
     try:
         info = describe(family=family, name=name, label=label, options=options)
@@ -201,7 +201,7 @@ def restore(name: str) -> bool:
 
 @contextmanager
 def everything_known() -> Iterator[None]:
-    """Let descriptions find the checkpoints and plug-ins that only workers have."""
+    """Let descriptions use the checkpoints and plug-ins that only workers have."""
     with (
         binding(layers_elsewhere, layers_on_workers),
         binding(plugins.elsewhere, plugins_on_workers),

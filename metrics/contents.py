@@ -1,4 +1,4 @@
-"""What a run has to score: its distinct contents, and their texts, a chunk at a time."""
+"""Read a run's distinct contents and their texts, one chunk at a time."""
 
 import json
 from array import array
@@ -31,9 +31,9 @@ TOKENISED_LINES, TOKENISED_END = 100, " ."
 
 @dataclass(frozen=True)
 class Missing:
-    """How many contents a run has, and one output for each that has no score yet.
+    """The number of contents of a run, and one output for each content without a score.
 
-    Outputs of one segment follow each other, so that a metric prepares its references once.
+    Outputs of one segment are adjacent, so that a metric prepares its references once.
     """
 
     total: int
@@ -42,7 +42,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Contents to score now, in the same order three times: output ids, content keys, texts."""
+    """Contents to score now: output ids, content keys and texts in the same order."""
 
     output_ids: list[int]
     keys: list[str]
@@ -50,7 +50,7 @@ class Chunk:
 
 
 def find_missing(run: MetricRun, signature: MetricSignature) -> Missing:
-    """Look through the outputs of a run in one query; ids alone are kept.
+    """Read the outputs of a run in one query; only ids are kept in memory.
 
     A metric that needs a reference skips the segments that have none.
     """
@@ -80,7 +80,7 @@ def _of_run(run: MetricRun, *, skipped: bool = False) -> QuerySet[Output]:
 
 
 def load_chunk(signature: MetricSignature, output_ids: Sequence[int]) -> Chunk:
-    """Read the texts of some outputs, less those that another run has scored meanwhile."""
+    """Read the texts of some outputs, without those that another run has scored meanwhile."""
     outputs = list(
         _unscored(signature, output_ids)
         .order_by("segment", "system")
@@ -148,7 +148,7 @@ def failed_texts(run: MetricRun) -> QuerySet[FailedText]:
 
 
 def failed_outputs(signature: str) -> list[int]:
-    """Return the outputs whose text failed in a run under a signature, with those of equal texts.
+    """Return the outputs whose text failed in a run, with those of equal texts.
 
     Some may have been scored since.
     """
@@ -158,10 +158,10 @@ def failed_outputs(signature: str) -> list[int]:
 
 
 def find_tokenised(systems: Iterable[System]) -> tuple[ScoreWarning, ...]:
-    """Return a warning where outputs of any of these systems look tokenised. One query.
+    """Return a warning if outputs of any of these systems look tokenised. One query.
 
-    sacrebleu's BLEU warns its user of that (:mod:`sacrebleu.metrics.base`); statistics are taken
-    segment by segment here, where it never sees them together.
+    sacrebleu's BLEU warns of this (:mod:`sacrebleu.metrics.base`), but here it gets statistics
+    segment by segment and never sees the corpus.
     """
     rows = (
         Output.objects.filter(system__in=list(systems), text__endswith=TOKENISED_END)
@@ -216,9 +216,9 @@ def _scores(signature: MetricSignature) -> QuerySet[SegmentScore]:
 
 
 def _unscored(signature: MetricSignature, output_ids: Sequence[int]) -> QuerySet[Output]:
-    """Some outputs less those that are scored.
+    """Return some outputs without those that are scored.
 
-    Each output is looked up alone. With an EXISTS, PostgreSQL joins and reads all scores of a
+    Each output is looked up separately. With an EXISTS, PostgreSQL joins and reads all scores of a
     signature again for each output, because it has no statistics of a new signature yet.
     """
     known = Subquery(_scores(signature).values("signature")[:1])
@@ -227,7 +227,7 @@ def _unscored(signature: MetricSignature, output_ids: Sequence[int]) -> QuerySet
 
 
 def _among(keys: Iterable[int]) -> RawSQL:
-    """Return keys as one parameter: thousands of them cost more than the rows that they name."""
+    """Return keys as one parameter; thousands of parameters would slow the query down."""
     if connection.vendor == "postgresql":
         return RawSQL("SELECT unnest(%s::bigint[])", (list(keys),))
     return RawSQL("SELECT value FROM json_each(%s)", (json.dumps(list(keys)),))

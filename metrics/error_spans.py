@@ -1,7 +1,4 @@
-"""What a metric finds where: spans as data, and how a metric hands them over.
-
-Pure: neither Django nor torch.
-"""
+"""Define error spans as data, and how a metric returns them. Imports neither Django nor torch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,9 +15,9 @@ LONGEST_SEVERITY, LONGEST_CATEGORY = 20, 80
 class FoundSpan:
     """An error that a metric found: [start, end) in Unicode code points of the text as stored.
 
-    `side` TARGET marks the output and SOURCE the source; MISSING is an omission, whose place, where
-    it has one, is in the source. `start` and `end` 0 stand for an error without a place.
-    `confidence` is in [0, 1], None where the metric has none. Raises ValueError for anything else.
+    `side` TARGET marks the output and SOURCE the source; MISSING is an omission, whose position, if
+    known, is in the source. `start` and `end` are 0 for an error without a position. `confidence`
+    is in [0, 1], None if the metric has none. Raises ValueError for other values.
     """
 
     side: str
@@ -51,14 +48,14 @@ Spans = Sequence[FoundSpan]
 
 @runtime_checkable
 class FindsSpans(Protocol):
-    """A metric whose scores come with spans."""
+    """A metric that returns spans with its scores."""
 
     def score_with_spans(
         self, inputs: Sequence[SegmentInput]
     ) -> tuple[Scores, Sequence[Spans] | None]:
-        """Return the scores as :meth:`Metric.score` does and, for each input, its spans.
+        """Return the scores as :meth:`Metric.score` does, and the spans of each input.
 
-        No span stands for a text in which nothing was found, None for a metric that marks none.
-        Spans of inputs whose scores are not finite are not kept.
+        An empty list means that nothing was found, None that the metric marks no spans. Spans of
+        inputs whose scores are not finite are discarded.
         """
         ...

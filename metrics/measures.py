@@ -1,4 +1,4 @@
-"""Scores of one measure over systems and segments, as readers of scores take them."""
+"""Hold scores of one measure over systems and segments."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ COMPUTED = "computed"
 class MeasureScores:
     """One measure over systems and segments.
 
-    `values` is systems x segments, nan where there is no output or no score. Where the system score
-    is not the mean of segments, `statistics` is systems x segments x k and `corpus` turns (h, k)
-    sums over segments into (h,) scores; otherwise both are None. `systems` has the systems' scores
-    of a metric that brought its own (nan where a system has none): they count instead, and are of
-    whole systems, so they say nothing of a part of the segments. `own_references` are the places of
-    systems that are references which the measure reads; they have no score here.
+    `values` is systems × segments, nan without an output or a score. If the system score is not the
+    mean of segments, `statistics` is systems × segments × k and `corpus` turns (h, k) sums over
+    segments into (h,) scores; otherwise both are None. `systems` has imported system scores (nan
+    for systems without one). They replace the means, but only for all segments. `own_references`
+    are the positions of systems that are references which the measure uses; they have no score
+    here.
     """
 
     key: str
@@ -49,7 +49,7 @@ class MeasureScores:
 
     @property
     def origin(self) -> str:
-        """Where the scores come from, in a word for tables."""
+        """The origin of the scores, in a word for tables."""
         return IMPORTED if self.is_imported else COMPUTED
 
 

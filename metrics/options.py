@@ -1,6 +1,6 @@
-"""Describe what an admin can set of a metric family, as data for forms, checks and help.
+"""Describe the options of a metric family, as data for forms, checks and help.
 
-Pure: neither Django nor torch. A family's module ``options.py`` holds one :class:`Family`.
+Pure: neither Django nor torch. The module ``options.py`` of a family defines one :class:`Family`.
 """
 
 import contextvars
@@ -22,10 +22,10 @@ Given = Iterable[tuple[str, OptionValue]]
 
 
 class OptionError(MessageError, ValueError):
-    """A value of an option is wrong, or options do not fit together.
+    """The value of an option is wrong, or options contradict each other.
 
-    ``problem`` is what is wrong, ``option`` the name of the option at fault; empty where no single
-    option is. As a string it begins with that name.
+    ``problem`` describes the error; ``option`` is the name of the option, or empty if several are
+    concerned. As a string the error begins with that name.
     """
 
     def __init__(self, problem: Message, option: str = "") -> None:
@@ -36,12 +36,12 @@ class OptionError(MessageError, ValueError):
 
 @dataclass(frozen=True)
 class Option:
-    """One setting. ``default`` None means that a value must be given.
+    """One setting. ``default`` None means that a value is required.
 
-    A ``checkpoint`` is a hub's name or a local directory, a ``file`` an absolute path or empty; an
-    ``endpoint`` and a ``template`` are chosen from those that the family's support lists.
-    ``is_rare`` marks options that few people change. Labels and help are messages, or text that is
-    shown as it is.
+    A ``checkpoint`` is a name on the hub or a local directory, a ``file`` an absolute path or
+    empty; an ``endpoint`` and a ``template`` are chosen from those that the support of the family
+    lists. ``is_rare`` marks options that few people change. Labels and help are messages, or text
+    that is shown as it is.
     """
 
     name: str
@@ -73,9 +73,9 @@ class Family:
     """A kind of metric that can be configured.
 
     ``scorer`` is the dotted path of the class. ``describe`` turns (name, label, checked options)
-    into a :class:`MetricInfo` and raises :class:`OptionError` where they do not fit together.
-    ``packages`` are imported by the scorer besides those of every encoder. ``support`` is the
-    dotted path of what the family does around its scorer (:class:`metrics.support.Support`).
+    into a :class:`MetricInfo` and raises :class:`OptionError` if the options contradict each other.
+    ``packages`` are imported by the scorer in addition to those of every encoder. ``support`` is
+    the dotted path of the family's :class:`metrics.support.Support`.
     """
 
     key: str
@@ -110,7 +110,7 @@ PRECISION = Option(
 
 
 def precision_of(info: MetricInfo) -> str:
-    """Return the precision of a metric; ``float32`` where its family has no such option."""
+    """Return the precision of a metric; ``float32`` if its family has no such option."""
     return str(dict(info.options).get(PRECISION.name, PRECISION.default))
 
 
@@ -214,12 +214,12 @@ layers_elsewhere: contextvars.ContextVar[Callable[[str], int | None]] = contextv
 
 
 def count_layers(checkpoint: str) -> int:
-    """Return how many hidden states an encoder has, embeddings included, from its config.json.
+    """Return the number of hidden states of an encoder, including embeddings, from its config.json.
 
-    Where it is not on this machine, :data:`layers_elsewhere` is asked.
+    If the encoder is not on this machine, :data:`layers_elsewhere` is asked.
 
-    Raises :class:`metrics.base.MetricError` where the checkpoint is missing and
-    :class:`OptionError` where its configuration does not name the number.
+    Raises :class:`metrics.base.MetricError` if the checkpoint is missing and :class:`OptionError`
+    if its configuration does not contain the number.
     """
     try:
         path = Path(places.find(checkpoint)) / "config.json"
@@ -251,7 +251,7 @@ def count_layers(checkpoint: str) -> int:
 
 
 def check_layer(checkpoint: str, layer: int) -> int:
-    """Raise :class:`OptionError` where an encoder has no such layer; return how many it has."""
+    """Raise :class:`OptionError` if an encoder lacks this layer; return its number of layers."""
     layers = count_layers(checkpoint)
     if layer >= layers:
         problem = message(

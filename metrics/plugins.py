@@ -1,8 +1,7 @@
-"""Metrics of other packages: found by their entry point, named in `METRIC_PLUGINS`, described as
-data.
+"""Find metrics of other packages: by entry point, if `METRIC_PLUGINS` names their distribution.
 
-The web process reads descriptions alone, its own or those that workers report; the scorer is
-imported where it scores. Pure: neither Django nor torch. How to write one: docs/plugins.md.
+The web process only reads descriptions, its own or those that workers report; a scorer is imported
+where it scores. Pure: neither Django nor torch. How to write a plug-in: docs/plugins.md.
 """
 
 import os
@@ -38,11 +37,12 @@ class Plugin:
     """The description of a family of metrics in a package, as data.
 
     ``scorer`` is the dotted path of its class (``package.module:Class``). ``measures`` are the
-    values of a segment as (key, label); the first has empty ones and is named like the metric.
-    If what the metric reads or returns depends on its options, ``describe`` replaces these fields:
-    it gets (name, label, checked options) and raises ValueError where these do not fit together.
-    Code is not sent over the network, so the web server needs such a package, too.
-    Texts are English, shown as they are; messages are shown in the language of the page.
+    values of a segment as (key, label); the first has an empty key and label and the name of the
+    metric. If the input or output of the metric depends on its options, ``describe`` replaces these
+    fields: it gets (name, label, checked options) and raises ValueError if the options contradict
+    each other. Code is not sent over the network, so such a package must also be installed on the
+    web server. Texts are English and shown as they are; messages are shown in the language of the
+    page.
     """
 
     label: Message | str
@@ -64,7 +64,7 @@ class Plugin:
 class Found:
     """A plug-in that is installed here, or that a worker reported.
 
-    ``error`` is why it cannot be used; None where it can.
+    ``error`` is the reason why it cannot be used, or None.
     """
 
     key: str
@@ -143,7 +143,7 @@ def _words(value: Any) -> Any:
 
 
 def from_data(data: Mapping[str, Any]) -> Found:
-    """Read the report of a worker; raise ValueError or TypeError for one of another version."""
+    """Read the report of a worker; raise ValueError or TypeError if its version differs."""
     given = data.get("plugin")
     plugin = None
     if given is not None:
@@ -191,7 +191,7 @@ def _plain(name: str) -> str:
 def here() -> dict[str, Found]:
     """Return the plug-ins that are installed here and named in the setting, by key.
 
-    One that cannot be read has its error and does not affect the others.
+    A plug-in that cannot be read has an error and does not affect the others.
     """
     permitted = allowed()
     listed = [read(entry) for entry in entry_points(group=GROUP) if _is_in(permitted, entry)]
@@ -203,7 +203,7 @@ def _is_in(permitted: frozenset[str], entry: EntryPoint) -> bool:
 
 
 def read(entry: EntryPoint) -> Found:
-    """Load the description that an entry point names; a fault in it becomes its error."""
+    """Load the description that an entry point names; an exception becomes its error."""
     distribution = _plain(entry.dist.name) if entry.dist else ""
     version = entry.dist.version if entry.dist else ""
     key = f"{distribution}--{entry.name}" if distribution else entry.name
@@ -249,7 +249,7 @@ elsewhere: ContextVar[Callable[[], Mapping[str, Found]]] = ContextVar(
 
 
 def everywhere() -> dict[str, Found]:
-    """Return the plug-ins of this machine and of workers, working ones in place of others."""
+    """Return the plug-ins of this machine and of workers; for each key a working one if any."""
     found = dict(elsewhere.get()())
     for key, each in here().items():
         if each.plugin is not None or key not in found:
@@ -258,7 +258,7 @@ def everywhere() -> dict[str, Found]:
 
 
 class PluginScorer(MeanOfSegments):
-    """The base of a plug-in's scorer: write ``score_one``, or ``score`` for whole batches."""
+    """Base class of a plug-in's scorer: override ``score_one``, or ``score`` for whole batches."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info, self.options = info, dict(info.options)
@@ -283,7 +283,7 @@ class PluginScorer(MeanOfSegments):
 
 @dataclass
 class Signed:
-    """The signature of a plug-in's metric: its own one, its package and the files it names."""
+    """The signature of a plug-in's metric: its own, its package and the files it names."""
 
     metric: Metric
     found: Found

@@ -56,7 +56,7 @@ BYTES = 96 * 2**20
 
 
 class _Table(NamedTuple):
-    """A metric's numbers over a grid; `n_scores` is how many its signature had in all."""
+    """A metric's numbers over a grid; `n_scores` is the number of all scores of its signature."""
 
     table: Scores
     n_missing: int
@@ -86,10 +86,10 @@ def store_scores(
     rows: Scores,
     marks: Sequence[Mark] | None = None,
 ) -> None:
-    """Store (n, width) scores of n contents at once; a content that has a score keeps it.
+    """Store (n, width) scores of n contents at once; existing scores of a content are kept.
 
-    `marks` say which were truncated (:func:`metrics.truncation.marks`); without them that is not
-    known.
+    `marks` tell which were truncated (:func:`metrics.truncation.marks`); without them this is
+    unknown.
     """
     known = [None] * len(keys) if marks is None else marks
     # Sorted, so that two workers that store the same contents never wait for each other in a ring.
@@ -156,12 +156,12 @@ def truncation_of(run: MetricRun) -> Counts | None:
 
 
 def latest_signatures(test_set: TestSet) -> dict[str, MetricSignature]:
-    """Return, by metric in registry order, the signature under which a test set is shown.
+    """Return, by metric in registry order, the signature whose scores a test set shows.
 
-    Of imported scores that is the newest import's that is not withdrawn. Of our own it is the
-    signature of the newest finished run on the test set, otherwise of the newest finished run of
-    its language pair, otherwise of the newest run that has begun. Scores that depend on all
-    references of a test set are never those of another one.
+    For imported scores: the newest import that is not withdrawn. For our own: the newest finished
+    run on the test set, otherwise the newest finished run of its language pair, otherwise the
+    newest run that has begun. Scores that depend on all references of a test set are only used for
+    that set.
     """
     here, finished = Q(test_set=test_set), Q(status=MetricRun.Status.DONE)
     runs = MetricRun.objects.filter(
@@ -219,9 +219,9 @@ def system_scores(
 ) -> ScoreTable:
     """Read every measure that has a score for outputs of `systems` (None: all of the set).
 
-    With `all_of` only these metrics, but all of their measures and not those of tables alone.
-    Costs six queries, one for each metric that was run here, one for all that expect raw text,
-    and one for all that were imported.
+    With `all_of` only these metrics, but with all their measures instead of those shown in tables.
+    Costs six queries, one for each metric that was run here, one for all that expect raw text, and
+    one for all imported metrics.
     """
     chosen = tuple(test_set.systems.all() if systems is None else systems)
     segments = tuple(
@@ -287,10 +287,10 @@ def _measures(
 def _table(
     signature: MetricSignature, systems: Sequence[System], grid: Grid
 ) -> tuple[Scores, int, Mapping[Mark, int]]:
-    """Return systems × segments × numbers, how many outputs lack one, and how many scores by mark.
+    """Return systems × segments × numbers, the number of outputs without score, and scores by mark.
 
-    Scores are only added, and a content has one: a full table is cached for good, another one as
-    long as the signature has no new scores.
+    Scores are only added, and a content has one: a full table is cached for ever, others until the
+    signature has new scores.
     """
     key = (signature.pk, signature.signature, grid.state)
     cached = _cache.get(key)
@@ -307,7 +307,7 @@ def _table(
 
 
 def _label(info: MetricInfo, key: str) -> str:
-    """The label of a measure; its key, where the metric no longer has it."""
+    """Return the label of a measure; its key if the metric no longer has the measure."""
     return dict(zip(info.measures, info.measure_labels, strict=True)).get(key, key)
 
 

@@ -1,7 +1,7 @@
-"""Support of a family around its scorer: refusals, budgets, and what a run attaches to it.
+"""Support of a family around its scorer: refusals, budgets, and objects attached for a run.
 
-A family whose metrics ask a server, or cost something, names a :class:`Support`
-(`metrics.options.Family.support`). All others have the one here, which does nothing.
+A family whose metrics call a server, or cost something, names a :class:`Support`
+(`metrics.options.Family.support`). All others have the default, which does nothing.
 """
 
 from collections.abc import Iterator
@@ -56,16 +56,16 @@ NO_LIMIT = Budget()
 
 
 class Support:
-    """What a family may do around its scorer. `has_budget` where its runs may cost something."""
+    """What a family can do around its scorer; `has_budget` if its runs can cost something."""
 
     has_budget = False
 
     def known(self) -> AbstractContextManager[None]:
-        """Let descriptions and scorers find what is declared and stored here."""
+        """Give descriptions and scorers what is declared and stored here."""
         return nullcontext()
 
     def choices(self, option: Option) -> list[tuple[str, Message | str]]:
-        """Return values and labels to choose an option from; none where it is typed."""
+        """Return values and labels to choose an option from; none if it is typed."""
         return []
 
     def lacking(self, info: MetricInfo) -> list[Message]:
@@ -73,18 +73,18 @@ class Support:
         return []
 
     def estimate(self, info: MetricInfo, test_set: TestSet) -> Any:
-        """Estimate what a metric costs over a test set; None where it costs nothing."""
+        """Estimate the cost of a metric over a test set; None if it is free."""
         return None
 
     def refusal(self, info: MetricInfo, budget: Budget) -> Message | None:
-        """Return why a metric cannot start; None where it can."""
+        """Return why a metric cannot start, or None."""
         return None
 
     def started(self, run: MetricRun, info: MetricInfo, budget: Budget) -> None:
         """Store what a new run needs, in the transaction that creates it."""
 
     def attach(self, metric: Metric, run: int | None) -> None:
-        """Give a scorer what it needs of its run; raise InputError if it needs one and has none."""
+        """Give a scorer what it needs for its run; raise InputError if that is missing."""
 
     def end_seconds(self, info: MetricInfo) -> float:
         """Return how many seconds longer than usual a worker that is stopping waits for it."""

@@ -25,9 +25,9 @@ Mark = bool | None
 
 @runtime_checkable
 class NamesTruncated(Protocol):
-    """A metric that knows which inputs of its last call it truncated, by their positions.
+    """A metric that tells which inputs of its last call it truncated, by their positions.
 
-    It counts an input of which any text that it reads, or all together, are longer than it takes.
+    An input counts if one of its texts, or all together, are longer than the limit.
     """
 
     truncated: Collection[int]
@@ -37,7 +37,7 @@ _noted: ContextVar[set[str] | None] = ContextVar("noted", default=None)
 
 
 def note(text: str) -> None:
-    """Record that a text was truncated, for whoever is :func:`noting`."""
+    """Record that a text was truncated, if the caller is :func:`noting`."""
     noted = _noted.get()
     if noted is not None:
         noted.add(text)
@@ -92,7 +92,7 @@ def is_unlimited(info: MetricInfo) -> bool:
 def marks(metric: Any, n: int) -> list[Mark]:
     """Return for each of the ``n`` inputs of a metric's last call whether it was truncated.
 
-    None where the metric does not say.
+    None if the metric does not tell.
     """
     if is_unlimited(metric.info):
         return [False] * n
@@ -104,8 +104,7 @@ def marks(metric: Any, n: int) -> list[Mark]:
 
 @dataclass(frozen=True)
 class Counts:
-    """How many outputs have a score, for how many of these the metric truncated a text, and for
-    how many that is not known."""
+    """Numbers of outputs: those with a score, those truncated by the metric, and those unknown."""
 
     n_scored: int
     n_truncated: int
@@ -113,16 +112,16 @@ class Counts:
 
     @classmethod
     def of(cls, info: MetricInfo | None, counted: Mapping[Mark, int]) -> Self:
-        """Take the numbers of scores by their marks.
+        """Return the counts from the numbers of scores by mark.
 
-        A metric that reads texts of any length truncated none, whether marks were stored or not.
+        A metric that reads texts of any length truncated none, with or without stored marks.
         """
         is_known = info is not None and is_unlimited(info)
         n_unknown = 0 if is_known else counted.get(None, 0)
         return cls(sum(counted.values()), counted.get(True, 0), n_unknown)
 
     def warnings(self, label: str) -> tuple[ScoreWarning, ...]:
-        """Return what readers of a metric's scores must know; nothing where it read all texts."""
+        """Return what readers of a metric's scores must know; nothing if it read all texts."""
         found = []
         if self.n_truncated:
             about = plural(

@@ -1,1 +1,1 @@
-"""Computed documents: asked for by pages, computed by workers, kept while they hold."""
+"""Computed documents: requested by pages, computed by workers, stored until data change."""

@@ -1,10 +1,10 @@
 """Compute documents in the background: one job for each question that a page asks.
 
-Questions without any document come first, then those with the oldest. A document that was just
-computed is not computed again for as long as that took, so that a judgment every second leaves time
-for all others; reports, bundles and the verdict that every page needs wait ten times as long. Then
-the newest state is used. Between documents, a process pauses for eight times as long as it waited
-for a processor because of others, such as a metric run.
+Questions without any document come first, then those with the oldest document. A document rests for
+as long as its computation took, so that frequent judgments leave time for other documents. Reports,
+bundles and the verdict, which every page needs, rest ten times as long. Afterwards the newest state
+is used. Between documents, a process pauses for eight times as long as it waited for a processor
+because of other work, such as a metric run.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,13 +30,13 @@ from metaeval.messages import Message, MessageError, message, plural
 
 # Queues of documents that a reader waits for, and of those that take longer.
 QUICK, SLOW = "documents", "documents-slow"
-# A document is recomputed at most so often, and in at most half of the time; downloads and the
-# verdict of every page, in at most an eleventh.
+# The least time between computations of a document, and the rest as a multiple of the time that
+# the last computation took (by default 1).
 REST_SECONDS, RESTS = 2.0, {"report": 10.0, "bundle": 10.0, "trust": 10.0}
 # The longest rest between two documents.
 GIVES_WAY_SECONDS = 30.0
-# After a failure, a document is computed again after so long (the database may have restarted, or
-# memory may be free again); after a killed process, after longer.
+# The time before the next attempt after a failure (the database may have restarted, or memory may
+# be free again), and after a killed process.
 AGAIN_SECONDS, DEADLY_SECONDS = 60.0, 600.0
 # Hexadecimal digits of a hash of the data behind a document.
 DATA = 48
@@ -55,8 +55,7 @@ class Documents(WorkKind[Analysis]):
     gives_way = GIVES_WAY_SECONDS
 
     def choose(self, rows: QuerySet[Analysis]) -> Analysis | None:
-        """Choose the verdict of a page first, then questions without numbers in the order of
-        asking, then the oldest numbers."""
+        """Choose the verdict first, then questions without numbers, then the oldest numbers."""
         oldest = F("as_of").asc(nulls_first=True)
         return rows.order_by("-priority", oldest, "not_before", "pk").first()
 
@@ -78,11 +77,11 @@ class Documents(WorkKind[Analysis]):
         forget_old()
 
     def failed(self, row: Analysis, error: Exception) -> None:
-        """Report an error at once, because it would occur again."""
+        """Store an error at once; it would occur again."""
         fail(row, reason(error))
 
     def lost(self, row: Analysis) -> None:
-        """Have another process try after a process ended."""
+        """Let another process try after a process ended."""
         error = message(
             "analysis.killed",
             "The process that computed it was killed or ran out of memory {times} times.",
@@ -104,14 +103,14 @@ documents = Documents()
 
 
 def compute(row: Analysis) -> Any:
-    """Return the document of a question from the data of this moment."""
+    """Return the document of a question from the current data."""
     filters = kinds.filters_of(row.kind).from_json(row.filters)
     with memoized():
         return kinds.compute(row.kind, row.campaign, filters)
 
 
 def reason(error: BaseException) -> Message:
-    """Return what went wrong; texts of Python's own errors are not translated."""
+    """Return what went wrong; Python's own error texts are not translated."""
     if isinstance(error, SoftTimeLimitExceeded):
         return plural(
             "analysis.too-long",

@@ -1,7 +1,7 @@
-"""Return the newest document of a page at once, and have a fresh one computed.
+"""Return the newest document of a page at once, and request a newer one if needed.
 
-A page asks with :func:`latest`. Where the data have changed since, the answer is the older
-document, and a background job computes and stores a newer one (`dashboards.documents.computing`).
+A page calls :func:`latest`. If the data have changed, the result is the older document, and a
+background job computes and stores a newer one (`dashboards.documents.computing`).
 """
 
 from collections.abc import Callable, Sequence
@@ -28,9 +28,9 @@ from dashboards.models import Analysis
 from metaeval.messages import Message, message
 from metrics.models.fleet import live_workers
 
-# After a document has waited for so long without a worker, the page says so.
+# After this time without a worker, the page says so.
 PATIENCE_SECONDS = 15
-# Size of a web process's cache of documents.
+# The size of a web process's cache of documents.
 CACHE_BYTES = 64 * 1024 * 1024
 QUESTION = "placeholder for a question"
 NEWER = message("part.newer-numbers", "newer numbers")
@@ -89,9 +89,9 @@ class Completion(Generic[D]):
 def latest(
     kind: str, campaign: Campaign | None, filters: Filters, *, every: float = 0.0
 ) -> Result[Any]:
-    """Return the newest document of an analysis, and have a fresh one computed where it is old.
+    """Return the newest document of an analysis, and request a newer one if it is old.
 
-    A document that is less than `every` seconds old counts as fresh, whatever has changed. One that
+    A document younger than `every` seconds counts as fresh, whatever has changed. A document that
     an older version stored in another shape is ignored. A question about a reader's own input has
     no campaign.
     """

@@ -14,7 +14,7 @@ from metrics.scores import latest_signatures
 
 
 def cached_state(campaign: Campaign) -> str:
-    """Return the state of a moment ago, which suffices to see that a document is old."""
+    """Return a recent state, which suffices to see that a document is old."""
     return ttl_cache(("state", campaign.pk), lambda: state_of(campaign))
 
 

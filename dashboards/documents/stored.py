@@ -37,7 +37,7 @@ def as_stored(document: D) -> D:
     return _read(encoded(document), type(document))
 
 
-# The name by which tests and extensions import it.
+# Tests and extensions import it under this name.
 settled = as_stored
 
 
@@ -51,7 +51,7 @@ def unpack(payload: bytes | memoryview, shape: Any) -> Any:
 
 
 def sized(payload: bytes | memoryview, shape: Any) -> tuple[Any, int]:
-    """The same, and about how many bytes of memory it takes."""
+    """Return the same, and its approximate size in memory in bytes."""
     text = zlib.decompress(payload)
     try:
         return msgspec.json.decode(text, type=shape), OBJECTS * len(text)

@@ -36,7 +36,7 @@ from dashboards.trust.marks import INTERVALS, PARTS
 from dashboards.trust.shown import comments, judged, with_trust, worst_of
 from metaeval.messages import Message
 
-# The type of what a page shows: the document of an analysis, or a part that its reader chose.
+# The type of a page: the document of an analysis, or the part that a reader chose.
 D = TypeVar("D")
 View = Callable[..., HttpResponseBase]
 PRINTED = ("pdf", "png")

@@ -118,7 +118,7 @@ class HumanScores:
 
     @property
     def warnings(self) -> tuple[Message, ...]:
-        """All that must be known of these scores."""
+        """All warnings about these scores."""
         return self.notes + self.gaps
 
     @property
@@ -128,7 +128,7 @@ class HumanScores:
 
     @property
     def n(self) -> int:
-        """How many outputs have a human score."""
+        """The number of outputs with a human score."""
         return int((~np.isnan(self.values)).sum())
 
     @property
@@ -159,7 +159,7 @@ class HumanScores:
 
     @property
     def of_systems(self) -> Floats:
-        """The systems' scores: as published, else the means of their outputs'; nan without any."""
+        """The systems' scores: as published, else the means of their outputs; nan without any."""
         if self.published_systems is not None:
             return self.published_systems
         return mean_along(self.values, axis=1)
@@ -177,12 +177,13 @@ class HumanScores:
 
 
 def human_scores(campaign: Campaign, filters: Filters | str = ALL) -> HumanScores:
-    """Read the human scores of a campaign; a plain str says only whether `z` or `raw`.
+    """Read the human scores of a campaign; a str as filter means only `z` or `raw`.
 
-    Published scores where the campaign has them; else the mean, over an output's judgments and
-    its repeats, of z-scores (per annotator over the campaign's pool, ddof 1) or raw scores; of
-    penalties raw unless the filters ask for z. Of segments and judgments what the filters exclude
-    is nan: the shape is always all segments, and the systems on which metrics are compared.
+    These are published scores if the campaign has them. Otherwise they are means, over an output's
+    judgments and its repeats, of z-scores (per annotator over the campaign's pool, ddof 1) or raw
+    scores; penalties are raw unless the filters ask for z. Segments and judgments that the filters
+    exclude are nan: the shape always has all segments, and the systems on which metrics are
+    compared.
     """
     if isinstance(filters, str):
         filters = Filters(scores=filters)
@@ -203,9 +204,9 @@ def _human_scores(campaign: Campaign, filters: Filters) -> HumanScores:
 
 
 def documents_of(names: Sequence[str], filters: Filters) -> tuple[str, ...] | None:
-    """Return the documents of segments that intervals are over; None where segments are the unit.
+    """Return the documents of segments over which intervals are; None if segments are the unit.
 
-    A segment without a name is a document of its own.
+    A segment without a document is a document of its own.
     """
     named = [name for name in names if name]
     is_shared = len(set(named)) < len(named)
@@ -213,7 +214,7 @@ def documents_of(names: Sequence[str], filters: Filters) -> tuple[str, ...] | No
 
 
 def _with_labels(campaign: Campaign, filters: Filters, found: HumanScores) -> HumanScores:
-    """The same with names that tell all systems of the campaign apart, and a note on humans."""
+    """Add labels that distinguish all systems of the campaign, and a note on humans."""
     every = systems_of(campaign)
     names = dict(zip((s.pk for s in every), unique_names(every), strict=True))
     humans = tuple(names[system.pk] for system in human_systems(campaign, filters))
@@ -233,7 +234,7 @@ def _with_labels(campaign: Campaign, filters: Filters, found: HumanScores) -> Hu
 
 
 def _with_outliers(filters: Filters, found: HumanScores) -> HumanScores:
-    """The same with the outliers among the MT systems (Mathur et al. 2020), or without them."""
+    """Add the outliers among the MT systems (Mathur et al. 2020), or exclude them."""
     is_mt = np.array([not system.is_human for system in found.systems], dtype=np.bool_)
     scores = np.where(is_mt, found.of_systems, np.nan)
     with warnings.catch_warnings():
@@ -274,7 +275,7 @@ def _published(
     notes += [PUBLISHED_ONLY] if filters.chooses_judgments else []
     if filters.documents:
         grid[:, ~np.isin(segments, segments_of(campaign, filters))] = np.nan
-        # A published system score is of the whole test set: it says nothing about some documents.
+        # A published system score is of the whole test set, not of some documents.
         notes += [WHOLE_SYSTEMS] if by_system else []
         by_system = {}
     return HumanScores(
@@ -289,7 +290,7 @@ def _published(
 
 
 def _direction(campaign: Campaign) -> Message:
-    """Return the reason for the direction of published scores, which older rows have as text."""
+    """Return how the direction of published scores was found; older rows store it as text."""
     stored: Message | str = campaign.direction
     if isinstance(stored, Message):
         return stored
@@ -309,7 +310,7 @@ def _judged(
 
 
 def _notes(campaign: Campaign, filters: Filters) -> Iterator[Message]:
-    """What must be known of scores that judgments give, however many there are."""
+    """Return the warnings on scores from judgments, however many there are."""
     if filters.scores == Z and not campaign.judging.is_standardised:
         yield PENALTIES_STANDARDISED
     if campaign.assignment_mode == Campaign.Mode.DYNAMIC:
@@ -319,7 +320,7 @@ def _notes(campaign: Campaign, filters: Filters) -> Iterator[Message]:
 def _valued(
     campaign: Campaign, filters: Filters
 ) -> tuple[JudgmentColumns, Floats, tuple[Message, ...]]:
-    """The chosen judgments with the value of each that counts, and why there are not more."""
+    """Return the chosen judgments with their values, and why there are not more."""
     columns, gaps = read_judgments(campaign, filters)
     if filters.scores != Z or not len(columns):
         return columns, columns.score, gaps
@@ -328,7 +329,7 @@ def _valued(
 
 
 def read_ratings(campaign: Campaign, filters: Filters, human: HumanScores) -> Ratings | None:
-    """Return who judged what and how, as `human` has it; None of published scores."""
+    """Return the judgments that count as `human` has them; None for published scores."""
     if campaign.published_scores.exists():
         return None
     columns, values, _ = _valued(campaign, general(filters).of(campaign))
@@ -340,9 +341,9 @@ def read_ratings(campaign: Campaign, filters: Filters, human: HumanScores) -> Ra
 
 
 def reweighted(campaign: Campaign, filters: Filters, human: HumanScores) -> ReweightedMeans | None:
-    """Return the means of systems drawn by their standing, by their places in `human.systems`.
+    """Return the means of systems drawn by their scores, by their positions in `human.systems`.
 
-    None where no judgment was drawn so, and where scores were published.
+    None if no judgment was drawn in this way, and if scores were published.
     """
     if campaign.published_scores.exists():
         return None
@@ -360,7 +361,7 @@ def reweighted(campaign: Campaign, filters: Filters, human: HumanScores) -> Rewe
 
 
 def _drawn_together(columns: JudgmentColumns) -> Integers:
-    """The document of each judgment, or where it has one segment, the screen."""
+    """Return the document of each judgment, or its screen if the document has one segment."""
     return np.where(columns.document == NOTHING, columns.screen, -2 - columns.document)
 
 
@@ -380,13 +381,13 @@ def _form(campaign: Campaign, filters: Filters) -> Message:
 
 
 def places_of(grid: Grid, columns: JudgmentColumns) -> Integers:
-    """Return where each judgment counts in the flattened grid, NOTHING where nowhere."""
+    """Return the position of each judgment in the flattened grid, or NOTHING."""
     counts = columns.is_target & (columns.output >= 0)
     return np.where(counts, grid.places(columns.output), NOTHING)
 
 
 def grid_of(grid: Grid, places: Integers, values: Floats) -> Floats:
-    """Return the mean of each output's judgments; those without a value count nowhere."""
+    """Return the mean of each output's judgments; those without a value are skipped."""
     wanted = (places != NOTHING) & ~np.isnan(values)
     means = group_means(values[wanted], places[wanted], grid.outputs.size)
     return means.reshape(grid.outputs.shape)

@@ -54,7 +54,7 @@ class Panel:
 
     @property
     def n_outputs(self) -> int:
-        """How many outputs there are to score; 0 without a measure."""
+        """The number of outputs to score; 0 without a measure."""
         return next((each.n_outputs for each in self.measures.values()), 0)
 
     def only(self, keys: Iterable[str]) -> "Panel":

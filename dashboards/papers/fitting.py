@@ -15,7 +15,7 @@ from dashboards.papers.cells import Cell, Row, Table, is_heading
 # A little less than \textwidth of article (345 pt), and lines of a table on its page.
 TEXT_WIDTH = 340.0
 MOST_ROWS = 38
-# A name as wide as this is wrapped.
+# Wider names are wrapped.
 WIDEST = 130.0
 _GROUPS = {
     2.78: ".,:;'’!|[]il",
@@ -107,7 +107,7 @@ def width(table: Table, size: Size) -> float:
 
 
 def _natural(table: Table, size: Size) -> list[float]:
-    """The widest cell of every column."""
+    """Return the width of the widest cell of every column."""
     found = [0.0] * len(table.columns)
     for row in [*table.head, *table.body]:
         if is_heading(row, table):
@@ -136,7 +136,7 @@ def _of(character: str) -> float:
 
 
 def _across(table: Table) -> list[Table]:
-    """The table, or parts of its columns beside the first, none cutting through a spanning head."""
+    """Return the table, or parts of its columns beside the first; spanning heads are not cut."""
     if width(table, SMALLEST) <= TEXT_WIDTH:
         return [table]
     blocks = [
@@ -158,7 +158,7 @@ def _fits(table: Table, wanted: Sequence[int]) -> bool:
 
 
 def _blocks(table: Table) -> list[list[int]]:
-    """Columns after the first that belong together under one head."""
+    """Return the groups of columns under one head, without the first column."""
     n = len(table.columns)
     edges = {1, n}.union(*[_edges(row) for row in table.head[:1]])
     bounds = sorted(edge for edge in edges if edge >= 1)
@@ -174,7 +174,7 @@ def _edges(row: Row) -> set[int]:
 
 
 def _columns(table: Table, wanted: Sequence[int]) -> Table:
-    """The first column and some others."""
+    """Return the first column and the given others."""
     places = [0, *wanted]
     return replace(
         table,
@@ -195,7 +195,7 @@ def _cut(row: Row, places: Sequence[int]) -> list[Cell]:
 
 
 def _down(table: Table) -> list[Table]:
-    """The table, or parts of its rows; a heading is repeated where its rows are cut."""
+    """Return the table, or parts of its rows; a heading is repeated in every part."""
     if len(table.body) <= MOST_ROWS:
         return [table]
     parts: list[list[Row]] = [[]]

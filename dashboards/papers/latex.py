@@ -25,7 +25,7 @@ _SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    # The straight sign is missing from TeX's oldest encoding.
+    # TeX's oldest encoding lacks the straight quotation mark.
     '"': "''",
     "`": r"\textasciigrave{}",
     **{character: rf"\{character}" for character in "&%$#_{}"},
@@ -52,9 +52,9 @@ _SPECIAL = {
     "\N{NO-BREAK SPACE}": "~",
     "\N{NARROW NO-BREAK SPACE}": r"\,",
 }
-# Signs that TeX would join to another one where a name has them side by side.
+# Adjacent signs in names that TeX would join to one.
 _JOINED = re.compile("(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)|(?<=[?!])(?=[`])")
-# What pdflatex sets: Latin letters and the punctuation of its fonts; with T1 also the accented.
+# Characters of pdflatex: Latin letters and punctuation; accented letters need T1.
 _LATIN = re.compile("(?![ĦħĸĿŀŉŦŧſ])[\u0020-\u017f‘’“”…·]")
 _ACCENTED = re.compile("[\u00a1-\u017f]")
 
@@ -171,7 +171,7 @@ def _needs(table: Table) -> list[str]:
 
 
 def _head(row: Row) -> list[str]:
-    """A row of heads, with a rule under each that spans several columns."""
+    """Return a row of heads, with a rule under each that spans several columns."""
     ends = list(accumulate(cell.span for cell in row))
     rules = [
         rf"\cmidrule(lr){{{end - cell.span + 1}-{end}}}"
@@ -194,7 +194,7 @@ def _body(table: Table) -> list[str]:
 
 def _line(row: Row) -> str:
     text = " & ".join(map(_cell, row)) + r" \\"
-    # After a rule or the end of a line, TeX takes these for an argument.
+    # After a rule or the end of a line, TeX would read these as an argument.
     return f"{{}}{text}" if text[0] in "[*(" else text
 
 

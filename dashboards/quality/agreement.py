@@ -1,4 +1,4 @@
-"""Compute what the monitor needs often: agreement on outputs so far, and too fast annotators."""
+"""Compute what the monitor needs often: agreement on outputs, and annotators who are too fast."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

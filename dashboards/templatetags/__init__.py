@@ -1,1 +1,1 @@
-"""What the templates of dashboards need to print texts and numbers."""
+"""Filters and tags for texts and numbers in templates of dashboards."""

@@ -1,4 +1,4 @@
-"""Numbers for prose: without the zero before the point."""
+"""Format numbers for prose: without the zero before the point."""
 
 from django import template
 
@@ -11,19 +11,19 @@ register = template.Library()
 
 @register.filter
 def bare(value: float | None) -> str:
-    """`.62`; a dash for None."""
+    """Format as `.62`; a dash for None."""
     return numbers.bare(value)
 
 
 @register.filter
 def bare3(value: float | None) -> str:
-    """The same with three decimals: `.493`."""
+    """Format with three decimals: `.493`."""
     return numbers.bare(value, 3)
 
 
 @register.filter
 def ranged(value: Range, places: int = 1) -> str:
-    """`52.3 [41.0, 60.5]`; a dash where nobody has a number."""
+    """Format as `52.3 [41.0, 60.5]`; a dash if nobody has a number."""
     if value.mean is None:
         return NOTHING
     return f"{decimals(value.mean, places)} {numbers.interval((value.low, value.high), places)}"

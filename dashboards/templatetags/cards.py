@@ -15,7 +15,7 @@ ROW = re.compile(r"<tr\b.*?(?=<tr\b|$)", re.DOTALL)
 NAMED = re.compile(r"<t([hd])\b([^>]*)>(.*?)(?=<t[hd]\b|</tr|$)", re.DOTALL)
 CELL = re.compile(r"<(tr|th|td)\b([^>]*)>")
 SPAN = re.compile(r'(col|row)span="?(\d+)')
-# Definitions of terms, and what stands between other tags.
+# Definitions of terms, and other tags.
 TAGS = re.compile(r'<span id="term-.*?</span>|<[^>]*>', re.DOTALL)
 DEFINITION = re.compile(r'<span id="term-.*?</span>', re.DOTALL)
 TERM = re.compile(
@@ -28,12 +28,12 @@ TABLE = re.compile(
 
 @dataclass
 class Cards(template.Node):
-    """What stands between the tags, with the names in `data-of` of its cells."""
+    """Render the nodes between the tags, with the names of columns in `data-of` of the cells."""
 
     nodes: template.NodeList
 
     def render(self, context: Context) -> SafeString:
-        """Names come from the table's own head."""
+        """Take the names from the table's own head."""
         # Rendered by templates, so escaped already; only names of the same markup are added.
         return mark_safe(named(self.nodes.render(context)))  # noqa: S308
 
@@ -47,7 +47,7 @@ def cards(parser: Parser, token: Token) -> Cards:
 
 
 def named(markup: str) -> str:
-    """Return the markup of one table, whose cells say after which column they are called."""
+    """Return the markup of one table whose cells name their column."""
     head = HEAD.search(markup)
     if head is None:
         return markup
@@ -57,7 +57,7 @@ def named(markup: str) -> str:
 
 
 def _terms(head: str) -> str:
-    """What the head explains, after the table: a phone hides the head, and a popover with it."""
+    """Return the definitions of the head after the table, because a phone hides the head."""
     buttons = TERM.findall(head)
     shown_terms = [f"<span>{_text(heading)} {button}</span>" for heading, button in buttons]
     shown = f'<p class="terms small muted">{" ".join(shown_terms)}</p>' if shown_terms else ""
@@ -70,7 +70,7 @@ def _as_cards(table: re.Match[str]) -> str:
 
 
 def columns(head: str) -> list[str]:
-    """Return the names of a head of one or two rows: those of two are joined by a comma."""
+    """Return the names of a head of one or two rows, those of two rows joined by a comma."""
     first, *rest = ROW.findall(head)
     below = [_text(text) for _, _, text in NAMED.findall("".join(rest))]
     names: list[str] = []
@@ -85,7 +85,7 @@ def columns(head: str) -> list[str]:
 
 
 def _text(markup: str) -> str:
-    """The words of a heading, fit for an attribute, without definitions."""
+    """Return the words of a heading, fit for an attribute, without definitions."""
     return " ".join(TAGS.sub(" ", markup).split()).replace('"', "&quot;")
 
 

@@ -1,4 +1,4 @@
-"""How a text of a language is marked up."""
+"""Mark up texts of a language."""
 
 from django import template
 

@@ -1,4 +1,4 @@
-"""The steps of a draft above its pages, and the next step of any other campaign."""
+"""Show the steps of a draft above its pages, and the next step of any other campaign."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ GUIDED = ("setup", "people", "monitor", "export")
 
 @register.inclusion_tag("shell/_guide.html", takes_context=True)
 def draft_guide(context: dict[str, Any], campaign: Campaign, page: str) -> dict[str, Any]:
-    """The steps of a draft, on all its pages."""
+    """Return the steps of a draft, on all its pages."""
     is_draft = campaign.status == Campaign.Status.DRAFT
     return {"steps": next_step.steps(campaign, page)} if is_draft and _runs_it(context) else {}
 
 
 @register.inclusion_tag("shell/_guide.html", takes_context=True)
 def next_guide(context: dict[str, Any], campaign: Campaign, page: str) -> dict[str, Any]:
-    """The next step of another campaign, on pages that name none of their own."""
+    """Return the next step of another campaign, on pages without a next step of their own."""
     is_guided = navigation.tab_of(navigation.CAMPAIGN, page).name in GUIDED
     if campaign.status == Campaign.Status.DRAFT or not is_guided or not _runs_it(context):
         return {}

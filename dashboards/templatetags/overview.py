@@ -1,4 +1,4 @@
-"""Numbers of the overview in table cells."""
+"""Format numbers in table cells."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ register = template.Library()
 
 @register.simple_tag
 def cell(value: float | None, places: int = 3) -> SafeString:
-    """A table cell with a number, which `sort.js` sorts by its full value."""
+    """Return a table cell with a number, which `sort.js` sorts by its full value."""
     text = f"{value:,}" if isinstance(value, int) else decimals(value, places)
     full = "" if value is None else f"{value:.5g}"
     # Numbers alone: a page has a thousand of them.
@@ -23,7 +23,7 @@ def cell(value: float | None, places: int = 3) -> SafeString:
 
 @register.filter
 def estimate(value: Sequence[Any] | None, places: int = 3) -> str:
-    """`[0.5, [0.4, 0.6]]` as `0.500 [0.400, 0.600]`."""
+    """Format `[0.5, [0.4, 0.6]]` as `0.500 [0.400, 0.600]`."""
     if value is None or value[0] is None:
         return NOTHING
     number, interval = value
@@ -32,25 +32,25 @@ def estimate(value: Sequence[Any] | None, places: int = 3) -> str:
 
 @register.filter
 def bounds(row: Any, places: int = 3) -> str:
-    """The `low` and `high` of a row in brackets."""
+    """Format the `low` and `high` of a row in brackets."""
     return numbers.interval((row.low, row.high), places)
 
 
 @register.filter
 def percent(share: float | None) -> str:
-    """`0.9` as `90%`."""
+    """Format `0.9` as `90%`."""
     return NOTHING if share is None else f"{share:.0%}"
 
 
 @register.filter
 def percents(interval: Sequence[float] | None) -> str:
-    """`[0.8, 0.95]` as `[80, 95]`."""
+    """Format `[0.8, 0.95]` as `[80, 95]`."""
     return numbers.interval([100 * end for end in interval], 0) if interval else ""
 
 
 @register.filter
 def change(row: Any, places: int = 3) -> str:
-    """The `difference` of a row with its sign and interval: `Δ +0.012 [−0.010, 0.030]`."""
+    """Format the `difference` of a row with sign and interval: `Δ +0.012 [−0.010, 0.030]`."""
     number = decimals(row.difference, places)
     sign = "" if number.startswith(("−", NOTHING)) else "+"
     ends = numbers.interval((row.difference_low, row.difference_high), places)

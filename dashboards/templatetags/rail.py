@@ -1,4 +1,4 @@
-"""The sidebar of a page, from the context of its template."""
+"""Build the sidebar of a page from the context of its template."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def rail(context: dict[str, Any], own: str = "") -> Rail:
-    """The controls of the current page; `own` names the fields of its template."""
+    """Return the controls of the current page; `own` names the fields of its template."""
     request = context["request"]
     takes = getattr(request.resolver_match.func, "takes", None)
     page = context.get("page")

@@ -25,26 +25,26 @@ MARKED = re.compile("\ue000[0-9]+\ue001")
 
 @register.filter
 def named(row: object, name: str) -> object:
-    """An attribute of a row, for columns that differ between pages."""
+    """Return an attribute of a row, for columns that differ between pages."""
     return getattr(row, name)
 
 
 @register.filter
 def label_of(row: Any) -> str:
-    """The label of a metric or baseline in the language of the page."""
+    """Return the label of a metric or baseline in the language of the page."""
     found = baseline_label(row.key, row.label)
     return translated(found) if isinstance(found, Message) else found
 
 
 @register.filter
 def brief_name(label: str) -> str:
-    """A metric's label, shortened for figures."""
+    """Shorten a metric's label for figures."""
     return label.replace("(characters)", "(chars)")
 
 
 @register.simple_tag
 def dot(mark: Dot, axis: Axis | None) -> SafeString:
-    """One mark with its interval on its axis; a page has a hundred of them."""
+    """Draw one mark with its interval on its axis; a page has a hundred of them."""
     grid = [
         f'<line class="grid" x1="{t.x}%" x2="{t.x}%" y2="100%"/>'
         for t in (axis.ticks if axis else ())
@@ -65,7 +65,7 @@ def dot(mark: Dot, axis: Axis | None) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def linked(context: dict[str, Any], answer: Answer, address: str = "") -> SafeString:
-    """The sentence of an answer with the names of metrics emphasised, or linked to `address`."""
+    """Return the sentence of an answer with names of metrics emphasised, or linked to `address`."""
     markers = {label: f"{MARKERS[0]}{n}{MARKERS[1]}" for n, label in enumerate(answer.keys)}
     known = {name: _marked(each, markers) for name, each in answer.sentence.parameters.items()}
     text = str(escape(translated(replace(answer.sentence, parameters=known, text=""))))
@@ -98,5 +98,5 @@ def _text(mark: Dot, name: str, text: str) -> str:
 
 @register.inclusion_tag("dashboards/_ticks.html")
 def ticks(axis: Axis) -> dict[str, Any]:
-    """The numbers under a panel."""
+    """Return the numbers under a panel."""
     return {"axis": axis}

@@ -23,7 +23,7 @@ MARKS = {
 
 @register.filter
 def brief(reason: Reason) -> Message:
-    """A reason as its mark."""
+    """Return a reason as its mark."""
     n, total = reason.text.count, reason.text.parameters.get("total", 0)
     match reason.code:
         case "impossible_speed":

@@ -1,6 +1,7 @@
-"""What limits trust in a campaign's numbers: one verdict, read wherever the numbers are read.
+"""Determine how far a campaign's numbers can be trusted: one verdict for all pages.
 
-`reasons` says what a reason is and what several come to, `reading` how fast one can read,
-`judging` and `amount` find the reasons, `verdict` puts them into a document, `marks` decides what
-may be bold or ranked under it, and `shown` brings it to pages, studies and files.
+`dashboards.documents.reasons` defines reasons and the verdict that follows from them. `reading`
+estimates reading times, `judging` and `amount` find reasons, `verdict` computes the document,
+`marks` decides what may be bold or ranked, and `shown` adds the verdict to pages, studies and
+files.
 """

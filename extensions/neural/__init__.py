@@ -1,5 +1,21 @@
-"""Neural metrics: encoders, and families that score with their vectors or with trained models."""
+"""Score with neural metrics: encoders, families over their vectors, and trained models.
 
-from extensions.neural.encoding.import_stubs import skip_scikit_learn
+Importing this package keeps transformers from importing scikit-learn, which it uses for assisted
+generation only. With pandas and pyarrow, that import costs every encoding process more than a
+second and 100 MB. Other code can still import scikit-learn.
+"""
 
-skip_scikit_learn()
+import sys
+from importlib.abc import MetaPathFinder
+
+
+class WithoutScikitLearn(MetaPathFinder):
+    """Find nothing; mark scikit-learn as missing before transformers looks for it."""
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> None:
+        utils = sys.modules.get("transformers.utils.import_utils")
+        if fullname == "transformers.generation" and utils is not None:
+            utils._sklearn_available = False  # type: ignore[attr-defined]
+
+
+sys.meta_path.insert(0, WithoutScikitLearn())

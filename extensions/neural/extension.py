@@ -1,8 +1,8 @@
-"""The extension: encoders, and the families of metrics that score with them.
+"""Register the extension: encoders, and the families of metrics that use them.
 
-MoverScore, SentSim, YiSi, cosine and word mover's distance are described as plug-ins of somebody
-else are (:class:`metrics.plugins.Plugin`). They keep their plain keys, and their signatures name
-their own revision in place of a package's version.
+MoverScore, SentSim, YiSi, cosine and word mover's distance are described like third-party plug-ins
+(:class:`metrics.plugins.Plugin`). They keep their short keys, and their signatures contain their
+own revision instead of the version of a package.
 """
 
 from core.extensions import Extension

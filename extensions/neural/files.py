@@ -1,4 +1,4 @@
-"""Text files that a metric's options name: read line by line, named by their contents."""
+"""Read text files named by a metric's options, and identify them by their contents."""
 
 import hashlib
 from dataclasses import dataclass
@@ -10,17 +10,16 @@ from metrics.base import MetricError
 
 @dataclass(frozen=True)
 class TextFile:
-    """The lines of a file, without blank ones, and the first 12 hex digits of its SHA-256."""
+    """Hold the lines of a file that are not blank, and the first 12 hex digits of its SHA-256."""
 
     lines: tuple[str, ...]
     digest: str
 
 
 def read(path: str) -> TextFile:
-    """Read a UTF-8 text of one sentence a line.
+    """Read a UTF-8 text with one sentence per line.
 
-    Raises a permanent :class:`MetricError` that names file and line where it is missing, empty or
-    not UTF-8.
+    Raises a permanent :class:`MetricError` with file and line if it is missing, empty or not UTF-8.
     """
     try:
         raw = Path(path).read_bytes()

@@ -1,7 +1,7 @@
-"""The neural metrics that are listed without being configured.
+"""List the neural metrics that are offered without configuration.
 
-Checkpoints are the hub's names under which their authors released them, or those of the models
-that papers used, or the closest public ones.
+Checkpoints have the names under which their authors published them on the hub; otherwise they are
+those that papers used, or the closest public ones.
 """
 
 from extensions.neural.bertscore import options as bertscore
@@ -64,7 +64,7 @@ def _released(family: Family, name: str, label: str, **given: OptionValue) -> En
 
 
 def _metricx_24(size: str) -> list[Entry]:
-    """One checkpoint that reads a reference, and the same without."""
+    """Return one checkpoint with and without reference."""
     checkpoint = f"google/metricx-24-hybrid-{size}-v2p6"
     name, label = f"metricx-24-{size}", f"MetricX-24 {SIZES[size]}"
     return [
@@ -86,7 +86,7 @@ def _metricx_23(size: str, *, qe: bool) -> Entry:
 
 
 def _distilled(layers: int) -> Entry:
-    """BLEURT-20 distilled to fewer layers."""
+    """Return BLEURT-20 distilled to fewer layers."""
     info = bleurt.make_info(
         *(f"bleurt-20-d{layers}", f"BLEURT-20-D{layers}", f"lucadiliello/BLEURT-20-D{layers}"),
         description=message(
@@ -100,7 +100,7 @@ def _distilled(layers: int) -> Entry:
 
 
 def _sentinel(side: str, short: str) -> Entry:
-    """Trained on MQM scores, after direct assessments."""
+    """Return a sentinel, trained on direct assessments and then on MQM scores."""
     checkpoint = f"sapienzanlp/sentinel-{short}-mqm"
     name, label = f"sentinel-{short}-mqm", f"Sentinel {side}"
     return _released(sentinel.FAMILY, name, label, checkpoint=checkpoint, reads=side)

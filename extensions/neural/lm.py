@@ -1,7 +1,7 @@
-"""How likely a causal language model finds a text: mean negative log-likelihood of its pieces.
+"""Compute the mean negative log-likelihood of texts under a causal language model.
 
-The language-model term of XMoverScore (Zhao et al. 2020, section 3.3). Only workers import this
-module: it imports torch.
+This is the language-model term of XMoverScore (Zhao et al. 2020, section 3.3). Imports torch:
+workers only.
 """
 
 import math
@@ -24,14 +24,14 @@ from metrics.truncation import note
 
 Array = NDArray[np.float64]
 Form = Literal["log-probability", "probability"]
-# Pieces of one forward pass: logits are wide, 50,257 numbers a piece for GPT-2.
+# Pieces of one forward pass; logits are large: 50,257 numbers per piece for GPT-2.
 PIECES_PER_BATCH = {"cpu": 1_024, "cuda": 16_384}
 LONGEST = 1_024
 KEPT = 200_000
 
 
 class LanguageModel:
-    """A causal language model on a device; each distinct text is read once."""
+    """Hold a causal language model on a device; each distinct text is read once."""
 
     def __init__(self, spec: ModelSpec, tokenizer: Any, model: Any) -> None:
         self.spec, self.tokenizer, self.model = spec, tokenizer, model
@@ -42,15 +42,14 @@ class LanguageModel:
         self._known: OrderedDict[str, tuple[float, int, bool]] = OrderedDict()
 
     def read(self, texts: Sequence[str]) -> tuple[Array, NDArray[np.int64]]:
-        """Return (n,) mean negative log-likelihoods of pieces 2, 3, …, and (n,) piece counts.
+        """Return the mean negative log-likelihoods of pieces 2, 3, … (n,), and piece counts (n,).
 
-        No start token is added, so the first piece is never predicted. A text of one piece or
-        none has nothing to predict: it gets ln(vocabulary), as if pieces were drawn blindly.
-        Texts are cut to 1,024 pieces, or to what the model can take, and those that are cut are
-        noted (:mod:`metrics.truncation`).
+        No start token is added, so the first piece is never predicted. A text of at most one piece
+        gets ln(vocabulary), as if pieces were drawn uniformly. Texts are truncated to 1,024 pieces
+        or to the limit of the model, which is recorded (:mod:`metrics.truncation`).
         """
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
-        # All of this call stay known until it ends, however many they are.
+        # All texts of this call stay cached until it ends.
         found = {text: self._known[text] for text in texts if text in self._known}
         found |= self._compute(missing)
         self._keep(found)
@@ -85,7 +84,7 @@ class LanguageModel:
         return found
 
     def _tokenize(self, text: str) -> list[int]:
-        # Long texts are cut above, by what the model can take; the tokenizer need not warn.
+        # Long texts are truncated above, so the tokenizer's warning is superfluous.
         return list(
             self.tokenizer(text.strip(), add_special_tokens=False, verbose=False)["input_ids"]
         )
@@ -93,7 +92,7 @@ class LanguageModel:
     @torch.inference_mode()
     def _mean_nll(self, ids: Sequence[Sequence[int]]) -> list[float]:
         longest = max(map(len, ids))
-        # What pads does not matter: it comes after the text, which a causal model reads first.
+        # The padding does not matter, because a causal model sees it after the text.
         tokens = torch.zeros((len(ids), longest), dtype=torch.long)
         mask = torch.zeros((len(ids), longest), dtype=torch.long)
         for row, text in enumerate(ids):
@@ -118,10 +117,11 @@ class LanguageModel:
 
 
 def term(mean_nll: Array, n_pieces: NDArray[np.int64], form: Form) -> Array:
-    """Return the term that is added to a similarity: higher is more fluent.
+    """Return the term that is added to a similarity; larger is more fluent.
 
-    ``log-probability`` is −mean NLL (2020 release); ``probability`` is exp(−mean NLL / n) (head
-    since June 2022), which is no perplexity: it divides a mean by n again and favours long texts.
+    ``log-probability`` is −mean NLL (2020 release). ``probability`` is exp(−mean NLL / n) (main
+    branch since June 2022); it divides a mean by n again, so it is not a perplexity and favours
+    long texts.
     """
     if form == "log-probability":
         return -mean_nll
@@ -130,10 +130,10 @@ def term(mean_nll: Array, n_pieces: NDArray[np.int64], form: Form) -> Array:
 
 
 def get(checkpoint: str, *, device: str | None = None) -> LanguageModel:
-    """Return the resident language model, loading it where needed.
+    """Return the resident language model; load it if needed.
 
-    Raises a permanent :class:`MetricError` for a checkpoint that is missing or no causal
-    language model.
+    Raises a permanent :class:`MetricError` if the checkpoint is missing or not a causal language
+    model.
     """
     folder = places.find(checkpoint)
     weights = places.fingerprint(folder)
@@ -143,7 +143,7 @@ def get(checkpoint: str, *, device: str | None = None) -> LanguageModel:
 
 
 def signature_fields(model: LanguageModel, weights: Sequence[float]) -> dict[str, str | int]:
-    """What of a language model changes a value: which it is, and (similarity, model) weights."""
+    """Return model and weights (similarity, model) for a signature."""
     coupling = "/".join(f"{weight:g}" for weight in weights)
     return {"lm": model.spec.checkpoint, "lm-weights": model.spec.weights, "coupling": coupling}
 
@@ -160,7 +160,7 @@ def _load(spec: ModelSpec, folder: str) -> LanguageModel:
             folder, local_files_only=True, weights_only=True, output_loading_info=True
         )
         if report["missing_keys"]:
-            # A plain encoder would be given a random output layer, and read text both ways.
+            # transformers would give an encoder a random output layer, and it is not causal.
             raise LoadError(
                 message(
                     "lm.weights-missing",

@@ -1,4 +1,4 @@
-"""What metrics on one encoder share: its place in signatures and logs, and greedy matching."""
+"""Share signatures, logs and greedy matching between metrics on one encoder."""
 
 import torch
 
@@ -11,33 +11,33 @@ Tensor = torch.Tensor
 
 
 class OnEncoder(MeanOfSegments):
-    """A metric whose work is that of ``encoder``."""
+    """Base of metrics that compute with ``encoder``."""
 
     encoder: Encoder
 
     @property
     def device(self) -> str:
-        """Where it computes."""
+        """Return the device of the encoder."""
         return self.encoder.spec.device
 
     @property
     def precision(self) -> str:
-        """That of the encoder's forward pass (:mod:`extensions.neural.encoding.precision`)."""
+        """Return the precision of the encoder's forward pass."""
         return self.encoder.spec.precision
 
     @property
     def budget(self) -> int:
-        """Padded tokens of a batch."""
+        """Return the padded tokens of a batch."""
         return self.encoder.budget
 
 
 def encoder_fields(encoder: Encoder, name: str = "checkpoint") -> dict[str, str | int]:
-    """What of an encoder changes a value, for a signature."""
+    """Return the fields of an encoder for a signature."""
     return {name: encoder.spec.checkpoint, f"{name}-weights": encoder.spec.weights}
 
 
 def check_layer(info: MetricInfo, encoder: Encoder, layer: int) -> None:
-    """Raise a permanent :class:`MetricError` where an encoder has no such layer."""
+    """Raise a permanent :class:`MetricError` if an encoder does not have the layer."""
     if not 0 <= layer < encoder.n_layers:
         problem = message(
             "encoder.no-such-layer",
@@ -50,20 +50,20 @@ def check_layer(info: MetricInfo, encoder: Encoder, layer: int) -> None:
         raise MetricError(problem, permanent=True)
 
 
-# Numbers in one similarity tensor: bounds the memory of a slice of pairs.
+# The most numbers in one similarity tensor, which limits the memory of a slice of pairs.
 NUMBERS_PER_SLICE = 2**24
 
 
 def greedy_match(
     states: Tensor, mask: Tensor, weights: Tensor, hypotheses: Tensor, references: Tensor
 ) -> Tensor:
-    """Return (pairs, 3) precision, recall and F1.
+    """Return precision, recall and F1, (pairs, 3).
 
     ``states`` is (texts, tokens, width), ``mask`` and ``weights`` are (texts, tokens), and a pair
-    is a row of ``hypotheses`` and ``references``, which index texts. Special tokens weigh nothing
-    but can be matched. A text in which nothing weighs scores 0. Padding is never matched, so a
-    value does not depend on the batch (bert-score counts it as similarity 0, which shows only
-    where every real similarity of a token is negative).
+    is a row of ``hypotheses`` and ``references``, which index texts. Special tokens have weight 0
+    but can be matched. A text whose weights are all 0 scores 0. Padding is never matched, so a
+    value does not depend on the batch; bert-score counts padding as similarity 0, which matters if
+    all similarities are negative.
     """
     unit = torch.nn.functional.normalize(states, dim=-1)
     size = max(1, NUMBERS_PER_SLICE // (states.shape[1] * max(states.shape[1], states.shape[2])))
@@ -86,5 +86,5 @@ def _match(unit: Tensor, mask: Tensor, weights: Tensor, left: Tensor, right: Ten
 
 
 def _weighted_mean(values: Tensor, weights: Tensor) -> Tensor:
-    # Only where nothing weighs is the sum 0; idf weights may sum up to less than 1.
+    # The sum is 0 only if all weights are; idf weights may sum to less than 1.
     return (values * weights).sum(1) / weights.sum(1).clamp_min(torch.finfo(weights.dtype).tiny)

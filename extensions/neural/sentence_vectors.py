@@ -1,9 +1,9 @@
-"""Sentence vectors of a transformer: a directory of sentence-transformers, or any encoder.
+"""Compute sentence vectors with a directory of sentence-transformers, or with any encoder.
 
-The directory is read here, without that package, so that token metrics share the encoder. Known
+The directory is read here, without that package, so that token metrics share the encoder. Supported
 parts are Transformer, Pooling (first token, mean, mean by the root of the length, maximum), Dense
-and Normalize; an encoder without ``modules.json`` gives the mean of its last layer over all
-pieces, special ones included. LASER's files are pickles and are refused as any pickle is.
+and Normalize. For an encoder without ``modules.json`` the vector is the mean of its last layer over
+all pieces, special tokens included. LASER's files are pickles, which are never loaded.
 """
 
 import json
@@ -43,13 +43,13 @@ _ACTIVATIONS: dict[str, Step] = {"Identity": lambda vector: vector, "Tanh": torc
 
 
 def cosine(left: Array, right: Array) -> float:
-    """Return the cosine of two (width,) vectors, 0 where one is 0 as that of a blank text."""
+    """Return the cosine of two vectors (width,); 0 if one is zero, as for a blank text."""
     norms = float(np.linalg.norm(left) * np.linalg.norm(right))
     return float(left @ right) / norms if norms else 0.0
 
 
 class SentenceEncoder:
-    """One vector per sentence. Raises a permanent :class:`MetricError` for unknown parts."""
+    """Compute one vector per sentence; raise a permanent :class:`MetricError` for unknown parts."""
 
     def __init__(self, checkpoint: str, precision: str = "float32") -> None:
         self.checkpoint = checkpoint
@@ -57,7 +57,7 @@ class SentenceEncoder:
         places.check(checkpoint, folder)
         self.weights = places.fingerprint(folder)
         transformer, *rest = self._modules(folder)
-        # The hub's name stays the encoder's, so that other metrics find it resident.
+        # The encoder keeps the name of the hub, so that other metrics share it.
         encoder = str(folder / transformer) if transformer else checkpoint
         self.encoder = encoders.get(encoder, precision=precision)
         settings = _read(folder / transformer / "sentence_bert_config.json")
@@ -69,7 +69,7 @@ class SentenceEncoder:
 
     @torch.inference_mode()
     def encode(self, texts: Iterable[str]) -> Vectors:
-        """Return the (width,) vector of every distinct text; that of a blank text is 0."""
+        """Return the vector of every distinct text, (width,); zero for a blank text."""
         forms = {text: text.lower() if self.is_lowercase else text for text in texts}
         layer = self.encoder.n_layers - 1
         with noting() as truncated:
@@ -85,7 +85,7 @@ class SentenceEncoder:
         }
 
     def fields(self, name: str = "checkpoint") -> dict[str, str | int]:
-        """What changes a value, for a signature: all parts, not the transformer's alone."""
+        """Return the fields of a signature: those of all parts."""
         return {name: self.checkpoint, f"{name}-weights": self.weights}
 
     def _apply(self, states: torch.Tensor) -> Array:
@@ -94,7 +94,7 @@ class SentenceEncoder:
         return np.asarray(states.double().cpu().numpy())
 
     def _modules(self, folder: Path) -> list[Any]:
-        """Return the path of the transformer, then (type, path) of what follows it."""
+        """Return the path of the transformer, then (type, path) of the parts after it."""
         listed = _read(folder / "modules.json", default=[])
         if not listed:
             return [""]
@@ -149,7 +149,7 @@ class SentenceEncoder:
                     modes=chosen or ["–"],
                 )
             )
-        # In sentence-transformers' own order, whatever the order of the file.
+        # In the order of sentence-transformers, whatever the order of the file.
         steps = [step for key, step in _POOLING.items() if key in chosen]
         return lambda states: torch.cat([step(states) for step in steps])
 
@@ -208,7 +208,7 @@ def _unsupported(problem: Message) -> MetricError:
 
 
 def _read(path: Path, default: Any = None) -> Any:
-    """Read a JSON file of a checkpoint; the default (an empty object) where there is none."""
+    """Read a JSON file of a checkpoint; return an empty object if there is none."""
     if not path.exists():
         return {} if default is None else default
     try:

@@ -1,8 +1,9 @@
-"""Words with their vectors: of an encoder, or of a text file in fastText's form.
+"""Provide word vectors: from an encoder, or from a text file in fastText's format.
 
-The form is one line a word, ``word x1 … xd``, after an optional line ``words d``. Such files hold
-millions of words: the file is mapped, read once for the place of every word, and a line is parsed
-only where a text has its word. Aligned files: Joulin et al. 2018, Loss in translation (RCSLS).
+The format is one line per word, ``word x1 … xd``, after an optional line ``words d``. Such files
+contain millions of words, so the file is mapped and read once to index the words, and a line is
+parsed only if a text contains its word. Aligned files: Joulin et al. 2018, Loss in translation
+(RCSLS).
 """
 
 import hashlib
@@ -22,14 +23,14 @@ from metrics.base import MetricError
 from metrics.families.lexical.words import WordTokenizer
 
 Vector = NDArray[np.float64]
-# Words whose vectors are kept: 120 MB of 300 numbers each.
+# Words with cached vectors: 120 MB with 300 numbers each.
 KEPT = 50_000
 
 
 def load(path: str) -> "StaticVectors":
-    """Return the vectors of a file, kept in this process until the file changes.
+    """Return the vectors of a file, cached in this process until the file changes.
 
-    Raises a permanent :class:`MetricError` that names the line at fault.
+    Raises a permanent :class:`MetricError` that names the wrong line.
     """
     try:
         state = Path(path).stat()
@@ -44,7 +45,10 @@ def _load(path: str, size: int, changed: int) -> "StaticVectors":
 
 
 class StaticVectors:
-    """A mapped file with ``width`` numbers per word; ``digest`` begins the SHA-256 of its bytes."""
+    """Map a file with ``width`` numbers per word.
+
+    ``digest`` is the beginning of the SHA-256 of its bytes.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -66,9 +70,9 @@ class StaticVectors:
         return len(self._starts)
 
     def find(self, word: str) -> Vector | None:
-        """Return the (width,) vector of a word, or of its lower-cased form; None for unknown ones.
+        """Return the vector of a word (width,), or of its lower-cased form; None for unknown words.
 
-        Raises a permanent :class:`MetricError` where its line holds something other than numbers.
+        Raises a permanent :class:`MetricError` if its line contains something other than numbers.
         """
         if word not in self._parsed:
             if len(self._parsed) >= KEPT:
@@ -84,7 +88,7 @@ class StaticVectors:
         return 0, len(fields) - 1, None
 
     def _index(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return the sorted hashes of all words, where their lines begin, and their numbers."""
+        """Return the sorted hashes of all words, the positions of their lines, and line numbers."""
         hashes, starts = array("q"), array("q")
         start, first = self._first_line, 2 if self._first_line else 1
         while start < len(self._bytes):
@@ -100,7 +104,7 @@ class StaticVectors:
             hashes.append(hash(line[: line.index(b" ")]))
             starts.append(start)
             start = self._end(start) + 1
-        # Stable: the first of two lines with the same word counts, as in fastText's own reader.
+        # Stable sort: of two lines with the same word the first is used, as in fastText.
         order = np.argsort(np.asarray(hashes, dtype=np.int64), kind="stable")
         return (
             np.asarray(hashes, dtype=np.int64)[order],
@@ -128,7 +132,7 @@ class StaticVectors:
         return vector
 
     def _line(self, start: int) -> bytes:
-        # fastText ends its lines with a blank.
+        # fastText writes a blank at the end of lines.
         return self._bytes[start : self._end(start)].rstrip(b" \r")
 
     def _end(self, start: int) -> int:
@@ -176,9 +180,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Words:
-    """Units of a text in order: ``forms`` (n), ``vectors`` (n, width), ``known`` (n,) bool.
+    """Hold the units of a text in order.
 
-    The vector of an unknown unit is 0.
+    ``forms`` is (n), ``vectors`` (n, width), ``known`` (n,) bool. The vector of an unknown unit is
+    0.
     """
 
     forms: tuple[str, ...]
@@ -187,13 +192,13 @@ class Words:
 
     @property
     def unit_vectors(self) -> Array:
-        """The vectors at length 1; a zero vector stays 0, and nan stays nan."""
+        """Return the vectors scaled to length 1; zero vectors stay zero, and nan stays nan."""
         norms = np.linalg.norm(self.vectors, axis=1, keepdims=True)
         return np.divide(self.vectors, norms, where=norms != 0, out=np.zeros_like(self.vectors))
 
 
 def of_pieces(found: "Embedded", layer: int) -> Words:
-    """Return an encoder's pieces at a layer, without special ones."""
+    """Return an encoder's pieces at a layer, without special tokens."""
     kept = ~np.array(found.is_special)
     vectors = found.states[layer].double().cpu().numpy()[kept]
     forms = tuple(piece for piece, is_kept in zip(found.pieces, kept, strict=True) if is_kept)
@@ -201,7 +206,7 @@ def of_pieces(found: "Embedded", layer: int) -> Words:
 
 
 def of_words(texts: Iterable[str], vectors: StaticVectors, cut: WordTokenizer) -> dict[str, Words]:
-    """Look up the words of every distinct text."""
+    """Return the words of every distinct text with their vectors."""
     return {text: _look_up(cut(text), vectors) for text in dict.fromkeys(texts)}
 
 

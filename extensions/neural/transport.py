@@ -1,8 +1,8 @@
-"""Optimal transport between two bags of vectors: the exact cost of a cost matrix, nothing else.
+"""Compute optimal transport between two bags of vectors from a cost matrix.
 
-Rubner et al. 2000, The earth mover's distance as a metric for image retrieval, eq. 1–5. Where both
-sides have as many points and all weigh the same, an optimal plan is a permutation (Birkhoff), so
-an assignment solves it; anything else goes to POT's network simplex.
+Rubner et al. 2000, The earth mover's distance as a metric for image retrieval, eq. 1–5. If both
+sides have the same number of points of equal weight, an optimal plan is a permutation (Birkhoff),
+so an assignment solves it. Other problems use POT's network simplex.
 """
 
 from collections.abc import Sequence
@@ -18,17 +18,17 @@ from metrics.base import MetricError
 
 Array = NDArray[np.float64]
 
-# POT's own limit is 100,000 pivots; texts of 512 pieces may need more.
+# POT's default is 100,000 pivots; texts of 512 pieces may need more.
 MAX_PIVOTS = 10_000_000
-OPTIMAL = 1  # the only status of POT's solver after which its cost is the least
+OPTIMAL = 1  # the only status of POT's solver with an optimal cost
 
 
 def transport_cost(cost: Array, left: Array | None = None, right: Array | None = None) -> float:
     """Return the least mean cost of moving one bag onto the other, in the unit of ``cost``.
 
     ``cost`` is (m, n); ``left`` (m,) and ``right`` (n,) are weights of any positive sum, None for
-    equal ones. Raises ValueError for input of another kind and a permanent
-    :class:`~metrics.base.MetricError` where the solver does not reach the optimum.
+    equal ones. Raises ValueError for invalid input and a permanent
+    :class:`~metrics.base.MetricError` if the solver does not reach the optimum.
     """
     cost = _checked(cost)
     m, n = cost.shape
@@ -36,7 +36,7 @@ def transport_cost(cost: Array, left: Array | None = None, right: Array | None =
         return _uniform(cost)
     supplies = np.full(m, 1 / m) if left is None else _masses(left, m, "left")
     demands = np.full(n, 1 / n) if right is None else _masses(right, n, "right")
-    # Both sum to one but for rounding, which the solver would take for a problem without solution.
+    # With rounding errors in the sums, the solver would find no solution.
     return _solve(cost, supplies, demands * (supplies.sum() / demands.sum()))[0]
 
 
@@ -45,7 +45,7 @@ def transport_costs(
     left: Sequence[Array | None] | None = None,
     right: Sequence[Array | None] | None = None,
 ) -> Array:
-    """Return (pairs,) transport costs; ``left`` and ``right`` hold each pair's weights, or None."""
+    """Return transport costs, (pairs,); ``left`` and ``right`` are each pair's weights, or None."""
     lefts = left if left is not None else [None] * len(costs)
     rights = right if right is not None else [None] * len(costs)
     triples = zip(costs, lefts, rights, strict=True)
@@ -53,22 +53,21 @@ def transport_costs(
 
 
 def integer_flow(cost: Array) -> NDArray[np.int64]:
-    """Return an optimal plan (m, n) between equal weights, in units of 1/lcm(m, n).
+    """Return an optimal plan between equal weights, (m, n), in units of 1/lcm(m, n).
 
-    Rows sum to n/g and columns to m/g with g = gcd(m, n). The cost of a plan is unique; the plan
-    need not be.
+    Rows sum to n/g and columns to m/g with g = gcd(m, n). The cost of an optimal plan is unique;
+    the plan may not be.
     """
     cost = _checked(cost)
     return np.rint(_solve(cost, *_integer_masses(*cost.shape))[1]).astype(np.int64)
 
 
 def flow_dropout_cost(cost: Array, rate: float = 0.3) -> float:
-    """Return the cost of the plan without its small flows; not what is left scaled up again.
+    """Return the cost of the plan without its small flows; the rest is not scaled up.
 
-    As XMoverScore's later release cuts flows: of the positive flows in ascending order the
-    max(int(rate × count), 1)-th is the threshold, and flows strictly below it are dropped. The
-    release compares flows that carry rounding noise, so ties fall either way; here flows are
-    whole numbers, and ties stay.
+    As in XMoverScore's later release: the threshold is the max(int(rate × count), 1)-th of the
+    positive flows in ascending order, and smaller flows are dropped. The release compares flows
+    with rounding errors, so it drops ties at random; here flows are integers, and ties are kept.
     """
     flow = integer_flow(cost)
     positive = np.sort(flow[flow > 0])
@@ -87,7 +86,7 @@ def _uniform(cost: Array) -> float:
 
 
 def _integer_masses(m: int, n: int) -> tuple[Array, Array]:
-    """Whole numbers keep the simplex free of rounding: its sums and differences are exact."""
+    """Return integer masses, whose sums and differences are exact in the simplex."""
     common = gcd(m, n)
     return np.full(m, float(n // common)), np.full(n, float(m // common))
 
@@ -112,7 +111,7 @@ def _checked(cost: Array) -> Array:
     cost = np.ascontiguousarray(cost, dtype=np.float64)
     if cost.ndim != 2 or not cost.size:
         raise ValueError(f"cost must be a matrix with at least one cell, not {cost.shape}")
-    # One pass: a sum is finite exactly where every summand is, at the size of such numbers.
+    # One pass: a sum of such numbers is finite if and only if all of them are.
     if not np.isfinite(cost.sum()):
         raise ValueError("cost holds numbers that are not finite")
     return cost

@@ -1,1 +1,1 @@
-"""The page on whether metrics punish shortness as such."""
+"""The page on whether metrics penalise shortness more than humans do."""

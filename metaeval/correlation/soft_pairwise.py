@@ -135,7 +135,7 @@ def soft_pairwise_accuracy(
 def soft_pairwise_limit(
     human: FloatArray, metric: FloatArray, valid: BoolArray, clusters: IntArray | None = None
 ) -> StatisticResult:
-    """Return what SPA tends to with the number of flips; systems x segments, used where valid.
+    """Return the limit of SPA with the number of flips; systems x segments, used where valid.
 
     ``clusters`` is the document of each segment; without it each segment is one of its own.
     """
@@ -238,7 +238,7 @@ def within_segments(values: FloatArray, valid: BoolArray) -> FloatArray:
 def normal_pvalues(
     values: FloatArray, valid: BoolArray, clusters: IntArray | None = None
 ) -> FloatArray:
-    """Return what `pair_pvalues` tends to with the number of flips, for many matrices at once.
+    """Return the limit of `pair_pvalues` with the number of flips, for many matrices at once.
 
     Under random signs sum d has mean 0 and variance sum d^2, and is close to normal from some
     dozens of segments on: p = Phi(-sum d / sqrt(sum d^2)); 1 where all d are zero. d is summed by

@@ -1,6 +1,6 @@
-"""Whole sets in, for programs: sent folders and published sets on the server.
+"""Import whole data sets through the API: archives, and published sets on the server.
 
-A worker reads and stores; the answer to a POST says where to look.
+A worker reads and stores them; the answer to a POST has the address of the import.
 """
 
 from typing import Any, ClassVar
@@ -26,7 +26,7 @@ from metrics.models import DatasetImport
 
 
 class DatasetImportSerializer(serializers.ModelSerializer[DatasetImport]):
-    """`found` says what the files hold, `stored` what was stored of it."""
+    """An import: `found` is the content of the files, `stored` what was stored of it."""
 
     page = serializers.SerializerMethodField()
     report = serializers.SerializerMethodField()
@@ -46,7 +46,7 @@ class DatasetImportSerializer(serializers.ModelSerializer[DatasetImport]):
         )
 
     def get_page(self, row: DatasetImport) -> str:
-        """Where people look at it."""
+        """Return the address of the page of the import."""
         return reverse("dataset-import", args=[row.pk])
 
     @extend_schema_field(ProblemSerializer(many=True))
@@ -57,13 +57,13 @@ class DatasetImportSerializer(serializers.ModelSerializer[DatasetImport]):
 
 
 class _Names(serializers.ListField):
-    """Names, as repeated fields of a form."""
+    """Names as repeated fields of a form."""
 
     child = serializers.CharField(max_length=120)
 
 
 class FolderSerializer(serializers.Serializer[object]):
-    """An archive of a folder, and what to take of it; everything unless names are given."""
+    """An archive of a folder, and a selection of its content, by default everything."""
 
     archive = serializers.FileField(write_only=True)
     language_pair = serializers.CharField(required=False, write_only=True, max_length=40)
@@ -77,13 +77,13 @@ class FolderSerializer(serializers.Serializer[object]):
     dry_run = serializers.BooleanField(required=False, write_only=True, default=False)
 
     def validate_language_pair(self, pair: str) -> str:
-        """Refuse what does not name two languages."""
+        """Refuse text that does not name two languages."""
         if not mtme.is_pair(pair):
             raise serializers.ValidationError(str(not_a_pair(pair)))
         return pair
 
     def validate_archive(self, archive: Any) -> Any:
-        """Refuse what is too large."""
+        """Refuse an archive that is too large."""
         if message := too_large(archive.size):
             raise serializers.ValidationError(str(message))
         return archive
@@ -96,7 +96,7 @@ class PublishedSerializer(serializers.Serializer[object]):
     dry_run = serializers.BooleanField(required=False, write_only=True, default=False)
 
     def validate_dataset(self, name: str) -> str:
-        """Refuse a name that no set has."""
+        """Refuse an unknown name."""
         try:
             datasets.find(name)
         except ValidationError as error:
@@ -110,14 +110,14 @@ class _ImportViewSet(
     mixins.RetrieveModelMixin,
     viewsets.GenericViewSet[DatasetImport],
 ):
-    """One's own imports, newest first; those of everybody for site admins."""
+    """The user's own imports, newest first; all imports for site admins."""
 
     serializer_class = DatasetImportSerializer
     queryset = DatasetImport.objects.defer("content").order_by("-pk")
     of_dataset: ClassVar[bool]
 
     def get_queryset(self) -> QuerySet[DatasetImport]:
-        """Exclude imports that other people began."""
+        """Exclude imports of other users."""
         rows = super().get_queryset()
         rows = rows.exclude(dataset="") if self.of_dataset else rows.filter(dataset="")
         if is_site_admin(self.request.user):
@@ -130,7 +130,7 @@ class _ImportViewSet(
 
 @extend_schema(tags=["imports"])
 class FolderImportViewSet(_ImportViewSet):
-    """Folders in the layout of mt-metrics-eval, sent as an archive."""
+    """Folders in the layout of mt-metrics-eval, uploaded as an archive."""
 
     parser_classes = (MultiPartParser,)
     of_dataset = False
@@ -158,7 +158,7 @@ class FolderImportViewSet(_ImportViewSet):
 
 @extend_schema(tags=["imports"])
 class PublishedImportViewSet(_ImportViewSet):
-    """Published sets whose files lie on the server."""
+    """Published sets whose files are on the server."""
 
     of_dataset = True
 

@@ -1,4 +1,4 @@
-"""Metrics, checkpoints and workers for programs. Researchers read, site admins configure."""
+"""Metrics, checkpoints and workers in the API. Researchers read, site admins configure."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -60,7 +60,7 @@ class MetricSerializer(serializers.Serializer[MetricInfo]):
 
     @extend_schema_field(HostsSerializer(allow_null=True))
     def get_hosts(self, info: MetricInfo) -> Any:
-        """Where it can run now, and what other hosts lack; null for imported metrics."""
+        """Return where it can run now, and what other hosts lack; null for imported metrics."""
         if info.is_imported:
             return None
         context: Any = self.context  # one for all metrics of an answer
@@ -69,11 +69,11 @@ class MetricSerializer(serializers.Serializer[MetricInfo]):
         return HostsSerializer(context["hosts"].get(info.name, Hosts())).data
 
     def get_options(self, info: MetricInfo) -> dict[str, Any]:
-        """The options of a configured metric."""
+        """Return the options of a configured metric."""
         return dict(info.options)
 
     def get_is_retired(self, info: MetricInfo) -> bool:
-        """Whether new runs are refused."""
+        """Return whether new runs are refused."""
         return info.name in self.context.get("retired", ())
 
 
@@ -89,8 +89,11 @@ class ConfigureSerializer(serializers.Serializer[object]):
 
 @extend_schema(tags=["metrics"])
 class MetricViewSet(TakesParameters, viewsets.GenericViewSet[Any]):
-    """Metrics in the order of every list; `?retired=yes` shows also those that cannot be run:
-    retired ones, and those whose scores were imported."""
+    """Metrics in the order of all lists.
+
+    `?retired=yes` also shows metrics that cannot be run: retired ones, and those with imported
+    scores.
+    """
 
     takes: ClassVar[Mapping[str, Texts]] = {"list": {"retired": "`yes` or `no`."}}
     permission_classes = (MayConfigure,)
@@ -171,7 +174,7 @@ def _find(name: str) -> MetricInfo:
 
 
 class RunningSerializer(serializers.Serializer[Any]):
-    """What a worker works on."""
+    """The current job of a worker."""
 
     id = serializers.IntegerField()
     metric = serializers.CharField()
@@ -179,8 +182,11 @@ class RunningSerializer(serializers.Serializer[Any]):
 
 
 class ChildSerializer(serializers.Serializer[Any]):
-    """A process of a worker: its device, bytes of memory, checkpoints in memory, and its run with
-    the texts that it scores per second."""
+    """A process of a worker.
+
+    It has its device, bytes of memory, checkpoints in memory, its run, and the texts that it scores
+    per second.
+    """
 
     pid = serializers.IntegerField(source="child.pid")
     device = serializers.CharField(source="child.device")
@@ -191,11 +197,11 @@ class ChildSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field(RunningSerializer(allow_null=True))
     def get_run(self, slot: fleet.Slot) -> Any:
-        """The run that it is scoring."""
+        """Return the run that it is scoring."""
         return RunningSerializer(slot.part.run).data if slot.part else None
 
     def get_rate(self, slot: fleet.Slot) -> float | None:
-        """Texts per second."""
+        """Return texts per second."""
         return slot.part.rate if slot.part else None
 
 
@@ -246,11 +252,11 @@ class StockSerializer(serializers.Serializer[Stock]):
     command = serializers.CharField()
 
     def get_metrics(self, stock: Stock) -> list[str]:
-        """The names of the metrics that load it."""
+        """Return the names of the metrics that load it."""
         return [info.name for info in stock.users]
 
     def get_places(self, stock: Stock) -> dict[str, Any]:
-        """The facts about it, by host."""
+        """Return its facts by host."""
         return {str(place.host): _facts(place.found) for place in stock.places}
 
 

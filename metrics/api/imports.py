@@ -1,4 +1,4 @@
-"""Metric scores that were computed elsewhere, for programs: list, bring in, withdraw."""
+"""Scores of metrics that were computed elsewhere, in the API: list, import, withdraw."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from metrics.models import MetricImport
 
 
 class MetricImportSerializer(serializers.ModelSerializer[MetricImport]):
-    """One import of one metric; it is shown where it is the newest that is not withdrawn."""
+    """One import of one metric; the newest import that is not withdrawn is shown."""
 
     test_set: serializers.SlugRelatedField[TestSet] = serializers.SlugRelatedField(
         slug_field="slug", read_only=True
@@ -49,15 +49,15 @@ class MetricImportSerializer(serializers.ModelSerializer[MetricImport]):
 
 
 class MetricScoresSerializer(serializers.Serializer[object]):
-    """Files with scores, and what they hold.
+    """Files with scores, and their meaning.
 
-    `columns` maps columns to segment, system, metric, score or
-    language_pair; `metrics` names those that are
-    taken (without it all but human scores); `names` gives metrics other names. Of metrics that
-    neither `lower_is_better` nor `higher_is_better` names, the direction is inferred, or the import
-    is refused. Rows with problems of the kinds in `skip` are skipped and counted. `lines` says what
-    line n of files without keys is: the segment with key n, the nth as listed, or the nth of the
-    export to mt-metrics-eval; `system` whose scores files are that name no system.
+    `columns` maps columns to segment, system, metric, score or language_pair. `metrics` names those
+    to import, by default all but human scores. `names` gives metrics other names. The direction of
+    metrics that neither `lower_is_better` nor `higher_is_better` names is inferred; if that is not
+    possible, the import is refused. Rows with problems of the kinds in `skip` are skipped and
+    counted. `lines` is the meaning of line n in files without keys: the segment with key n, the nth
+    as listed, or the nth of the export to mt-metrics-eval. `system` is the system of files that
+    name none.
     """
 
     test_set = serializers.SlugRelatedField(slug_field="slug", queryset=TestSet.objects.all())
@@ -82,11 +82,11 @@ class MetricScoresSerializer(serializers.Serializer[object]):
     dry_run = serializers.BooleanField(required=False, default=False)
 
     def validate_columns(self, value: Any) -> dict[str, str]:
-        """Ask for an object of texts."""
+        """Require an object of texts."""
         return _texts(value)
 
     def validate_names(self, value: Any) -> dict[str, str]:
-        """Ask for an object of texts."""
+        """Require an object of texts."""
         return _texts(value)
 
 
@@ -99,9 +99,10 @@ def _texts(value: Any) -> dict[str, str]:
 
 
 class FoundMetricSerializer(serializers.Serializer[Found]):
-    """One metric in the files: `coverage` counts scored outputs by system.
+    """One metric in the files; `coverage` counts scored outputs by system.
 
-    `direction` says why `lower_is_better` is what it is, null where that has to be stated.
+    `direction` is the reason for `lower_is_better`, which is null if the direction has to be
+    stated.
     """
 
     key = serializers.CharField()
@@ -118,7 +119,7 @@ class FoundMetricSerializer(serializers.Serializer[Found]):
 
 
 class CheckedScoresSerializer(serializers.Serializer[Checked]):
-    """What files hold, and what should be looked at."""
+    """The content of files, and warnings."""
 
     warnings = serializers.SerializerMethodField()
     notes = serializers.SerializerMethodField()
@@ -130,7 +131,7 @@ class CheckedScoresSerializer(serializers.Serializer[Checked]):
         return [str(problem) for problem in checked.report.warnings]
 
     def get_notes(self, checked: Checked) -> list[str]:
-        """What was done to the files."""
+        """Return what was done to the files."""
         return [str(problem) for problem in checked.report.notes]
 
 
@@ -148,9 +149,9 @@ class MetricImportViewSet(OfTestSetViewSet):
         responses={200: CheckedScoresSerializer, 201: CheckedScoresSerializer},
     )
     def create(self, request: Request, format: str | None = None) -> Response:
-        """Bring scores in; with `dry_run` only say what that would do.
+        """Import scores; with `dry_run` only return what would change.
 
-        400 with every error; 200 where nothing was stored, because of a dry run or because it was
+        400 with every error; 200 if nothing was stored, because of a dry run or because it was
         stored already.
         """
         form = MetricScoresSerializer(data=request.data)
@@ -181,7 +182,7 @@ class MetricImportViewSet(OfTestSetViewSet):
     @extend_schema(request=None, responses={200: MetricImportSerializer, 409: None})
     @action(detail=True, methods=["post"])
     def withdraw(self, request: Request, pk: str, format: str | None = None) -> Response:
-        """Show the metric's imported scores of this test set no longer; 409 if it was withdrawn."""
+        """Withdraw the metric's imported scores of this test set; 409 if already withdrawn."""
         row = self.get_object()
         _require_change(request, row.test_set)
         if row.withdrawn_at or not withdraw(row.test_set, row.metric, user=request.user):

@@ -1,4 +1,4 @@
-"""Metric runs for programs: list, start, watch, cancel. Researchers may do all of it."""
+"""Metric runs in the API: list, start, watch, cancel. Researchers may do all of it."""
 
 import math
 from collections.abc import Mapping
@@ -34,16 +34,18 @@ from metrics.truncation import Counts
 
 @extend_schema_field({"type": ["object", "string", "null"], "additionalProperties": True})
 class MessageJSON(serializers.Field[Any, Any, Any, Any]):
-    """A message as `code`, `text`, `pattern` and `parameters`; text from earlier versions as it is,
-    null for none."""
+    """A message as `code`, `text`, `pattern` and `parameters`.
+
+    Text stored by earlier versions is returned as it is, null for none.
+    """
 
     def to_representation(self, value: Any) -> Any:
-        """Return it as JSON."""
+        """Return the message as JSON."""
         return as_json(value) if isinstance(value, Message) else value or None
 
 
 class MayRun(BasePermission):
-    """Researchers start and cancel runs as well as reading them."""
+    """Allow researchers to start and cancel runs."""
 
     def has_permission(self, request: Request, view: object) -> bool:
         """Check the role."""
@@ -51,7 +53,7 @@ class MayRun(BasePermission):
 
 
 class WorkerLogSerializer(serializers.ModelSerializer[RunWorker]):
-    """The part of one worker: bytes are peaks, `seconds` those it was busy."""
+    """The part of one worker: bytes are peaks, `seconds` is its busy time."""
 
     rate = serializers.FloatField(source="average_rate", allow_null=True)
     state = MessageJSON(read_only=True)
@@ -85,8 +87,10 @@ class HostsSerializer(serializers.Serializer[Hosts]):
 
 
 class TurnSerializer(serializers.Serializer[Turn]):
-    """The position in the queue, and seconds: until it begins, that it takes, until it ends. Null
-    where they are unknown."""
+    """The position in the queue, and seconds.
+
+    These are the seconds until it begins, that it takes, and until it ends; null if unknown.
+    """
 
     place = serializers.IntegerField()
     begins_in = serializers.FloatField(allow_null=True)
@@ -170,7 +174,7 @@ class RunSerializer(serializers.ModelSerializer[MetricRun]):
 
     @extend_schema_field(TurnSerializer(allow_null=True))
     def get_turn(self, run: MetricRun) -> Any:
-        """What an active run waits for; null for one that has ended."""
+        """Return what an active run waits for; null for one that has ended."""
         if not run.is_active:
             return None
         context: Any = self.context  # one for all runs of an answer
@@ -181,8 +185,11 @@ class RunSerializer(serializers.ModelSerializer[MetricRun]):
 
 
 class TruncationSerializer(serializers.Serializer[Counts]):
-    """Among the `n_scored` outputs with a score, those for which the metric truncated the output,
-    source or reference, and those for which that is unknown."""
+    """How many outputs the metric truncated.
+
+    Of the `n_scored` outputs with a score, these are the numbers of outputs with a truncated
+    output, source or reference, and of those for which it is unknown.
+    """
 
     n_scored = serializers.IntegerField()
     n_truncated = serializers.IntegerField()
@@ -190,7 +197,7 @@ class TruncationSerializer(serializers.Serializer[Counts]):
 
 
 class RunDetailSerializer(RunSerializer):
-    """A run with what is counted over its outputs; null before the run has a signature."""
+    """A run with counts over its outputs; null before the run has a signature."""
 
     truncation = serializers.SerializerMethodField()
 
@@ -199,7 +206,7 @@ class RunDetailSerializer(RunSerializer):
 
     @extend_schema_field(TruncationSerializer(allow_null=True))
     def get_truncation(self, run: MetricRun) -> Any:
-        """Count over the outputs of the run."""
+        """Count truncated outputs of the run."""
         counts = truncation_of(run)
         return TruncationSerializer(counts).data if counts else None
 
@@ -228,13 +235,13 @@ class StartSerializer(serializers.Serializer[object]):
     )
 
     def validate_money(self, value: float) -> float:
-        """Refuse what is no amount."""
+        """Refuse an invalid amount."""
         if not 0 < value < math.inf:
             raise serializers.ValidationError(NO_BUDGET.text, code=NO_BUDGET.code)
         return value
 
     def validate_metrics(self, names: list[str]) -> list[str]:
-        """Refuse names that no metric has."""
+        """Refuse unknown metrics."""
         unknown = sorted(set(names) - set(catalogue.infos()))
         if unknown:
             refusals = map(catalogue.refusal, unknown)
@@ -272,7 +279,7 @@ def _invalid(field: str, problem: Message) -> serializers.ValidationError:
 
 
 class StartedSerializer(serializers.Serializer[runs.Started]):
-    """New runs, identical ones that were active already, and refusals."""
+    """New runs, identical runs that were already active, and refusals."""
 
     runs = RunSerializer(many=True)
     active = RunSerializer(many=True)
@@ -292,7 +299,7 @@ class OfTestSetViewSet(
     mixins.RetrieveModelMixin,
     viewsets.GenericViewSet[Any],
 ):
-    """Rows that belong to a test set; `?test_set=slug` for those of one."""
+    """Rows of test sets; `?test_set=slug` selects one."""
 
     takes: ClassVar[Mapping[str, Texts]] = {"list": {"test_set": "The short name of a test set."}}
     permission_classes = (MayRun,)
@@ -316,7 +323,7 @@ class OfTestSetViewSet(
 
 @extend_schema(tags=["metric runs"])
 class RunViewSet(OfTestSetViewSet):
-    """Runs, newest first; `?test_set=slug` for one test set."""
+    """Runs, newest first; `?test_set=slug` selects one test set."""
 
     serializer_class = RunSerializer
     queryset = (
@@ -326,7 +333,7 @@ class RunViewSet(OfTestSetViewSet):
     )
 
     def get_serializer_class(self) -> type[RunSerializer]:
-        """One run has counts that a list has not."""
+        """Return the serializer; a single run has additional counts."""
         return RunDetailSerializer if self.action == "retrieve" else RunSerializer
 
     @extend_schema(request=StartSerializer, responses=dict.fromkeys((200, 201), StartedSerializer))

@@ -1,1 +1,1 @@
-"""Checkpoints as files: where they lie, on which hosts, their hashes, how to fetch them."""
+"""Find checkpoints on disk, compare their hashes, and fetch them."""

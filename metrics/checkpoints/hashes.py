@@ -1,7 +1,7 @@
-"""Compute SHA-256 of large files, once as long as size and time of a file stay the same.
+"""Compute SHA-256 of large files, and cache it while size and time of a file stay the same.
 
-Hashes are cached in ``checkpoint-hashes.json`` in the folder of ``TOUCHSTONE_VAR``, so that the
-next process need not read gigabytes again; in memory only where that file cannot be written.
+The cache is ``checkpoint-hashes.json`` in the folder of ``TOUCHSTONE_VAR``, so that other processes
+need not read gigabytes again. If that file cannot be written, the cache is in memory only.
 """
 
 import hashlib
@@ -28,9 +28,9 @@ def of_text(text: str) -> str:
 
 
 def of_file(path: Path, *, again: bool = False) -> str:
-    """Return the SHA-256 of a file, read ``again`` even where it is known.
+    """Return the SHA-256 of a file; with ``again`` read the file even if it is cached.
 
-    Raises a permanent :class:`MetricError` where it cannot be read.
+    Raises a permanent :class:`MetricError` if it cannot be read.
     """
     try:
         file = path.resolve(strict=True)
@@ -85,6 +85,6 @@ def _read() -> Known:
 
 
 def _path() -> Path:
-    """As ``VAR_DIR`` of the settings, which nothing here may import."""
+    """Return the path of the cache in ``VAR_DIR``; settings are not imported here."""
     folder = os.environ.get("TOUCHSTONE_VAR") or str(Path(__file__).parents[2] / "var")
     return Path(folder) / "checkpoint-hashes.json"

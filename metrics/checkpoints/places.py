@@ -1,8 +1,8 @@
-"""Where checkpoints are: local directories first, then the hub's cache, never the network.
+"""Find checkpoints: local directories first, then the hub's cache, never the network.
 
 A checkpoint is named as on the hub (``facebook/bart-large-mnli``), by a local directory, or as
-``package:NAME`` where an installed Python package holds one. Below ``TOUCHSTONE_MODELS`` it may lie
-as ``facebook/bart-large-mnli`` or ``facebook--bart-large-mnli``. Nothing here imports torch.
+``package:NAME`` if an installed Python package contains it. Below ``TOUCHSTONE_MODELS`` it may be
+in ``facebook/bart-large-mnli`` or ``facebook--bart-large-mnli``. Does not import torch.
 """
 
 import json
@@ -37,7 +37,7 @@ def models_folder() -> Path | None:
 def find(name: str) -> str:
     """Return the local directory of a checkpoint.
 
-    Raises a permanent :class:`MetricError` with the command that gets it, where it is missing.
+    If it is missing, raises a permanent :class:`MetricError` with the command that fetches it.
     """
     refuse_pickles()
     try:
@@ -74,7 +74,7 @@ def missing_message(name: str) -> Message:
 
 
 def refuse_pickles() -> None:
-    """Raise where the environment would let torch run code from a checkpoint."""
+    """Raise an error if the environment would let torch run code from a checkpoint."""
     if os.environ.get(_FORBIDDEN, "").lower() in {"1", "y", "yes", "true"}:
         problem = message(
             "checkpoint.code-allowed",
@@ -85,11 +85,11 @@ def refuse_pickles() -> None:
 
 
 def fingerprint(path: str | Path, *, weights: bool = True) -> str:
-    """Return twelve digits that change with a checkpoint: a SHA-256 over names and contents.
+    """Return twelve digits of a SHA-256 over names and contents of a checkpoint's files.
 
-    Settings, vocabularies and weights count, other files do not. Without ``weights`` they do not
-    either: so a metric names an encoder of which it reads only settings and tokenizer. Raises a
-    permanent :class:`MetricError` where a file cannot be read.
+    Settings, vocabularies and weights are included, other files are not. Without ``weights`` they
+    are excluded: this identifies an encoder of which only settings and tokenizer are used. Raises a
+    permanent :class:`MetricError` if a file cannot be read.
     """
     folder = Path(path)
     lines = [
@@ -101,9 +101,9 @@ def fingerprint(path: str | Path, *, weights: bool = True) -> str:
 
 
 def files(path: str | Path) -> list[Path]:
-    """List what decides a checkpoint's values, sorted by name.
+    """Return the files that determine a checkpoint's values, sorted by name.
 
-    Hidden folders are skipped, and pickled weights where there are safetensors, which are loaded
+    Hidden folders are skipped, and pickled weights if there are safetensors, which are loaded
     instead.
     """
     folder = Path(path)
@@ -124,11 +124,10 @@ def weight_bytes(path: str | Path) -> int:
 
 
 def verify(path: str | Path, *, again: bool = True) -> list[Message]:
-    """Compare a checkpoint with its ``SHA256SUMS``; return each problem.
+    """Compare a checkpoint with its ``SHA256SUMS``; return all problems.
 
-    Without such a file there is no problem. A file of the checkpoint that it does not list is one.
-    With ``again`` all files are read; otherwise hashes of files with the same size and time are
-    taken from the cache.
+    Without such a file there is no problem. A file that is not listed is a problem. With ``again``
+    all files are read; otherwise hashes of files with the same size and time are cached.
     """
     folder = Path(path)
     sums = folder / SUMS
@@ -218,7 +217,7 @@ def _candidates(name: str) -> list[Path]:
 
 
 def _in_package(package: str) -> list[Path]:
-    """The folder of an installed package, which is not imported, and its folder ``model``."""
+    """Return the folder of an installed package, without importing it, and its folder ``model``."""
     spec = find_spec(package) if package.isidentifier() else None
     places = spec.submodule_search_locations if spec else None
     return [Path(place) / each for place in places or () for each in ("", "model")]

@@ -1,4 +1,4 @@
-"""Drafts of a published set in one language pair, before anything is stored."""
+"""Hold a published set of one language pair before it is stored."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,12 +1,11 @@
-"""WMT23: error spans of the same outputs by six groups of annotators, a campaign each.
+"""Import WMT23: error spans of the same outputs by six groups of annotators, one campaign each.
 
 `wmt23-spans-en-de-wmt-mqm`, `-mqm-1`, `-mqm-iaa`, `-esa-1`, `-esa-2` and `-esa-iaa`: 9,598
 judgments with 11,991 error spans on 2,028 outputs, with texts; WMT's scores are stored with the
-judgments. An error without a place in the output, an omission, is marked over the source. The 22
-spans of ESA whose severity was left undecided are minor, the lesser of its two, so that no marked
-output comes out as free of errors. The human reference is judged as a system and serves as
-reference. The scores of metrics on the same outputs come from `wmt23-meta`, if that folder is
-present.
+judgments. An omission, which has no position in the output, is marked on the whole source. The 22
+spans of ESA with an undecided severity are minor, the lesser of the two, so that no marked output
+counts as free of errors. The human reference was judged as a system and is also the reference. The
+scores of metrics on the same outputs come from `wmt23-meta`, if that folder is present.
 """
 
 from collections import defaultdict
@@ -116,7 +115,7 @@ def _campaign(
     outputs: Mapping[Cell, str],
     spans: Mapping[Key, Sequence[Span]],
 ) -> CampaignDraft:
-    """Scores that do not follow from the spans are published scores beside the judgments."""
+    """Return a campaign; scores that differ from the spans are stored as published scores."""
     protocol = protocols.get(_protocol(group))
     scheme = protocol.spans
     judgments, published = [], {}

@@ -1,4 +1,4 @@
-"""Checking and storing drafts of evaluations: one language pair whole, or nothing of it."""
+"""Check and store drafts of evaluations: one language pair, all of it or nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from metrics.imported.storing import Draft, Outcome, resolve, store_all
 
 @dataclass(frozen=True)
 class Stored:
-    """What became of a draft."""
+    """The result of storing a draft."""
 
     test_set: TestSet
     changes: Changes
@@ -32,7 +32,7 @@ class Stored:
 
 
 def examine(draft: EvaluationDraft, report: Report, *, user: Any = None) -> None:
-    """Check a draft alone and against stored rows; every violation goes to the report."""
+    """Check a draft on its own and against stored rows; all violations go to the report."""
     uploads.examine(draft.test_set, report, user=user)
     slugs = [campaign.slug for campaign in draft.campaigns]
     if twice := sorted({slug for slug in slugs if slugs.count(slug) > 1}):
@@ -69,7 +69,7 @@ def examine(draft: EvaluationDraft, report: Report, *, user: Any = None) -> None
 
 @transaction.atomic
 def store(draft: EvaluationDraft, *, user: Any = None) -> Stored:
-    """Store test set, campaigns and metric scores, all or nothing; the same again changes nothing.
+    """Store test set, campaigns and metric scores, all or nothing; repeating changes nothing.
 
     Raises ValidationError with every error.
     """

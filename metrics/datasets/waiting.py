@@ -1,6 +1,6 @@
 """Import data sets in background jobs (`core.work`), so that no page waits for a large folder.
 
-What is checked is read again when it is stored, from the same bytes, in one transaction.
+What was checked is read again from the same bytes when it is stored, in one transaction.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,19 +34,19 @@ FAILED = message("datasets.failed", "The import failed. The log of the worker ha
 
 
 class Imports(WorkKind[DatasetImport]):
-    """Checks what was sent, and stores it where that is wanted: all of it or nothing."""
+    """Check uploads, and store them if requested, all or nothing."""
 
     name = "import"
     model = DatasetImport
     soft_seconds, hard_seconds = 1200.0, 1260.0
 
     def fit(self, rows: QuerySet[DatasetImport]) -> QuerySet[DatasetImport]:
-        """One after the other: a worker's other children are for slow documents."""
+        """Process imports one after the other; a worker's other children are for slow documents."""
         running = DatasetImport.objects.filter(status=DatasetImport.Status.RUNNING)
         return rows.none() if running.exists() else rows
 
     def do(self, row: DatasetImport, lease: Lease) -> None:
-        """Read what was sent; what is wrong with it is reported and ends the import."""
+        """Read an upload; problems are reported and end the import."""
         report = Report()
         try:
             with _drafts(row, report) as drafts:
@@ -68,7 +68,7 @@ class Imports(WorkKind[DatasetImport]):
         fail(row, FAILED)
 
     def ended(self, row: DatasetImport) -> None:
-        """Report the error, and delete what was sent."""
+        """Report the error, and delete the upload."""
         rows = DatasetImport.objects.filter(pk=row.pk)
         problem = Problem("error", _message_of(row.message))
         rows.update(state=State.REFUSED, report=[problem.to_json()], content=b"")
@@ -86,7 +86,7 @@ def begin(
     choice: Mapping[str, Any] | None = None,
     is_dry_run: bool = True,
 ) -> DatasetImport:
-    """Let a worker check what was sent, and store it unless it is a dry run."""
+    """Let a worker check an upload, and store it unless it is a dry run."""
     _expire()
     row = DatasetImport.objects.create(
         name=name[:200],
@@ -101,14 +101,14 @@ def begin(
 
 
 def confirm(row: DatasetImport) -> bool:
-    """Let a worker store what was checked; False where it is not there any more."""
+    """Let a worker store what was checked; return False if it no longer exists."""
     with transaction.atomic():
         rows = DatasetImport.objects.filter(pk=row.pk, state=State.CHECKED)
         return bool(rows.update(state=State.STORING) and ask([row]))
 
 
 def _expire() -> None:
-    """Delete the content of imports that nobody confirmed in time; their rows stay."""
+    """Delete the content of imports that were not confirmed in time; their rows remain."""
     old = DatasetImport.objects.filter(created_at__lt=timezone.now() - EXPIRES, state=State.CHECKED)
     old.update(state=State.EXPIRED, content=b"")
 
@@ -131,7 +131,7 @@ def _end(
     found: Sequence[dict[str, Any]] = (),
     **fields: Any,
 ) -> bool:
-    """End this part of the work; whether the row was still ours."""
+    """End this part of the work; return whether the row was still ours."""
     if state != State.CHECKED:
         fields["content"] = b""
     listed = sorted(report.problems, key=lambda problem: problem.severity != "error")[:SHOWN]
@@ -146,7 +146,7 @@ def _end(
 
 @contextmanager
 def _drafts(row: DatasetImport, report: Report) -> Iterator[list[EvaluationDraft]]:
-    """Read what was sent; what is wrong goes to the report. Raises ValidationError."""
+    """Read an upload; problems go to the report. Raises ValidationError."""
     if row.dataset:
         name, own = datasets.find(row.dataset)
         found = datasets.pairs(name, Path(settings.DATA_DIR), own)
@@ -159,7 +159,7 @@ def _drafts(row: DatasetImport, report: Report) -> Iterator[list[EvaluationDraft
 
 
 def choice_of(values: Mapping[str, Any]) -> mtme.Choice:
-    """Return a choice as it is kept in a row."""
+    """Return the choice that a row stores."""
     return mtme.Choice(
         human=values.get("human") or (),
         metrics=values.get("metrics"),
@@ -184,7 +184,7 @@ def _outcome(stored: Stored) -> dict[str, Any]:
 
 
 def summary(draft: EvaluationDraft) -> dict[str, Any]:
-    """Return what a draft consists of, for pages and programs."""
+    """Return the content of a draft, for pages and programs."""
     test_set = draft.test_set
     references = {name for segment in test_set.segments for name in segment.references}
     return {
@@ -212,7 +212,7 @@ def summary(draft: EvaluationDraft) -> dict[str, Any]:
 
 
 def problems_of(row: DatasetImport) -> Report:
-    """Return the kept problems as they were reported."""
+    """Return the stored problems."""
     return Report([_problem_of(values) for values in row.report])
 
 

@@ -1,8 +1,7 @@
-"""WMT15: human and metric scores of whole systems, as the metrics task published them.
+"""Import WMT15: human and metric scores of whole systems from the metrics task.
 
-`wmt15-cs-en` and five more: 10 to 16 systems, 15 or 23 metrics; all 114 published correlations come
-out. There are no texts, so these are test sets of systems alone: systems can be compared, and
-nothing can be read or scored.
+`wmt15-cs-en` and five more: 10 to 16 systems, 15 or 23 metrics; all 114 published correlations are
+reproduced. There are no texts, so systems can be compared, but nothing can be read or scored.
 """
 
 from collections import defaultdict

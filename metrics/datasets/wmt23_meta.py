@@ -1,9 +1,9 @@
-"""WMT23: MQM, DA+SQM and two ESA campaigns beside metrics, as scores without texts.
+"""Import WMT23: MQM, DA+SQM and two ESA campaigns with metrics, as scores without texts.
 
 `wmt23-en-de-mqm`, `-da-sqm`, `-esa-1` and `-esa-2`: 13 systems, 557 segments, 13 metrics. The human
-`refA` was judged too: it is marked as a human translation, so metrics are compared without it.
-Every output is empty and every source marked as not published: the scores of all metrics can be
-compared with those of all humans, and nothing can be read or scored.
+translation `refA` was judged, too, and is marked as such, so metrics are compared without it.
+Outputs are empty and sources are marked as not published, so scores can be compared, but nothing
+can be read or scored.
 """
 
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ def read(pair: Pair) -> EvaluationDraft:
 
 
 def metrics_of(folder: Path, keys: Sequence[str]) -> list[MetricDraft]:
-    """Return the metrics' scores of these segments; those of systems only where they are all."""
+    """Return the metrics' scores of these segments, and system scores if these are all segments."""
     rows = list(read_table(folder / "segment-scores.tsv", *KEYS))
     wholes = list(read_table(folder / "system-scores.tsv", "system"))
     place = {key: index for index, key in enumerate(keys)}

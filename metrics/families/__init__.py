@@ -1,1 +1,1 @@
-"""One folder for each family of metrics; the files beside them serve several."""
+"""One folder per family of metrics; the modules beside them serve several families."""

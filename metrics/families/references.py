@@ -1,6 +1,6 @@
-"""Choose the references of a segment that a metric reads, and pool their scores into one.
+"""Choose the references of a segment that a metric uses, and pool their scores.
 
-Pure: neither Django nor torch. A segment's references come in the order of their names.
+Imports neither Django nor torch. References are ordered by their names.
 """
 
 from collections.abc import Sequence
@@ -30,29 +30,29 @@ HELP_WITH_ALL = message(
 
 
 def option(default: str, *, with_all: bool = False) -> Option:
-    """Return the option of a family; ``with_all`` adds the choice to read all at once."""
+    """Return the option of a family; ``with_all`` adds the choice to use all at once."""
     choices = ("all", *CHOICES) if with_all else CHOICES
     about = HELP_WITH_ALL if with_all else HELP
     return Option("references", LABEL, "choice", default, choices, help=about, is_rare=True)
 
 
 def chosen(info: MetricInfo, references: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the references that are read."""
+    """Return the references that are used."""
     return references[:1] if info.references == "first" else references
 
 
 def others(info: MetricInfo, segment: SegmentInput) -> tuple[str, ...]:
-    """Return what the output is compared with: its references that are read, or its source."""
+    """Return the texts that the output is compared with: the references used, or the source."""
     return chosen(info, segment.references) if info.needs_reference else (segment.source,)
 
 
 def trim(info: MetricInfo, inputs: Sequence[SegmentInput]) -> list[SegmentInput]:
-    """Return the inputs with the references that are read and no others."""
+    """Return the inputs with only the references that are used."""
     return [replace(each, references=chosen(info, each.references)) for each in inputs]
 
 
 def apart(info: MetricInfo, inputs: Sequence[SegmentInput]) -> tuple[list[SegmentInput], Rows]:
-    """Return an input for each reference that is read, and the (pairs,) row that it is of."""
+    """Return an input for each reference that is used, and its row, (pairs,)."""
     pairs = [
         (row, replace(each, references=(text,)))
         for row, each in enumerate(inputs)
@@ -62,12 +62,12 @@ def apart(info: MetricInfo, inputs: Sequence[SegmentInput]) -> tuple[list[Segmen
 
 
 def field(info: MetricInfo) -> dict[str, str | int]:
-    """Return the field of a signature; empty where no reference is read."""
+    """Return the field of a signature; empty if no reference is used."""
     return {"references": info.references} if info.references else {}
 
 
 class Pool:
-    """Scores of pairs, in any order and number, as one row for each of ``n`` segments."""
+    """Collect scores of pairs, in any order and number, into one row for each of ``n`` segments."""
 
     def __init__(self, info: MetricInfo, n: int) -> None:
         self.is_mean = info.references == "mean"
@@ -85,12 +85,12 @@ class Pool:
             self.best.at(self.values, rows, scores)
 
     def result(self) -> Scores:
-        """Return (n, width): the mean over a segment's references, otherwise the best."""
+        """Return (n, width): the mean over a segment's references, or else the best."""
         return self.values / self.counts if self.is_mean else self.values
 
 
 def one_of(info: MetricInfo, values: Sequence[float]) -> float:
-    """Return the mean of the values of the references, otherwise the largest."""
+    """Return the mean of the values of the references, or else the largest."""
     return float(np.mean(values)) if info.references == "mean" else float(np.max(values))
 
 

@@ -1,4 +1,4 @@
-"""The form of the page that takes an mt-metrics-eval folder."""
+"""The form for mt-metrics-eval folders."""
 
 import re
 from typing import Any
@@ -23,14 +23,14 @@ def not_a_pair(pair: str) -> Message:
 
 
 class FolderInput(FilesInput):
-    """Chooses a whole folder, where the browser can."""
+    """A field for a whole folder, if the browser supports it."""
 
     def __init__(self) -> None:
         super().__init__(attrs={"webkitdirectory": True, "data-folder": True})
 
 
 class MtmeForm(forms.Form):
-    """An archive, or the files of a folder; and what to take of them."""
+    """An archive, or the files of a folder, and the part to import."""
 
     archive = OneFileField(label=_("Archive"), help_text=_("A .zip or .tar.gz of the folder."))
     folder = FilesField(
@@ -84,7 +84,7 @@ class MtmeForm(forms.Form):
         return pair
 
     def clean(self) -> dict[str, Any]:
-        """Ask for an archive or a folder, and not for both."""
+        """Require an archive or a folder, and not both."""
         data = super().clean() or self.cleaned_data
         if bool(data.get("archive")) == bool(data.get("folder")):
             self.add_error(
@@ -96,7 +96,7 @@ class MtmeForm(forms.Form):
         return data
 
     def choice(self) -> dict[str, Any]:
-        """Return what to take, as it is kept with the import."""
+        """Return the part to import, as stored with the import."""
         data = self.cleaned_data
         metrics = _names(data["metrics"])
         return {
@@ -113,7 +113,8 @@ class MtmeForm(forms.Form):
     def sent(self, paths: list[str]) -> tuple[str, bytes]:
         """Return name and bytes of the archive; files become one, with `paths` from the script.
 
-        Without the script a browser sends bare names; the place of a file is then inferred.
+        Without the script a browser sends names without folders; the folder of a file is then
+        inferred.
         """
         if archive := self.cleaned_data["archive"]:
             file = InputFile.sent(archive)

@@ -1,4 +1,4 @@
-"""The form of a metric family, made from its options."""
+"""Build the form of a metric family from its options."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ KNOWN = "known-checkpoints"
 
 
 class MetricForm(forms.Form):
-    """Name, label and options of a new metric. After `is_valid`, `info` is what it would be."""
+    """Name, label and options of a new metric; after `is_valid`, `info` is its description."""
 
     name = forms.CharField(
         max_length=60,
@@ -51,31 +51,31 @@ class MetricForm(forms.Form):
 
     @property
     def given(self) -> dict[str, Any]:
-        """The options that were sent; empty ones have their defaults."""
+        """Return the options that were sent; empty ones have their defaults."""
         sent = {option.name: self.data.get(PREFIX + option.name) for option in self.family.options}
         return {name: value for name, value in sent.items() if value not in (None, "")}
 
     @property
     def main_fields(self) -> list[forms.BoundField]:
-        """Name, label and the options that say what the metric is."""
+        """Return name, label and the options that identify the metric."""
         rare = {field.name for field in self.more_fields}
         return [field for field in self if field.name not in rare]
 
     @property
     def more_fields(self) -> list[forms.BoundField]:
-        """Options that few people change."""
+        """Return options that few people change."""
         return [self[PREFIX + o.name] for o in self.family.options if not o.is_main]
 
     @property
     def shows_more(self) -> bool:
-        """Return True if one of those was changed or is wrong, so that it is not hidden."""
+        """Return True if one of those was changed or is wrong, so that it is shown."""
         return any(
             field.errors or str(field.value() or "") != str(field.field.initial or "")
             for field in self.more_fields
         )
 
     def clean_name(self) -> str:
-        """Refuse names that are taken, by retired metrics too: scores are stored under them."""
+        """Refuse names in use, also those of retired metrics: scores are stored under them."""
         name = str(self.cleaned_data["name"])
         if catalogue.find(name):
             raise ValidationError([catalogue.name_taken(name)])

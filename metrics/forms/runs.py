@@ -1,4 +1,4 @@
-"""Which metrics to run over which systems, and which runs to list."""
+"""Forms to choose metrics and systems for runs, and to filter runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -64,7 +64,7 @@ class Family:
 
     @property
     def n_checked(self) -> int:
-        """How many are ticked."""
+        """The number of selected metrics."""
         return sum(choice.is_checked for choice in self.choices)
 
     @property

@@ -1,4 +1,4 @@
-"""The form of error spans that were found elsewhere."""
+"""The form for error spans that were found elsewhere."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -39,9 +39,9 @@ class SpanFilesForm(forms.Form):
 
     @property
     def ends_included(self) -> bool | None:
-        """Return True if the end is within the span, None where that was not chosen."""
+        """Return True if the end is within the span, None if that was not chosen."""
         return {"included": True, "excluded": False}.get(self.cleaned_data["ends"])
 
     def sent(self) -> list[InputFile]:
-        """Return the files; nothing has been read yet."""
+        """Return the files, which have not been read yet."""
         return [InputFile.sent(file) for file in self.cleaned_data["tables"]]

@@ -1,4 +1,4 @@
-"""Forms for the errors that annotators of a campaign are shown as suggestions."""
+"""Forms for errors that are shown to annotators of a campaign as suggestions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -93,9 +93,9 @@ class SuggestForm(forms.Form):
 
     @property
     def ends_included(self) -> bool | None:
-        """Return True if the end is within the span, None where that was not chosen."""
+        """Return True if the end is within the span, None if that was not chosen."""
         return {"included": True, "excluded": False}.get(self.cleaned_data["ends"])
 
     def sent(self) -> list[InputFile]:
-        """Return the files; nothing has been read yet."""
+        """Return the files, which have not been read yet."""
         return [InputFile.sent(file) for file in self.cleaned_data["tables"]]

@@ -40,10 +40,10 @@ STORED = message("direction.stored", "as its stored scores are")
 
 @dataclass(frozen=True)
 class Found:
-    """One metric that files hold, whether it is taken or not.
+    """One metric in the files, whether it is imported or not.
 
-    `key` is its name there. `coverage` has, for every system of the test set, how many of its
-    outputs have a score; `n_missing` cells say that there is none.
+    `key` is its name in the files. `coverage` has the number of scored outputs of every system of
+    the test set; `n_missing` counts cells that state a missing score.
     """
 
     key: str
@@ -59,18 +59,18 @@ class Found:
 
     @property
     def is_lower(self) -> bool | None:
-        """Whether lower is better; None where that has to be stated."""
+        """Whether lower is better; None if that has to be stated."""
         return self.direction.is_lower
 
     @property
     def uncovered(self) -> list[str]:
-        """The systems without a score of any output."""
+        """The systems without a scored output."""
         return [name for name, n in self.coverage.items() if not n]
 
 
 @dataclass(frozen=True)
 class Checked:
-    """Files that were read: what they hold, and every problem.
+    """The content of the files, and every problem.
 
     `first` are the first scores as they will be stored, by `LABELS`.
     """
@@ -86,7 +86,7 @@ class Checked:
 
     @property
     def fingerprint(self) -> str:
-        """What would be stored, as a text to compare."""
+        """Return what would be stored, as a text to compare."""
         return fingerprint([each.plan for each in self.metrics if each.plan])
 
 
@@ -169,7 +169,7 @@ def _directions(test_set: TestSet, collector: Collector, choices: Choices) -> di
 
 
 def _inferred(key: str, metric: Collected, choices: Choices) -> Direction:
-    """Infer a direction from the metric's name in the files, or from the one it is to have."""
+    """Infer a direction from the metric's name in the files, or from its new name."""
     held = metric.held
     values = [score for row in held.outputs.values() for score in row.values()]
     values += held.systems.values()
@@ -312,9 +312,9 @@ def _other_direction(metric: Found) -> Message:
 def bring_in(
     checked: Checked, *, user: Any = None, expected: str | None = None, provenance: str = ""
 ) -> list[Outcome]:
-    """Store what was checked, all of it or nothing.
+    """Store what was checked, all or nothing.
 
-    Raises ValidationError with every error, and OutdatedError where the changes are no longer the
+    Raises ValidationError with every error, and OutdatedError if the changes are no longer the
     `expected` ones that were previewed.
     """
     if checked.report.errors:

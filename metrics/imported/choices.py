@@ -29,17 +29,16 @@ HUMAN = frozenset(
 
 @dataclass(frozen=True)
 class Choices:
-    """What a person chose; names are those of the files.
+    """The choices of a person; names are those of the files.
 
-    `columns` maps columns to fields; a column with an empty field is not used. Of the
-    metrics only `metrics` are taken (None: all but columns that hold human scores). Where a table
-    has scores and no names, `metric` is theirs, or else the name of the file. `names` are other
-    names for metrics, `lower` and `higher` those that are stated to be better when lower or
-    higher: the direction of others is that of their scores which this test set shows, or else
-    inferred. `skip` are kinds of problems whose rows are skipped and counted
-    (`annotation.uploads.tables.skipping`); else they are errors. `lines` is the meaning of line n
-    in files without keys (`annotation.uploads.tables.lines`), `system` the system of files that do
-    not name one.
+    `columns` maps columns to fields; a column with an empty field is not used. Only `metrics` are
+    imported (None: all except columns of human scores). `metric` is the name of a metric that the
+    table does not name, by default the name of the file. `names` are other names for metrics.
+    `lower` and `higher` have a stated direction; the direction of others is that of their scores in
+    this test set, or is inferred. `skip` are kinds of problems whose rows are skipped and counted
+    (`annotation.uploads.tables.skipping`); otherwise they are errors. `lines` is the meaning of
+    line n in files without keys (`annotation.uploads.tables.lines`), `system` the system of files
+    that do not name one.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -53,15 +52,15 @@ class Choices:
     system: str = ""
 
     def takes(self, name: str) -> bool:
-        """Whether a metric is to be imported."""
+        """Return whether a metric is to be imported."""
         return not is_human(name) if self.metrics is None else name in self.metrics
 
     def name_of(self, name: str) -> str:
-        """What a metric is to be called."""
+        """Return the new name of a metric."""
         return self.names.get(name) or name
 
 
 def is_human(name: str) -> bool:
-    """Whether a column has a name of human scores: `mqm`, `esa_1`."""
+    """Return whether a column has a name of human scores: `mqm`, `esa_1`."""
     plain = name.casefold().replace("-", "_").replace(" ", "_")
     return plain in HUMAN or plain.rstrip("0123456789").rstrip("_") in HUMAN

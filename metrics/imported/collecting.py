@@ -1,4 +1,4 @@
-"""Match scores with the test set as they are read, check them, and collect them by metric."""
+"""Match scores with the test set while reading, check them, and collect them by metric."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ SIGNS = re.compile(r"[-._@ ]+")
 
 
 def parts_of_file(file: str) -> list[str]:
-    """Return what of a file's name may be that of a system, the longest first.
+    """Return the parts of a file's name that may name a system, the longest first.
 
     >>> parts_of_file("metricx-Online-W.jsonl")
     ['metricx-Online-W', 'metricx-Online', 'Online-W', 'metricx', 'Online', 'W']
@@ -44,7 +44,7 @@ class TooManyError(Exception):
 
 @dataclass
 class Collected:
-    """The scores of one metric by primary keys, and in which line each was read."""
+    """The scores of one metric by primary keys, and the line of each score."""
 
     outputs: dict[int, dict[int, float]] = field(default_factory=dict)
     systems: dict[int, float] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Collected:
 
 @dataclass
 class Collector:
-    """Takes scores by the names of files; what is wrong goes to the report."""
+    """Collects scores by the names in files; errors go to the report."""
 
     names: Names
     report: Report
@@ -70,11 +70,11 @@ class Collector:
     taken: dict[str, str] = field(default_factory=dict)
 
     def system(self, name: str, place: Place) -> int | None:
-        """Find a system; None, with the reason reported, where there is none."""
+        """Find a system; None, with a reported error, if there is none."""
         return self._find("system", self.names.systems, name, place)
 
     def segment(self, key: str, place: Place) -> int | None:
-        """Find a segment; None, with the reason reported, where there is none."""
+        """Find a segment; None, with a reported error, if there is none."""
         return self._find("segment", self.names.segments, key, place)
 
     @cached_property
@@ -141,7 +141,7 @@ class Collector:
         }
 
     def find_system(self, path: str) -> int | None:
-        """Find a system by its name, or by that of the file with its outputs."""
+        """Find a system by its name, or by the name of the file with its outputs."""
         if nfc(path) in self._plain["system"]:
             return self.names.systems.get(path, self._plain["system"][nfc(path)])
         name = label_of_file(path.replace("\\", "/"))
@@ -151,14 +151,14 @@ class Collector:
         return found
 
     def system_in(self, file: str) -> str:
-        """Return the one system that a file's name names, empty where it names none or several."""
+        """Return the only system in the name of a file; empty if there are none or several."""
         known = self._plain["system"]
         found = [part for part in parts_of_file(file) if nfc(part) in known]
         rest = [part for part in found if found[0] not in part and part not in found[0]]
         return found[0] if found and not rest else ""
 
     def _unknown(self, what: str, name: str, refusal: Message, place: Place) -> None:
-        """Report an unknown name once, and each of its rows where these are skipped."""
+        """Report an unknown name once, and each of its rows if they are skipped."""
         found = self.unknown.setdefault(what, set())
         is_skipped = self.report.skips and self.report.skips.takes(refusal.code, place)
         if name not in found and not is_skipped:
@@ -166,7 +166,7 @@ class Collector:
             self.error(refusal, place)
 
     def has_output(self, system: int, segment: int, place: Place) -> bool:
-        """Whether the test set has an output there; if not, it is reported."""
+        """Return whether the test set has an output; report an error if not."""
         if (system, segment) in self.names.has:
             return True
         label, key = self.names.labels[system], self.names.keys[segment]
@@ -182,7 +182,7 @@ class Collector:
     def take(
         self, name: str, cell: tuple[int, int | None], value: Any, place: Place, column: str
     ) -> None:
-        """Keep one score of a metric; `cell` is a system, and a segment or None for the system."""
+        """Collect one score of a metric; `cell` is a system, and a segment unless None."""
         metric = self.metrics.get(name)
         if metric is None:
             metric = self.metrics[name] = Collected()
@@ -238,7 +238,7 @@ class Collector:
                 )
 
     def report_file_names(self) -> None:
-        """Note systems that the files call as their output files."""
+        """Note systems that the files name like their output files."""
         if self.taken:
             named = [
                 message("scores.file-as-system", "“{file}” as “{system}”", file=path, system=name)

@@ -1,7 +1,7 @@
 """Read files of scores into the scores of each metric.
 
-A table has a score in a row, or a column for each metric. Rows without the key of a segment are of
-a system's segments in the order of lines where a system has several, else of whole systems.
+A table has one score per row, or one column per metric. Rows without a segment key are the segments
+of a system in order if the system has several rows, otherwise they are whole systems.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ class Reading:
     """The content of files: columns with titles, fields and samples, and the files' SHA-256.
 
     `pairs` counts the rows by the languages that they name. `lines` are the possible meanings of
-    line n, where it is unclear or was chosen; `systems` the systems to choose from for files that
+    line n, if it is unclear or was chosen; `systems` are the systems to choose from for files that
     do not name one.
     """
 
@@ -47,7 +47,7 @@ class Reading:
 def read(
     files: Sequence[InputFile], test_set: TestSet, choices: Choices, collector: Collector
 ) -> Reading:
-    """Read all files; what is wrong goes to the collector's report."""
+    """Read all files; errors go to the collector's report."""
     reading, report = Reading(files=hashes(files)), collector.report
     lines = _Lines(Listing.stored(test_set.slug), choices.lines, reading, report)
     tables = read_files(files, Import(METRIC_SCORES, report))
@@ -70,7 +70,7 @@ class _Lines:
     report: Report
 
     def keys(self, file: str) -> list[str | None]:
-        """Return the key of every line; nothing, with the reason reported, where it is unknown."""
+        """Return the key of every line; empty, with a reported error, if it is unknown."""
         if self.listing.is_unclear or self.choice:
             is_first, self.reading.lines = not self.reading.lines, self.listing.choices
             try:
@@ -102,7 +102,7 @@ class _Scores:
     segments: Sequence[int | None] = ()
 
     def read(self, chosen: dict[str, str], test_set: TestSet, reading: Reading) -> Iterator[None]:
-        """Take all scores, a row a step."""
+        """Read all scores, one row per step."""
         table, report = self.table, self.collector.report
         own = {column: meaning for column, meaning in chosen.items() if column in table.columns}
         fields = {c: f for c, f in propose(table.columns, FIELDS, own).items() if f}
@@ -140,7 +140,7 @@ class _Scores:
         return column if found else ""
 
     def _system(self, columns: Sequence[str]) -> str | None:
-        """Return the system of all rows, empty where rows name theirs; None where nothing does."""
+        """Return the system of all rows; empty if rows name theirs, None if it is unknown."""
         if SYSTEM in self.table.columns:
             return ""
         named = self.collector.system_in(self.table.file)
@@ -168,7 +168,7 @@ class _Scores:
         return None
 
     def _metrics(self, free: Sequence[str], system: str) -> dict[str, str] | None:
-        """Return the columns of scores with their metrics, none where rows name them."""
+        """Return the columns of scores with their metrics; none if rows name them."""
         table, titles = self.table, self.table.titles
         if SCORE not in table.columns:
             return columns_of_metrics(free, titles, table, self.collector) or None
@@ -188,9 +188,9 @@ class _Scores:
         return {SCORE: name}
 
     def _find_lines(self, rows: Sequence[tuple[int, Row]]) -> bool:
-        """Number the rows of each system where they have no keys and it has several.
+        """Number the rows of each system if they have no keys and the system has several.
 
-        False where it is not known which segments lines are of.
+        Returns False if the segments of lines are unknown.
         """
         if SEGMENT in self.table.columns:
             return True
@@ -219,7 +219,7 @@ class _Scores:
         return bool(keys)
 
     def _take(self, row: Row, place: Place, metrics: Mapping[str, str]) -> None:
-        """Keep the scores of a row: of every column in `metrics`, or of the metric it names."""
+        """Collect the scores of a row: of every column in `metrics`, or of the metric it names."""
         label, metric = _name(row, SYSTEM), _name(row, METRIC)
         system = self.collector.system(label, place)
         segment, is_whole = None, False
@@ -259,9 +259,9 @@ class _Scores:
             )
 
     def _check_lengths(self) -> None:
-        """Scores are matched by their order, so there must be one for every segment.
+        """Require one score for every segment, because scores are matched by order.
 
-        Lines of segments that the test set does not have are counted where keys name lines.
+        Lines of segments that the test set does not have are counted if keys name lines.
         """
         expected, is_by_key = len(self.segments), self.collector.lines == KEY
         keys = [None if segment is None else "" for segment in self.segments]
@@ -288,7 +288,7 @@ class _Scores:
 
 
 def _without(stem: str, system: str) -> str:
-    """Return the name of a file without the system: the metric."""
+    """Return the name of a file without the system, which is the metric."""
     return stem.replace(system, "").strip("-_.@ ")
 
 

@@ -40,7 +40,7 @@ class ScoreFilesForm(forms.Form):
 
 
 def columns_form(checked: Checked) -> ColumnsForm:
-    """Ask what the columns hold, as titled in the files."""
+    """Return a form for the fields of columns, with the titles of the files."""
     reading = checked.reading
     return titled_form(reading.columns, reading.fields, reading.samples, FIELDS, unused=UNUSED)
 
@@ -53,7 +53,7 @@ def titled_form(
     data: QueryDict | None = None,
     **options: Any,
 ) -> ColumnsForm:
-    """Return a form of columns under their titles in the files; `columns` has these by name."""
+    """Return a form of columns under their titles in the files; `columns` has them by name."""
     by_title = [
         {title: known[name] for name, title in columns.items() if name in known}
         for known in (fields, samples)
@@ -69,7 +69,7 @@ def chosen_columns(data: QueryDict) -> ColumnsForm:
 
 
 def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
-    """Return what a person chose of metrics and columns.
+    """Return the choices of a person for metrics and columns.
 
     Choices for metrics are valid as long as the columns are those that were shown with them.
     """

@@ -1,4 +1,4 @@
-"""The scores of one metric on one test set, as they are stored under a signature."""
+"""Hold the scores of one metric on one test set as stored under a signature."""
 
 import hashlib
 import json
@@ -26,11 +26,11 @@ class MetricScores:
 
     @property
     def n_outputs(self) -> int:
-        """How many outputs have a score."""
+        """The number of scored outputs."""
         return sum(len(scores) for scores in self.outputs.values())
 
     def cells(self) -> Iterator[tuple[tuple[int, int | None], float]]:
-        """Every score by system and segment; the segment of a system's own score is None."""
+        """Yield every score by system and segment; the segment of a system score is None."""
         for system, scores in self.outputs.items():
             for segment, score in scores.items():
                 yield (system, segment), score
@@ -38,7 +38,7 @@ class MetricScores:
             yield (system, None), score
 
     def with_added(self, other: "MetricScores") -> "MetricScores":
-        """Return both; where both have a score, the other's."""
+        """Return both; if both have a score, the other's."""
         outputs = {
             system: {**self.outputs.get(system, {}), **other.outputs.get(system, {})}
             for system in self.outputs.keys() | other.outputs.keys()
@@ -50,8 +50,8 @@ class MetricScores:
 class Names:
     """The names of the systems and segments of a test set.
 
-    `systems` has every name by which a system can be meant: `name@0.8`, and `name` alone where one
-    length has it. `has` are the (system, segment) pairs that have an output.
+    `systems` maps all names of a system: `name@0.8`, and `name` if only one length ratio has it.
+    `has` are the (system, segment) pairs with an output.
     """
 
     systems: Mapping[str, int]
@@ -100,7 +100,7 @@ def digest(held: MetricScores, names: Names) -> str:
 
 
 def write(signature: MetricSignature, held: MetricScores) -> None:
-    """Store scores under a signature that has none yet; those of another import stay."""
+    """Store scores under a new signature; those of other imports remain."""
     rows = [
         _row(signature, system, held)
         for system in sorted(held.outputs.keys() | held.systems.keys())
@@ -120,7 +120,7 @@ def _row(signature: MetricSignature, system: int, held: MetricScores) -> Importe
 
 
 def read(signature: MetricSignature) -> MetricScores:
-    """Read what is stored under a signature."""
+    """Read the scores of a signature."""
     rows = list(ImportedScores.objects.filter(signature=signature).order_by("system"))
     return MetricScores(
         {

@@ -1,7 +1,7 @@
-"""Give every name of imported scores a metric of the catalogue.
+"""Map every name of imported scores to a metric of the catalogue.
 
-Its direction never changes: scores of the same name that are better when lower, where others are
-better when higher, are another metric of the catalogue with the same label.
+The direction of a metric never changes. If scores of one name are better when lower in one import
+and when higher in another, they belong to two metrics of the catalogue with the same label.
 """
 
 import re
@@ -27,12 +27,12 @@ DESCRIPTION = message(
 
 
 def label_of(name: str) -> str:
-    """Return the label of an imported metric, which shows that in every table, figure and file."""
+    """Return the label of an imported metric, which marks it in all tables, figures and files."""
     return f"{name}{MARK}"
 
 
 def check_name(name: str) -> str:
-    """Return a metric's name without outer blanks; ValidationError where it cannot be one."""
+    """Return a metric's name without outer blanks; ValidationError for an invalid name."""
     name = unicodedata.normalize("NFC", name).strip()
     if not name:
         raise ValidationError([message("scores.name-missing", "Enter a name for the metric.")])
@@ -61,7 +61,7 @@ def check_name(name: str) -> str:
 
 
 def same(first: str, second: str) -> bool:
-    """Whether two names are one metric's: case does not matter."""
+    """Return whether two names are those of one metric: case does not matter."""
     return _plain(first) == _plain(second)
 
 
@@ -70,7 +70,7 @@ def _plain(name: str) -> str:
 
 
 class Known:
-    """The imported metrics of the catalogue, read once for all that an import brings."""
+    """The imported metrics of the catalogue, read once per import."""
 
     def __init__(self) -> None:
         self.by_name: dict[str, list[ConfiguredMetric]] = {}
@@ -97,7 +97,7 @@ class Known:
     def find_or_add(
         self, name: str, *, higher_is_better: bool, user: Any = None
     ) -> ConfiguredMetric:
-        """Return the metric of the catalogue, added where it is new."""
+        """Return the metric of the catalogue; add it if it is new."""
         row = self.find(name, higher_is_better=higher_is_better)
         if row is not None:
             return row
@@ -128,7 +128,7 @@ def _info(slug: str, name: str, higher_is_better: bool) -> MetricInfo:
 
 
 def _slugs(name: str, *, is_lower: bool) -> Iterator[str]:
-    """Names for the catalogue, the plainest first."""
+    """Yield names for the catalogue, the simplest first."""
     letters = unicodedata.normalize("NFKD", name.casefold())
     slug = re.sub(r"[^a-z0-9+.]+", "-", letters).strip("-")[: LONGEST - 24] or "metric"
     base = f"{IMPORTED}-{slug}" + ("-lower" if is_lower else "")

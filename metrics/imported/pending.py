@@ -1,7 +1,6 @@
-"""Sent files of scores and spans that wait for a confirmation, as they were sent.
+"""Store uploaded files of scores and spans until they are confirmed.
 
-The files may have rows of several language pairs: each of the test sets of their sender takes its
-own.
+The files may have rows of several language pairs: each test set of their sender imports its own.
 """
 
 import base64
@@ -17,7 +16,7 @@ PURPOSE = "metrics.imported.waiting"
 
 
 def keep(files: Sequence[InputFile], user_id: int) -> str:
-    """Keep the files and return a token for this user alone."""
+    """Store the files and return a token for this user only."""
     encoded = []
     for file in files:
         with file.open() as stream:
@@ -32,7 +31,7 @@ def recall(token: str, user_id: int) -> list[InputFile]:
 
 
 def forget(token: str, user_id: int) -> None:
-    """Delete the files, after they were stored."""
+    """Delete the files after they were stored."""
     waiting.forget(token, user_id=user_id, purpose=PURPOSE)
 
 

@@ -53,7 +53,7 @@ def imported_measures(
 def _grid(
     rows: Sequence[ImportedScores], row_of: Mapping[int, int], segments: Sequence[int]
 ) -> Scores:
-    """Systems x segments, nan where a score is missing."""
+    """Return systems × segments, nan for missing scores."""
     grid = np.full((len(row_of), len(segments)), np.nan)
     order = np.argsort(segments)
     ascending = np.asarray(segments, dtype=np.int64)[order]
@@ -65,7 +65,7 @@ def _grid(
 
 
 def _systems(rows: Sequence[ImportedScores], row_of: Mapping[int, int]) -> Scores | None:
-    """The systems' own scores; None where the metric brought none."""
+    """Return the system scores; None if none were imported."""
     scores = np.full(len(row_of), np.nan)
     for row in rows:
         if row.value is not None:

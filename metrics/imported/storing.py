@@ -1,4 +1,4 @@
-"""Imported scores into the database: what an import would change, and the change itself."""
+"""Store imported scores, and determine what an import would change."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ INFINITY = float("inf")
 
 
 class Change(StrEnum):
-    """What an import does to the scores of a metric that a test set shows."""
+    """The effect of an import on the scores of a metric that a test set shows."""
 
     NEW = "new"
     ADDED = "added"
@@ -33,15 +33,15 @@ NO_SCORES = message("scores.none", "There are no scores to import.")
 
 
 class OutdatedError(Exception):
-    """What is stored changed after the import was previewed."""
+    """The stored scores changed after the import was previewed."""
 
 
 @dataclass(frozen=True)
 class Draft:
-    """The scores of one metric that are to be imported, by the primary keys of the test set.
+    """The scores of one metric to be imported, by the primary keys of the test set.
 
-    `fields` of the signature are what else makes it another version of the metric; `note` is stored
-    after the provenance.
+    `fields` of the signature distinguish versions of the metric; `note` is stored after the
+    provenance.
     """
 
     name: str
@@ -51,19 +51,19 @@ class Draft:
     note: Message | None = None
 
     def differs(self, signature: str) -> bool:
-        """Whether a signature has other fields; a draft without fields never differs."""
+        """Return whether a signature has other fields; False for a draft without fields."""
         own = {f"{key}:{value}" for key, value in self.fields.items()}
         return bool(own) and not own <= set(signature.split("|"))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What becomes of one metric: `held` is shown from then on, and `shown` was until then.
+    """The effect of an import on one metric; `held` replaces `shown`.
 
-    `n_added` scores are new, `n_same` are there already, and `n_changed` are there with another
-    value. One of those makes the import another version of the metric: its scores are then shown
-    without the earlier ones, because a mean over two versions describes neither.
-    `n_absent` are shown until then and have no score here.
+    `n_added` scores are new, `n_same` are stored already, and `n_changed` have another stored
+    value. A changed score makes the import another version of the metric: its scores are then shown
+    without the earlier ones, because a mean over two versions describes neither. `n_absent` stored
+    scores are not in the import.
     """
 
     draft: Draft
@@ -78,7 +78,7 @@ class Plan:
 
     @property
     def message(self) -> Message:
-        """What importing changes."""
+        """The effect of importing, as a message."""
         if self.change is Change.NEW:
             return message("scores.new", "New.")
         if self.change is Change.SAME:
@@ -128,13 +128,13 @@ class Outcome:
 def plan(
     test_set: TestSet, drafts: Sequence[Draft], names: Names, known: naming.Known | None = None
 ) -> list[Plan]:
-    """Say what importing would change; nothing is stored."""
+    """Determine what an import would change; nothing is stored."""
     current, metrics = shown_imports(test_set), known or naming.Known()
     return [_plan(draft, current, names, metrics) for draft in drafts]
 
 
 def fingerprint(plans: Sequence[Plan]) -> str:
-    """What would be stored, as a text to compare."""
+    """Return what would be stored, as a text to compare."""
     lines = (f"{p.draft.name}\t{p.draft.higher_is_better}\t{p.change}\t{p.digest}" for p in plans)
     return "\n".join(lines)
 
@@ -181,12 +181,12 @@ def store_all(
     user: Any = None,
     expected: str | None = None,
 ) -> list[Outcome]:
-    """Store the scores of some metrics, all of them or nothing.
+    """Store the scores of some metrics, all or nothing. Repeating changes nothing.
 
-    The same again changes nothing. More scores of a metric are added to those that are there; where
-    a score is there with another value, the new ones replace them. Either way the metric gets a new
-    signature, and what was stored under the old one stays. Raises ValidationError where another
-    import came between, and OutdatedError where the changes are not the `expected` ones.
+    New scores of a metric are added to the stored ones; if a score has another stored value, the
+    import replaces the stored scores. In both cases the metric gets a new signature, and the scores
+    under the old one remain. Raises ValidationError if another import came between, and
+    OutdatedError if the changes are not the `expected` ones.
     """
     owner = user if user is not None and user.is_authenticated else None
     about = {"provenance": provenance, "files": [dict(file) for file in files], "created_by": owner}
@@ -264,9 +264,9 @@ def summary(outcomes: Sequence[Outcome]) -> Message:
 
 
 def withdraw(test_set: TestSet, metric: str, *, user: Any = None) -> int:
-    """Show a metric's imported scores no longer; returns how many imports were withdrawn.
+    """Hide a metric's imported scores; return how many imports were withdrawn.
 
-    Rows and scores stay. Importing the same scores again shows them again.
+    Rows and scores remain. Importing the same scores again shows them again.
     """
     rows = MetricImport.objects.filter(test_set=test_set, metric=metric, withdrawn_at=None)
     owner = user if user is not None and user.is_authenticated else None

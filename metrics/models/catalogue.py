@@ -56,7 +56,7 @@ def _read(key: str, value: Any) -> Any:
 
 
 def find_info(name: str) -> MetricInfo | None:
-    """Return the description of a metric, retired or not; None where nobody knows it."""
+    """Return the description of a metric, retired or not; None for an unknown one."""
     if name in METRICS:
         return METRICS[name][0]
     row = ConfiguredMetric.objects.filter(name=name).first()

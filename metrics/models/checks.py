@@ -1,4 +1,4 @@
-"""Comparisons of checkpoints with their hashes, asked for on pages."""
+"""Comparisons of checkpoints with their hashes, requested on pages."""
 
 from django.db import models
 
@@ -6,10 +6,10 @@ from core.work.models import Work
 
 
 class HashCheck(Work):
-    """A comparison of a checkpoint's files on one host with the hashes that are known of them.
+    """A comparison of a checkpoint's files on one host with their known hashes.
 
-    `requires` names the host. `problems` are those of the last comparison, at `checked_at`: they
-    hold as long as the files have the same `size`.
+    `requires` names the host. `problems` are those of the last comparison, at `checked_at`; they
+    are valid as long as the files have the same `size`.
     """
 
     host = models.CharField(max_length=200)

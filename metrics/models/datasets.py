@@ -9,12 +9,12 @@ from core.work.models import Work
 
 
 class DatasetImport(Work):
-    """A folder that was sent, or a published set on the server, on its way into the tables.
+    """An uploaded folder, or a published set on the server, that is being imported.
 
-    Work that is done twice where somebody looks in between: checked, and then stored. The web
-    process keeps what was sent in `content`, an archive, and shows the row. `choice` is what a
-    person wants of it. `report` lists the problems (`Problem.as_json`), `found` is what would be
-    stored, `stored` what was stored. `content` is emptied where the import has ended.
+    If a person confirms the content, the work is done twice: it is checked, and then stored.
+    `content` is the uploaded archive, emptied when the import has ended, and `choice` the part to
+    import. `report` lists the problems (`Problem.as_json`), `found` is what would be stored,
+    `stored` what was stored.
     """
 
     class State(models.TextChoices):

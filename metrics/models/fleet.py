@@ -1,6 +1,6 @@
-"""The fleet: one row per worker process, which the process writes (`metrics.workers.reporter`).
+"""The fleet: one row per worker process, written by the process (`metrics.workers.reporter`).
 
-Times of reports are the database's own, so that the clocks of several hosts need not agree.
+Report times are the database's, so that the clocks of several hosts need not agree.
 """
 
 from collections import Counter
@@ -26,11 +26,11 @@ DROPPED_AFTER = timedelta(days=1)
 class Worker(models.Model):
     """The report of one worker process.
 
-    `uid` is made when the process starts, so a worker that was restarted under its old name is
-    another row. `devices` are dicts of `kind` (gpu, cpu), `name`, `total` and `free` in bytes.
+    `uid` is created when the process starts, so a restarted worker of the same name has another
+    row. `devices` are dicts of `kind` (gpu, cpu), `name`, `total` and `free` in bytes.
     `checkpoints` maps checkpoints on the host to their facts (`metrics.stock.inventory`), `lacks`
-    the metrics that cannot run there to what is missing, as JSON of messages. `plugins` are those
-    of :mod:`metrics.plugins` that it has.
+    the metrics that cannot run there to what is missing, as JSON of messages. `plugins` are its
+    plug-ins (:mod:`metrics.plugins`).
     """
 
     uid = models.CharField(max_length=32, unique=True)
@@ -56,7 +56,7 @@ class Worker(models.Model):
 
     @property
     def gpu(self) -> str:
-        """The name of its first GPU; empty where it has none."""
+        """The name of its first GPU; empty without one."""
         names = [device["name"] for device in self.devices if device["kind"] == "gpu"]
         return str(names[0]) if names else ""
 
@@ -108,7 +108,7 @@ def drop_old(row: Worker) -> None:
 
 
 def layers_on_workers(name: str) -> int | None:
-    """Return the number of layers of an encoder that a worker reports; None where none does."""
+    """Return the number of layers of an encoder that a worker reports; None if none does."""
     for row in Worker.objects.order_by("-seen_at", "-pk"):
         layers = row.checkpoints.get(name, {}).get("layers")
         if layers:
@@ -118,14 +118,14 @@ def layers_on_workers(name: str) -> int | None:
 
 @dataclass(frozen=True)
 class Part:
-    """A run that a child works on, and its contents a second there."""
+    """A run that a child works on, and its contents per second there."""
 
     run: MetricRun
     rate: float | None
 
 
 class Slot(NamedTuple):
-    """A child of a worker, and what it works on."""
+    """A child of a worker, and its current job."""
 
     child: "WorkerChild"
     part: Part | None
@@ -145,7 +145,7 @@ class Seat:
 
     @property
     def state(self) -> str:
-        """silent, stopping, working or idle."""
+        """The state: silent, stopping, working or idle."""
         if self.seconds > SILENT_AFTER.total_seconds():
             return "silent"
         if self.worker.is_stopping:
@@ -154,12 +154,12 @@ class Seat:
 
     @property
     def children(self) -> list[Slot]:
-        """Its processes, each with what it works on."""
+        """Its processes, each with its current job."""
         return [Slot(child, self.parts.get(child.pid)) for child in self.worker.children.all()]
 
     @property
     def memory(self) -> int:
-        """Bytes that its processes hold together; what they share counts in each."""
+        """Bytes of its processes; shared memory is counted in each."""
         children = sum(child.memory or 0 for child in self.worker.children.all())
         return children + (self.worker.memory or 0)
 

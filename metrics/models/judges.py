@@ -1,4 +1,4 @@
-"""Judges: templates, every reply as it came, what runs spend, and connections in use."""
+"""Judges: templates, replies, spending of runs, and connections in use."""
 
 from django.conf import settings
 from django.core.validators import MinValueValidator, RegexValidator
@@ -43,10 +43,10 @@ class JudgeTemplate(models.Model):
 
 
 class JudgeReply(models.Model):
-    """What a server answered to a question, word for word. Rows are never changed.
+    """The reply of a server to a question, word for word. Rows are never changed.
 
     `key` is a SHA-256 of the question; `attempt` counts the replies to one question from 1. `run`
-    is the one that paid. `served` is the model that the reply names.
+    is the run that paid. `served` is the model that the reply names.
     """
 
     key = models.CharField(max_length=64)
@@ -73,11 +73,11 @@ class JudgeReply(models.Model):
 
 
 class JudgeSpending(models.Model):
-    """What a run of a judge may spend and has spent; prices are those of its start.
+    """The budget and spending of a judge's run; prices are those at its start.
 
-    Counted in the transaction that keeps the replies. `characters` are those of the prompts asked,
-    `reread` replies that were there already, `lost` calls without a reply. `report` describes
-    the verdicts of the judge so far.
+    Updated in the transaction that stores the replies. `characters` are those of the prompts,
+    `reread` counts replies that were already stored, `lost` calls without a reply. `report`
+    describes the verdicts of the judge so far.
     """
 
     run = models.OneToOneField(MetricRun, models.CASCADE, primary_key=True, related_name="spending")
@@ -112,13 +112,13 @@ class JudgeSpending(models.Model):
 
     @property
     def money(self) -> float:
-        """What they cost, in `currency`."""
+        """The cost, in `currency`."""
         spent = self.prompt_tokens * self.prompt_price
         return (spent + self.completion_tokens * self.completion_price) / 1e6
 
     @property
     def left(self) -> tuple[float | None, float | None]:
-        """What is left of the budget: tokens and money; None without a limit."""
+        """The rest of the budget: tokens and money; None without a limit."""
         tokens = None if self.budget_tokens is None else self.budget_tokens - self.tokens
         money = None if self.budget_money is None else self.budget_money - self.money
         return tokens, money

@@ -1,4 +1,4 @@
-"""What came of loading metrics: their signatures, and what hosts could not load."""
+"""Results of loading metrics: signatures, and metrics that hosts could not load."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -8,10 +8,10 @@ from metrics.models.scores import MetricSignature
 
 
 class Loading(models.Model):
-    """What a host found when it loaded a metric: its signature, or the problem that kept it.
+    """The result of loading a metric on a host: its signature, or the problem.
 
-    `key` changes with all that a signature depends on, see :mod:`metrics.workers.signatures`. A
-    problem is held against the host `until` it may try again.
+    `key` changes with everything that a signature depends on (:mod:`metrics.workers.signatures`).
+    After a problem the host does not try again before `until`.
     """
 
     key = models.CharField(max_length=64)

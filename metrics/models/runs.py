@@ -1,4 +1,4 @@
-"""Metric runs: what to score, and which workers are scoring which part of it."""
+"""Metric runs: what to score, and which workers score which part."""
 
 from django.conf import settings
 from django.db import models
@@ -80,7 +80,7 @@ class MetricRun(models.Model):
 
     @cached_property
     def info(self) -> MetricInfo | None:
-        """The description of the metric; None where there is none any more."""
+        """The description of the metric; None if it no longer exists."""
         return find_info(self.metric)
 
     @property
@@ -90,24 +90,24 @@ class MetricRun(models.Model):
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds until the run is done at its present rate, where there is one."""
+        """Seconds until the run is done at its present rate; None without a rate."""
         return self.left / self.rate if self.rate else None
 
     @property
     def left(self) -> int:
-        """How many contents have neither a score nor failed."""
+        """The number of contents that neither have a score nor failed."""
         return max(0, self.total - self.done - self.failed)
 
     @property
     def seconds_taken(self) -> float | None:
-        """Seconds from the first claim to the end, where the run has ended."""
+        """Seconds from the first claim to the end; None before the end."""
         if not (self.started_at and self.finished_at):
             return None
         return (self.finished_at - self.started_at).total_seconds()
 
     @property
     def average_rate(self) -> float | None:
-        """Contents a second over a run that has ended, those reused not counted."""
+        """Contents per second over a run that has ended, without reused ones."""
         scored = self.done - self.reused
         return scored / self.seconds_taken if self.seconds_taken and scored > 0 else None
 
@@ -128,9 +128,9 @@ class RunPlan(models.Model):
 class RunWorker(models.Model):
     """A worker's part in a run: what it scored, on which device, and whether it responds.
 
-    `process` distinguishes two processes of one name. `seconds` are those it was busy, `rate` is
-    its recent contents per second. `peak_bytes` is of its process, `device_peak_bytes` of its GPU,
-    `builds` is from `workers.builds`. `is_lost` marks one that stopped responding.
+    `process` distinguishes two processes of one name. `seconds` is its busy time, `rate` its recent
+    contents per second. `peak_bytes` is that of its process, `device_peak_bytes` that of its GPU,
+    `builds` is from `workers.builds`. `is_lost` marks a worker that stopped responding.
     """
 
     run = models.ForeignKey(MetricRun, models.CASCADE, related_name="workers")
@@ -161,12 +161,12 @@ class RunWorker(models.Model):
 
     @property
     def average_rate(self) -> float | None:
-        """Contents a second over the time it was busy."""
+        """Contents per second over its busy time."""
         return self.segments / self.seconds if self.segments and self.seconds else None
 
     @property
     def state(self) -> Message:
-        """What it is doing."""
+        """Its current activity."""
         if self.is_lost:
             return LOST
         running = any(each.status == Work.Status.RUNNING for each in self.slices.all())

@@ -8,10 +8,10 @@ from core.messages import MessageField
 
 
 class MetricSignature(models.Model):
-    """A metric in the exact form that gave its scores.
+    """A metric in the exact form that computed its scores.
 
-    `measures` names the values of a score row, `statistics` the additive counts behind them from
-    which a corpus score of any set of segments follows.
+    `measures` names the values of a score row, `statistics` the additive counts behind them, from
+    which a corpus score of any set of segments is computed.
     """
 
     metric = models.CharField(max_length=60)
@@ -55,12 +55,12 @@ class SegmentScore(models.Model):
 
 
 class ImportedScores(models.Model):
-    """One system's scores under the signature of an import, of outputs and of the whole system.
+    """One system's imported scores under the signature of an import: of outputs and of the system.
 
-    Kept by system and segment, not by content: scores that were computed elsewhere may differ where
-    texts are equal (metrics of documents, random controls), and test sets may have no texts.
-    `segments` packs ids in ascending order as int64, `values` their scores as float64, both
-    little-endian; `value` is the score of the system as a whole, where that was imported.
+    Stored by system and segment, not by content: imported scores may differ for equal texts
+    (metrics of documents, random controls), and test sets may have no texts. `segments` packs ids
+    in ascending order as int64, `values` their scores as float64, both little-endian; `value` is
+    the system score, if it was imported.
     """
 
     signature = models.ForeignKey(MetricSignature, models.CASCADE, related_name="imported")
@@ -80,12 +80,12 @@ class ImportedScores(models.Model):
 
 
 class MetricImport(models.Model):
-    """Scores of one metric on one test set that came from elsewhere, as one import left them.
+    """One import of scores of one metric on one test set.
 
-    `signature` stands for every score that the metric then had on the test set. Of the imports
-    that are not withdrawn the newest is shown. Rows are never changed but for being withdrawn.
-    `provenance` is the origin of the scores, a message or a person's own text; `files` are the
-    names and SHA-256 of the files.
+    `signature` contains all scores that the metric then had on the test set. The newest import that
+    is not withdrawn is shown. Rows are never changed except for being withdrawn. `provenance` is
+    the origin of the scores, a message or a person's own text; `files` are the names and SHA-256 of
+    the files.
     """
 
     test_set = models.ForeignKey(TestSet, models.CASCADE, related_name="metric_imports")

@@ -1,4 +1,4 @@
-"""Error spans of metrics, beside their scores."""
+"""Error spans of metrics, stored with their scores."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,10 +8,10 @@ from metrics.models.scores import MetricSignature
 
 
 class SegmentSpans(models.Model):
-    """All spans that a metric found in one content; an empty list where it found none.
+    """All spans that a metric found in one content; an empty list if it found none.
 
-    Keyed by content as scores are, but for imported ones: those are of one `output`. `spans` lists
-    side, start, end, severity, category and confidence (:class:`metrics.error_spans.FoundSpan`).
+    Keyed by content like scores; imported spans belong to one `output`. `spans` lists side, start,
+    end, severity, category and confidence (:class:`metrics.error_spans.FoundSpan`).
     """
 
     signature = models.ForeignKey(MetricSignature, models.CASCADE, related_name="spans")

@@ -1,7 +1,7 @@
 """Choose the run that a worker serves next: runs of one checkpoint together, short ones first.
 
-The cost of a run is the seconds that it still needs, less the seconds that it has waited. So a
-short run does not wait behind a long one, and a long one is not overtaken for ever.
+The cost of a run is the number of seconds that it still needs, minus the seconds that it has
+waited. So a short run does not wait behind a long one, and a long one is not overtaken for ever.
 """
 
 import time
@@ -26,29 +26,29 @@ FAST, SLOW = 1000.0, 20.0
 
 @dataclass
 class Memory:
-    """What this process remembers: its checkpoint since when, and runs left alone until a time."""
+    """What this process remembers: its checkpoint, since when, and runs it ignores for a time."""
 
     checkpoint: str = ""
     since: float = 0.0
     resting: dict[int, float] | None = None
 
     def take_up(self, checkpoint: str) -> None:
-        """A run of this checkpoint is served now."""
+        """Note that a run of this checkpoint is served now."""
         if checkpoint != self.checkpoint:
             self.checkpoint, self.since = checkpoint, time.monotonic()
 
     def leave(self, run_id: int, seconds: float) -> None:
-        """Take nothing of a run for a while."""
+        """Take no slices of a run for a while."""
         self.resting = self.left_alone() | {run_id: time.monotonic() + seconds}
 
     def left_alone(self) -> dict[int, float]:
-        """Return the runs of which this process takes nothing now."""
+        """Return the runs that this process ignores now."""
         now = time.monotonic()
         return {run: until for run, until in (self.resting or {}).items() if until > now}
 
     @property
     def has_stayed(self) -> bool:
-        """Whether it is time for others."""
+        """Return True if it is time for runs of other checkpoints."""
         return time.monotonic() - self.since > STAY_SECONDS
 
 
@@ -57,7 +57,7 @@ memory = Memory()
 
 @dataclass(frozen=True)
 class Waiting:
-    """An active run as the queue sees it; `seconds` is what it needs, less what it has waited."""
+    """An active run in the queue; `seconds` is the time it needs minus the time it waited."""
 
     run: MetricRun
     checkpoint: str
@@ -111,13 +111,13 @@ def in_order(found: Iterable[Waiting], memory: Memory | None = None) -> list[Wai
 
 
 def is_worth_it(one: Waiting, memory: Memory) -> bool:
-    """Whether to take part: not in a run that others end sooner than its checkpoint is loaded."""
+    """Return False for a run that others finish before its checkpoint is loaded here."""
     is_here = not one.checkpoint or one.checkpoint == memory.checkpoint
     return is_here or not one.is_at_work or one.seconds_left >= JOIN_SECONDS
 
 
 def choose(rows: QuerySet[Slice], *, without: Collection[int] = ()) -> Slice | None:
-    """Return the slice to take next among `rows`, which wait."""
+    """Return the slice of `rows` to take next."""
     rows = rows.exclude(run__in=[*without, *memory.left_alone()])
     runs = MetricRun.objects.filter(status__in=MetricRun.ACTIVE, pk__in=rows.values("run"))
     found = [one for one in waiting(runs) if is_worth_it(one, memory)]
@@ -125,8 +125,10 @@ def choose(rows: QuerySet[Slice], *, without: Collection[int] = ()) -> Slice | N
 
 
 def _first(rows: QuerySet[Slice], ordered: Sequence[Waiting]) -> Slice | None:
-    """A slice that has failed comes last; but first in a run without any score, which may be
-    hopeless."""
+    """Order slices: those that failed come last, but first in a run without any score.
+
+    Such a run may be hopeless, which should show soon.
+    """
     if not ordered:
         return None
     run = ordered[0].run

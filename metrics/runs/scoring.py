@@ -1,7 +1,7 @@
 """Process a slice of a run: load the metric, score the texts, store the scores.
 
-Any number of workers may do so at once. Scores are keyed by content and inserted once, so a slice
-that is scored twice (by a worker that was killed after saving, or thought dead) changes nothing.
+Several workers may do so at once. Scores are keyed by content and inserted once, so scoring a slice
+twice (after its worker was killed or considered dead) changes nothing.
 """
 
 import logging
@@ -28,7 +28,7 @@ from metrics.base import (
 from metrics.contents import Chunk, find_missing, load_chunk, load_part, pack_ids
 from metrics.error_spans import FindsSpans, Spans
 from metrics.models import Slice
-from metrics.runs import callbacks, queue, saving, slices, state, streaming, warned
+from metrics.runs import queue, saving, slices, state, streaming, warned
 from metrics.runs.saving import Loaded
 from metrics.workers import signatures, telemetry
 from metrics.workers.signatures import HostError
@@ -137,7 +137,7 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
         good = np.isfinite(error.rows).all(axis=1)
         found = (error.rows, error.spans, good, [None] * len(good))
         db_retry(partial(saving.store, loaded.signature, chunk.keys, *found, lambda: None))
-        callbacks.notify(loaded.metric)
+        saving.notify(loaded.metric)
         raise
     good, marks = np.isfinite(rows).all(axis=1), truncation.marks(loaded.metric, len(rows))
     loaded.measure(row.size, time.monotonic() - began)
@@ -163,7 +163,7 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
     )
     scored = (rows, spans, good, marks)
     db_retry(partial(saving.store, loaded.signature, chunk.keys, *scored, complete))
-    loaded.notified_at = callbacks.notify_at_intervals(loaded.metric, row, loaded.notified_at)
+    loaded.notified_at = saving.notify_at_intervals(loaded.metric, row, loaded.notified_at)
     _grow(row, time.monotonic() - began)
 
 
@@ -174,9 +174,9 @@ def _grow(row: Slice, seconds: float) -> None:
 
 
 def _differ(row: Slice, loaded: Loaded) -> None:
-    """Our scores have another signature (precision, version) than those of the plan.
+    """Handle scores whose signature (precision, version) is not that of the plan.
 
-    They must not be mixed: plan the run again if no other worker scores it, else leave it.
+    They must not be mixed: plan the run again if no other worker scores it, otherwise leave it.
     """
     if db_retry(partial(slices.start_over, row)):
         _plan(row)

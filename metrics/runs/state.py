@@ -1,6 +1,6 @@
 """The state of a run that several workers share: its activity, its workers, its end.
 
-A run is changed under :func:`lock` only. Times are the database's own, so that the clocks of
+A run is only changed under :func:`lock`. Times are those of the database, so that the clocks of
 several hosts need not agree.
 """
 
@@ -27,7 +27,7 @@ LOCKED = message(
 
 
 class RunLockedError(OperationalError):
-    """A worker is in a transaction that changes the run, and does not end it."""
+    """A worker is in a long transaction that changes the run."""
 
     message = LOCKED
 
@@ -36,9 +36,9 @@ class RunLockedError(OperationalError):
 
 
 def lock(run_id: int, *, is_waiting: bool = True) -> MetricRun | None:
-    """Lock a run that is active; None where it has ended.
+    """Lock an active run; return None if it has ended.
 
-    Raises OperationalError where another transaction holds it for too long, or at all if not
+    Raises OperationalError if another transaction holds the lock for too long, or at all unless
     `is_waiting`.
     """
     rows = MetricRun.objects.select_for_update(nowait=not is_waiting)
@@ -56,7 +56,7 @@ def there(run: MetricRun) -> QuerySet[RunWorker]:
 
 
 def rate_of(run: MetricRun) -> float | None:
-    """Contents a second of all workers together."""
+    """Return the contents per second of all workers together."""
     rate: float | None = there(run).aggregate(rate=Sum("rate"))["rate"]
     return rate
 
@@ -97,7 +97,7 @@ def end(run: MetricRun, status: Work.Status, about: Message | str = "") -> None:
 
 
 def finish_if_done(run: MetricRun) -> None:
-    """End a run of which no slice is left; it has failed where none of its texts has a score."""
+    """End a run without slices; it has failed if none of its texts has a score."""
     run.refresh_from_db(fields=["status", "failed", "total"])
     if not run.is_active or run.slices.exists():
         return

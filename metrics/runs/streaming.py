@@ -18,8 +18,8 @@ from metrics.base import MetricError, Scored, ScoresAsTextsCome, SegmentInput
 from metrics.contents import load_chunk, load_part
 from metrics.error_spans import FindsSpans
 from metrics.models import Slice
-from metrics.runs import callbacks, slices
-from metrics.runs.saving import Loaded, store
+from metrics.runs import slices
+from metrics.runs.saving import Loaded, notify, notify_at_intervals, store
 from metrics.workers import telemetry
 
 # How often what is done is stored, and when a slice ends although nobody else waits: a task has
@@ -43,7 +43,7 @@ def score(row: Slice, loaded: Loaded, metric: ScoresAsTextsCome) -> None:
     except MetricError:
         window.store_front()
         window.store_rest()
-        callbacks.notify(loaded.metric)
+        notify(loaded.metric)
         raise
     if row.size:
         problem = plural(
@@ -148,9 +148,7 @@ class Window:
         for place in places:
             del self._keys[place], self._scored[place]
         metric = self.loaded.metric
-        self.loaded.notified_at = callbacks.notify_at_intervals(
-            metric, self.row, self.loaded.notified_at
-        )
+        self.loaded.notified_at = notify_at_intervals(metric, self.row, self.loaded.notified_at)
 
     def store_rest(self) -> None:
         """Store the scores of texts behind the front, which go back with the slice."""

@@ -44,8 +44,10 @@ class Hosts:
 
 @dataclass(frozen=True)
 class Turn:
-    """The position of an active run in its queue, from 1, and the seconds until it begins and ends;
-    None where that is unknown."""
+    """The position of an active run in its queue, from 1, and the seconds until it begins and ends.
+
+    The seconds are None if unknown.
+    """
 
     place: int
     hosts: Hosts
@@ -80,8 +82,10 @@ def idle(runs: Iterable[MetricRun]) -> list[Idle]:
 
 
 def turns() -> dict[int, Turn]:
-    """Return the turn of every active run: running ones, then the others in the order in which
-    workers serve them. Costs six queries for any number of runs."""
+    """Return the turn of every active run: running ones, then the others in the order of workers.
+
+    Costs six queries for any number of runs.
+    """
     active = MetricRun.objects.filter(status__in=MetricRun.ACTIVE).select_related("test_set")
     ordered = queue.in_order(queue.waiting(active))
     ordered.sort(key=lambda one: not one.is_at_work)
@@ -150,8 +154,7 @@ def _hosts(info: MetricInfo, target_language: str, survey: _Survey) -> Hosts:
 
 
 def rates_seen() -> dict[tuple[str, str], float]:
-    """Return the contents a second that one process has scored so far, by metric and GPU (empty:
-    the processor)."""
+    """Return the contents per second of one process so far, by metric and GPU (empty: CPU)."""
     parts = RunWorker.objects.filter(seconds__gt=0, segments__gt=0).order_by()
     sums = parts.values_list("run__metric", "device").annotate(Sum("segments"), Sum("seconds"))
     return {(metric, gpu_of(device)): n / seconds for metric, device, n, seconds in sums}

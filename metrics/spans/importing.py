@@ -1,4 +1,4 @@
-"""Check and store spans that were found elsewhere, as a separate metric."""
+"""Check and store imported spans as a separate metric."""
 
 import hashlib
 import json
@@ -44,11 +44,11 @@ COMPUTED = message(
 
 @dataclass(frozen=True)
 class Checked:
-    """Files that were read: spans by output, and every problem.
+    """The content of files: spans by output, and every problem.
 
-    `ends` counts the ends at words for both meanings of an end; `ends_included` is the choice of a
-    person, None before it was made. `columns` are those of all tables with their titles, `fields`
-    what each is taken for, and `first` the first spans as they will be stored, by `LABELS`.
+    `ends` counts ends at word boundaries for both meanings of an end; `ends_included` is the choice
+    of a person, or None before. `columns` are those of all tables with their titles, `fields` the
+    meaning of each, and `first` the first spans as they will be stored, by `LABELS`.
     """
 
     test_set: TestSet
@@ -203,7 +203,7 @@ def _counted(spans: Mapping[int, Sequence[FoundSpan]]) -> dict[str, int]:
 
 
 def _texts(test_set: TestSet) -> dict[Cell, Texts]:
-    """Primary key, text and source of each output, by system and segment."""
+    """Return primary key, text and source of each output, by system and segment."""
     rows = Output.objects.filter(system__test_set=test_set).order_by()
     columns = ("system_id", "segment_id", "pk", "text", "segment__source")
     return {(system, segment): (pk, text, source)
@@ -212,7 +212,7 @@ def _texts(test_set: TestSet) -> dict[Cell, Texts]:
 
 @dataclass
 class _Reader:
-    """Turns spans as read into spans as stored, and counts what does not fit its text."""
+    """Convert spans to the form in which they are stored, and count those that do not fit."""
 
     report: Report
     ends_included: bool
@@ -252,7 +252,7 @@ class _Reader:
         return FoundSpan(span.side, start, end, *about)
 
     def warn(self) -> None:
-        """Warn of spans that did not fit their texts."""
+        """Warn about spans that did not fit their texts."""
         if self.n_behind:
             self.report.warn(
                 plural(
@@ -276,7 +276,7 @@ class _Reader:
 def _scores(
     given: Mapping[Cell, float], spans: Mapping[Cell, Sequence[Read]], report: Report
 ) -> dict[Cell, float]:
-    """The scores of the files, else minus what the spans take off."""
+    """Return the scores of the files; without scores, the negated penalties of the spans."""
     if not given:
         return {
             cell: -sum(WEIGHTS.get(each.severity, 0.0) for each in own)

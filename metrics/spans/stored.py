@@ -40,7 +40,7 @@ def find_with_spans(signatures: Collection[MetricSignature]) -> set[int]:
 def read_rows(signature: MetricSignature, systems: Collection[System]) -> dict[int, list[Row]]:
     """Return, by primary key of the output, the stored spans of outputs of some systems.
 
-    An output that was never looked at is absent; one in which nothing was found has an empty list.
+    An output that was never scored is absent; an output without errors has an empty list.
     """
     outputs = Output.objects.filter(system__in=list(systems)).order_by()
     rows = SegmentSpans.objects.filter(signature=signature).order_by()

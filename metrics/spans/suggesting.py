@@ -1,4 +1,4 @@
-"""Spans that a metric found, or that a file holds, as suggestions to annotators of a campaign."""
+"""Suggest the spans of a metric or a file to annotators of a campaign."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,10 +21,10 @@ OMISSION = "accuracy/omission"
 
 @dataclass
 class Fitted:
-    """Spans by output as a protocol takes them.
+    """Spans by output in the form of a protocol.
 
-    Spans that it cannot show are counted: by a severity that it lacks, or, under the empty key,
-    because no text that it shows has their place.
+    Spans that the protocol cannot show are counted: by the severity that it lacks, or, under the
+    empty key, because they are in none of its texts.
     """
 
     spans: dict[int, tuple[Span, ...]] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Fitted:
 
     @property
     def n_clean(self) -> int:
-        """Outputs in which nothing was found."""
+        """Outputs without errors."""
         return sum(not own for own in self.spans.values())
 
 
@@ -64,17 +64,17 @@ def _skipped(severity: str, n: int) -> Message:
 
 
 def suggestions_of(campaign: Campaign, signature: MetricSignature) -> Fitted:
-    """Return what a metric found in the outputs of a campaign."""
+    """Return the spans of a metric in the outputs of a campaign."""
     rows = read_rows(signature, list(campaign.systems.all()))
     return fit(campaign, {output: unpack(own) for output, own in rows.items()})
 
 
 def fit(campaign: Campaign, found: Mapping[int, Sequence[FoundSpan]]) -> Fitted:
-    """Return spans of the campaign's outputs as its protocol takes them.
+    """Convert spans of the campaign's outputs to its protocol.
 
-    A critical error is major where nothing is critical; a category that the protocol lacks is left
-    for the annotator to choose. An omission marks the token for it, or else its place in the
-    source, or all of it.
+    A critical error becomes major if the protocol has no critical ones; annotators choose the
+    category if the protocol lacks it. An omission marks the token for omissions if there is one,
+    otherwise its place in the source, or the whole source.
     """
     texts = Output.objects.filter(system__in=campaign.systems.all())
     fitted = Fitted()
@@ -94,7 +94,7 @@ class _Fitter:
         self.scheme, self.sides, self.n_skipped = scheme, span_sides(campaign), n_skipped
 
     def span(self, found: FoundSpan, text: str, source: str) -> Span | None:
-        """Return one span, or None, counted, where it has no place or severity here."""
+        """Return one span, or None, counted, if it has no place or severity here."""
         severity = found.severity
         if severity not in self.scheme.severity_keys:
             severity = INSTEAD.get(severity, "")

@@ -1,7 +1,7 @@
-"""Read tables of spans found elsewhere: one span per row, WMT25's lists, or JSON in a cell.
+"""Read tables of imported spans: one span per row, lists as of WMT25, or JSON in a cell.
 
-Offsets count code points. A row without a severity, or with ``no-error``, is an output in
-which nothing was found.
+Offsets count code points. A row without a severity, or with ``no-error``, is an output without
+errors.
 """
 
 import json
@@ -66,10 +66,10 @@ class Read:
 
 @dataclass
 class Collected:
-    """What files hold by system and segment, by primary keys: spans, and scores where given.
+    """The content of files by system and segment, as primary keys: spans, and scores if any.
 
-    `titles` are the columns of all tables as the files write them, `fields` what they are taken
-    for, `samples` their first cells. `pairs` counts rows by the languages that they name.
+    `titles` are the columns of all tables as the files write them, `fields` their meanings,
+    `samples` their first cells. `pairs` counts rows by the languages that they name.
     """
 
     spans: dict[Cell, list[Read]] = field(default_factory=dict)
@@ -83,9 +83,9 @@ class Collected:
 def collect(
     files: Sequence[InputFile], pair: Pair, columns: Mapping[str, str], collector: Collector
 ) -> Collected:
-    """Read all files, their rows of a language pair; what is wrong goes to the collector's report.
+    """Read the rows of a language pair in all files; errors go to the collector's report.
 
-    Offsets are counted in the texts of their rows, where those have any: they move with line ends.
+    Offsets refer to the texts of their rows if there are any; they are adjusted to our line ends.
     `columns` are the fields that a person chose for columns.
     """
     found = Collected()

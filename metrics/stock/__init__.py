@@ -1,1 +1,1 @@
-"""Checkpoints over all machines: who needs them, which hosts have them, are they whole."""
+"""Checkpoints of all machines: metrics that need them, hosts that have them, their hashes."""

@@ -36,7 +36,7 @@ class Stock:
 
     @property
     def differs(self) -> bool:
-        """Whether hosts have different files under this name: their scores would differ."""
+        """Return True if hosts have different files under this name: scores would differ."""
         prints = {place.found.get("fingerprint") for place in self.places} - {None, ""}
         return len(prints) > 1
 
@@ -59,7 +59,7 @@ class Stock:
 
     @property
     def is_needed(self) -> bool:
-        """Whether a metric, or a checkpoint that one needs, loads it."""
+        """Return True if a metric, or a checkpoint that a metric needs, loads it."""
         return bool(self.users or self.used_by)
 
     @property
@@ -73,9 +73,9 @@ class Stock:
 
 
 def survey(workers: Iterable[Worker], here: dict[str, Found] | None = None) -> list[Stock]:
-    """Return every checkpoint: those that metrics need, then whatever else lies on some host.
+    """Return every checkpoint: those that metrics need, then others on some host.
 
-    `here` is what this machine has; it counts as a place where no worker reports from it.
+    `here` is the inventory of this machine; it is included if no worker reports from it.
     """
     rows = list(workers)
     hosts = _by_host(rows)
@@ -94,7 +94,7 @@ def survey(workers: Iterable[Worker], here: dict[str, Found] | None = None) -> l
 
 
 def _add_companions(stocks: dict[str, Stock]) -> None:
-    """Note who loads a checkpoint besides its own, whether it is somewhere or not."""
+    """Note which checkpoints load a further one, even if no host has it."""
     for stock in list(stocks.values()):
         needs = [name for place in stock.places for name in place.found.get("needs", [])]
         for name in dict.fromkeys(needs):
@@ -102,7 +102,7 @@ def _add_companions(stocks: dict[str, Stock]) -> None:
 
 
 def _lacking(stock: Stock, workers: Iterable[Worker]) -> list[str]:
-    """Hosts without it whose workers take from a queue of the metrics that need it."""
+    """Return hosts without the checkpoint whose workers serve a queue of metrics that need it."""
     queues = {info.queue for info in stock.users}
     having = {place.host for place in stock.places}
     hosts = [row.host for row in workers if queues & set(row.queues) and row.host not in having]

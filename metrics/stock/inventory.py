@@ -16,9 +16,9 @@ from metrics.checkpoints import places
 class Found(TypedDict, total=False):
     """One checkpoint on one machine.
 
-    `size` in bytes, `layers` its hidden states where it is an encoder, `needs` further checkpoints
-    that it loads, `has_sums` whether a SHA256SUMS lies beside it. Workers add `fingerprint`,
-    comparisons of hashes `problems` with `checked_at` (seconds since 1970).
+    `size` is in bytes, `layers` the number of hidden states of an encoder, `needs` are further
+    checkpoints that it loads, and `has_sums` tells whether it has a SHA256SUMS. Workers add
+    `fingerprint`, and from comparisons of hashes `problems` and `checked_at` (seconds since 1970).
     """
 
     path: str
@@ -32,8 +32,10 @@ class Found(TypedDict, total=False):
 
 
 def needed(infos: Iterable[MetricInfo] | None = None) -> dict[str, list[MetricInfo]]:
-    """Return every checkpoint that a metric loads (None: any that can be run), with the metrics, in
-    the order of the lists."""
+    """Return every checkpoint that a metric loads, with the metrics, in the order of the lists.
+
+    None as metrics means all that can be run.
+    """
     needs: dict[str, list[MetricInfo]] = {}
     for info in catalogue.infos().values() if infos is None else infos:
         for name in checkpoints_of(info):
@@ -53,7 +55,7 @@ def files_of(info: MetricInfo) -> list[str]:
 
 
 def _values(info: MetricInfo, kind: str) -> list[str]:
-    """What was chosen for the options of a kind."""
+    """Return the chosen values of the options of a kind."""
     if not info.options or not registry.has_family(info.family):
         return []
     known = registry.get_family(info.family).options
@@ -61,7 +63,7 @@ def _values(info: MetricInfo, kind: str) -> list[str]:
 
 
 def find(name: str) -> Path | None:
-    """Return the folder of a checkpoint on this machine; None where there is none."""
+    """Return the folder of a checkpoint on this machine, or None."""
     try:
         return Path(places.find(name))
     except MetricError:
@@ -95,8 +97,10 @@ def _layers(name: str) -> int | None:
 
 
 def companions(path: Path) -> list[str]:
-    """Return what a checkpoint loads besides itself: a COMET checkpoint takes configuration and
-    tokenizer from the encoder it was made of."""
+    """Return what a checkpoint loads besides itself.
+
+    A COMET checkpoint loads configuration and tokenizer of the encoder on which it is based.
+    """
     try:
         settings = yaml.safe_load((path / "hparams.yaml").read_text(encoding="utf-8"))
         return [str(settings["pretrained_model"])]
@@ -134,8 +138,10 @@ def _in_hub_cache() -> Iterator[str]:
 
 
 def everything_here(needs: Iterable[str] | None = None) -> dict[str, Found]:
-    """Return what lies here: all that can be listed, and all of `needs` (None: those of all
-    metrics), which may be named by its path."""
+    """Return all listed checkpoints here, and all of `needs` here (None: those of all metrics).
+
+    The latter may be named by their path.
+    """
     found: dict[str, Found] = {}
     waiting = [*(needed() if needs is None else needs), *names_here()]
     while waiting:
@@ -148,6 +154,6 @@ def everything_here(needs: Iterable[str] | None = None) -> dict[str, Found]:
 
 
 def needed_here() -> dict[str, Found]:
-    """Return what lies here of that which metrics need."""
+    """Return the checkpoints here that metrics need."""
     looked = {name: look(name) for name in needed()}
     return {name: found for name, found in looked.items() if found}

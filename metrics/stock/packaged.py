@@ -1,6 +1,6 @@
-"""The demo's neural metric: BERTScore under a small encoder that comes as a Python package.
+"""The demo's neural metric: BERTScore with a small encoder that comes as a Python package.
 
-Optional: without torch, the package, or the very weights that are meant there is no such metric.
+Optional: without torch, the package, or the expected weights there is no such metric.
 """
 
 from importlib.util import find_spec
@@ -21,10 +21,10 @@ OPTIONS = {"checkpoint": CHECKPOINT, "layer": 6, "measure": "f"}
 
 
 def metric_for(language: str) -> str | None:
-    """Return the name of the metric for a target language, adding it where it can run here.
+    """Return the name of the metric for a target language; add it if it can run here.
 
-    None for languages other than English, for those who lack the encoder, and where an admin has
-    retired the metric.
+    None for languages other than English, without the encoder, and if an admin has retired the
+    metric.
     """
     if language.split("-")[0] != "en" or not is_installed():
         return None
@@ -34,7 +34,7 @@ def metric_for(language: str) -> str | None:
 
 
 def is_installed() -> bool:
-    """Tell whether torch and the encoder are here and its weights are those that are meant."""
+    """Return True if torch and the encoder are here with the expected weights."""
     if find_spec("torch") is None or find_spec("transformers") is None:
         return False
     try:

@@ -42,18 +42,18 @@ _ONEDNN = re.compile(r"MKL-DNN (v[\d.]+)")
 
 
 def builds() -> dict[str, str]:
-    """Return what this process computes with, by name; of the libraries, those it has loaded."""
+    """Return the processor and libraries of this process, by name; only loaded libraries."""
     return processor() | _libraries(_loaded(*_PACKAGES)) | _threads() | _settings()
 
 
 def of_numpy() -> dict[str, str]:
-    """Return what of it matters to numpy alone, whatever else is loaded."""
+    """Return the part that matters to numpy, whatever else is loaded."""
     return processor() | _libraries(_loaded("numpy", "scipy")) | _settings()
 
 
 @cache
 def processor() -> dict[str, str]:
-    """Return the processor's name and the instructions that kernels are chosen by."""
+    """Return the name of the processor and the instructions that select kernels."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -87,7 +87,7 @@ def _libraries(loaded: tuple[str, ...]) -> dict[str, str]:
 
 
 def _blas_of(numpy: Any) -> dict[str, str]:
-    """The linear algebra that numpy was built with; nothing where it does not say."""
+    """Return the linear algebra library of numpy; nothing if unknown."""
     told = getattr(numpy.__config__, "CONFIG", {}).get("Build Dependencies", {}).get("blas", {})
     text = f"{told.get('name', '')} {told.get('version', '')}".strip()
     return {"numpy BLAS": text} if text else {}
@@ -104,6 +104,6 @@ def _inside(torch: Any) -> dict[str, str]:
 
 
 def _threads() -> dict[str, str]:
-    """How many threads share a sum: another number adds it up in another order."""
+    """Return the number of threads that share a sum; it determines the order of additions."""
     torch: Any = sys.modules.get("torch")
     return {"threads": str(torch.get_num_threads())} if torch else {}

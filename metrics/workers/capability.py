@@ -45,8 +45,10 @@ def lacking(info: MetricInfo | None, target_language: str = "") -> list[Message]
 
 
 def lacking_here(infos: Iterable[MetricInfo]) -> dict[str, list[Message]]:
-    """Return what this host lacks to run metrics, by name, and by :func:`into`, what a target
-    language needs in addition."""
+    """Return what this host lacks to run metrics, by name, and, by :func:`into`, for languages.
+
+    The latter is what a target language needs in addition.
+    """
     found: dict[str, list[Message]] = {}
     for info in infos:
         found[info.name] = lacking(info)
@@ -61,8 +63,10 @@ def into(metric: str, target_language: str) -> str:
 
 
 def lacks(run: MetricRun) -> list[Message]:
-    """Return why this host cannot score a run now: what it lacks, or why it could not load the
-    metric recently."""
+    """Return why this host cannot score a run now.
+
+    Either something is missing, or loading the metric failed recently.
+    """
     found = lacking(run.info, run.test_set.target_language)
     problem = None if found else signatures.load_problem(run)
     return [problem] if problem else found

@@ -37,7 +37,7 @@ def gpu_ids() -> list[str]:
 
 
 def may_have_tf32() -> bool:
-    """Whether a GPU that this process may use computes with TF32; where nobody tells, it may."""
+    """Return True if a GPU of this process computes with TF32, or if that is unknown."""
     if not any(device["kind"] == "gpu" for device in devices()):
         return Path("/dev/nvidiactl").exists() and os.environ.get("CUDA_VISIBLE_DEVICES") != ""
     told = [line.split(".")[0] for line in _ask("compute_cap").splitlines()]
@@ -45,8 +45,7 @@ def may_have_tf32() -> bool:
 
 
 def process_memory(pid: int | None = None) -> int | None:
-    """Return the bytes of memory that a process (None: this one) holds; None where the system does
-    not say."""
+    """Return the bytes of memory of a process (None: this one); None if unknown."""
     try:
         pages = int(Path(f"/proc/{pid or 'self'}/statm").read_text().split()[1])
     except (OSError, ValueError, IndexError):
@@ -59,7 +58,7 @@ def _by_nvidia_smi() -> list[Device]:
 
 
 def _ask(query: str) -> str:
-    """Return nvidia-smi's table, a line a GPU; nothing where it does not answer."""
+    """Return nvidia-smi's table, one line per GPU; nothing if it does not answer."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return ""
@@ -76,8 +75,8 @@ def _ask(query: str) -> str:
 def parse(table: str, visible: str | None) -> list[Device]:
     """Read nvidia-smi's table of QUERY, without GPUs that CUDA_VISIBLE_DEVICES hides.
 
-    An entry of it is an index or the beginning of a UUID; as in CUDA, what follows an entry that
-    no GPU has is hidden.
+    An entry of CUDA_VISIBLE_DEVICES is an index or the beginning of a UUID; as in CUDA, entries
+    after one without GPU are ignored.
     """
     rows = [[cell.strip() for cell in line.split(",")] for line in table.splitlines()]
     rows = [row for row in rows if len(row) == 5]

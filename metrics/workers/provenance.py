@@ -8,10 +8,10 @@ NOT_RECORDED = {"processor": "not recorded"}
 
 
 def of_signatures(signatures: Collection[str]) -> dict[str, list[dict[str, str]]]:
-    """Return, by signature, every different way in which workers computed scores under it.
+    """Return, by signature, every different way in which workers computed its scores.
 
-    Scores are shared by content, so all runs of a signature count. What was scored before builds
-    were kept has the processor "not recorded". Costs one query.
+    Scores are shared by content, so all runs of a signature count. Scores from before builds were
+    recorded have the processor "not recorded". Costs one query.
     """
     parts = RunWorker.objects.filter(run__signature__signature__in=set(signatures), segments__gt=0)
     rows = parts.order_by("pk").values_list("run__signature__signature", "device", "builds")

@@ -1,7 +1,7 @@
-"""What every worker process says of itself and of its children, in rows (`workers.fleet`).
+"""Reports of a worker process about itself and its children, in rows (`workers.fleet`).
 
-Two threads, because signs of life must not wait for the hashing of gigabytes. What only a child
-knows, the models that it has in memory, it writes itself after each task.
+Two threads, because signs of life must not wait for the hashing of gigabytes. Only a child knows
+the models in its memory; it writes them itself after each task.
 """
 
 import os
@@ -191,7 +191,7 @@ def begin_to_stop(**_: object) -> None:
 
 
 def end_reports(**_: object) -> None:
-    """The worker has stopped."""
+    """Stop the reports of a worker that has stopped."""
     for thread in _Current.threads:
         thread.stop()
         thread.join(LAST_SECONDS)

@@ -23,7 +23,7 @@ def find_gpus(**_: Any) -> None:
 
 
 def take_gpu(**_: Any) -> None:
-    """Give this child the GPUs of its slot; who takes a dead one's slot takes its GPUs."""
+    """Give this child the GPUs of its slot; a child that replaces a dead one gets the same GPUs."""
     gpus = gpus_of(current_process().index, _Worker.gpus)
     if gpus is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpus

@@ -1,6 +1,6 @@
-"""What the log of a run says of a worker: device, batch size, peak memory, builds.
+"""Telemetry of a worker for the log of a run: device, batch size, peak memory, builds.
 
-Pure: no Django, and torch only where a metric has imported it already.
+Pure: no Django, and torch only if a metric has imported it already.
 """
 
 import resource

@@ -1,4 +1,4 @@
-"""Which code and which packages a process runs, to notice a worker that an upgrade forgot."""
+"""Find the code and packages of a process, to notice a worker that was not upgraded."""
 
 import hashlib
 import os

@@ -1,7 +1,7 @@
 """axe-core finds nothing on any page: every role, wide and narrow, from left and from right.
 
-The table follows the URLconf: a new address that is not in it fails. Pages of researchers are the
-same in every language (tests/test_translations.py), so Arabic is asked of annotators' pages only.
+The table (`tests.browser.places`) follows the URLconf: a new address that is not in it fails. Pages
+of researchers have no Arabic (tests/test_translations.py), so it is for annotators' pages only.
 """
 
 import re
@@ -15,25 +15,15 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from playwright.sync_api import Page
 
 from annotation import interface
-from annotation.models import (
-    Assignment,
-    Output,
-    System,
-)
-from annotation.protocols import PROTOCOLS
+from annotation.models import Assignment, Output, System
 from annotation.uploads import InputFile
 from metrics.datasets import waiting
 from metrics.imported import pending
 from metrics.models import MetricRun
-from tests.annotation.roles import OF_TABLES
 from tests.browser.axe import violations
 from tests.browser.conftest import Visitor
-from tests.browser.full_world import (
-    DEMO,
-    TEST_SET,
-    TOKEN,
-    make_full,
-)
+from tests.browser.full_world import DEMO, TEST_SET, TOKEN, make_full
+from tests.browser.places import ANNOTATORS, ELSEWHERE, NOT_PAGES, PAGES, REFUSED, STUDY
 from tests.shared import Snapshots
 from tests.world import World
 from training.models import TrainingJob, Translation
@@ -44,248 +34,6 @@ NEEDS = {
     *("extensions.shortness", "extensions.trials"),
 }
 WIDTHS = (1280, 360)
-STUDY = "demo"
-WRONG_POWER = "/power/?difference=5&segment=none"
-
-# Names of addresses that are no pages of ours: what they answer instead.
-NOT_PAGES = {
-    "logout": "a redirect",
-    "set-appearance": "a redirect",
-    "account-roles": "a redirect",
-    "account-reset": "a page like that of an invitation",
-    "account-mail": "a redirect",
-    "account-activate": "a redirect",
-    "account-deactivate": "a redirect",
-    "set_language": "a redirect",
-    "healthz": "JSON for load balancers",
-    "readyz": "JSON for load balancers",
-    "personal-link": "a redirect; a dead one is among the annotator's pages",
-    "annotate": "a redirect to the item",
-    "campaign-open": "a redirect",
-    "translation-cancel": "a redirect",
-    "translation-resume": "a redirect",
-    "campaign-close": "a redirect",
-    "campaign-draw": "a part of the page of a new campaign",
-    "people-add": "a redirect, or the People page",
-    "links-hide": "a redirect",
-    "campaign-file": "a file",
-    "campaign-from-file": "only by POST, and then the import page or a list of errors",
-    "campaign-privacy": "a redirect",
-    "member-add": "a redirect",
-    "member-remove": "a redirect",
-    "invitation-renew": "a redirect",
-    "invitation-revoke": "a redirect",
-    "access-link-add": "a redirect",
-    "access-link-revoke": "a redirect",
-    "stop-decide": "a redirect",
-    "hours": "a file",
-    "adjudication-file": "a file",
-    "adjudicate": "visited by tests/browser/judging/test_fair_work.py",
-    "annotate-test": "visited by tests/browser/judging/test_fair_work.py",
-    "annotate-stopped": "visited by tests/browser/judging/test_fair_work.py",
-    "annotate-corrections": "visited by tests/browser/judging/test_fair_work.py",
-    "adjudication-gold": "a redirect, or the queue",
-    "codes-check": "a redirect, or the access page",
-    "addresses-set": "a redirect, or the page of letters",
-    "annotator-decide": "a redirect",
-    "campaign-items-delete": "a redirect",
-    "monitor-data": "a file",
-    "campaign-power-data": "a file",
-    "power-data": "a file",
-    "export-file": "a file",
-    "preferences-data": "a file",
-    "preferences-figure": "a file",
-    "preference-table-data": "a file",
-    "selection": "a redirect",
-    "selection-save": "a redirect",
-    "selection-delete": "a redirect",
-    "run-cancel": "a redirect",
-    "job-cancel": "a redirect",
-    "job-resume": "a redirect",
-    "manage-act": "a redirect",
-    "metric-scores-withdraw": "a redirect",
-    "testset-share": "a redirect, or the test set's page",
-    "testset-share-remove": "a redirect",
-    "item-media": "a recording or picture",
-    "segment-media": "a recording or picture",
-    "testset-owner": "a redirect, or the test set's page",
-    "system-human": "a redirect",
-    "model-check": "a redirect",
-    "quality-data": "a file",
-    "judgments-data": "a file",
-    "results-data": "a file",
-    "results-figure": "a file",
-    "correlations-data": "a file",
-    "dashboard-data": "a file",
-    "whatif-data": "a file",
-    "samplesize-data": "a file",
-    "compare-data": "a file",
-    "dashboard-figure": "a file",
-    "whatif-figure": "a file",
-    "samplesize-figure": "a file",
-    "scatter-figure": "a file",
-    "systems-figure": "a file",
-    "correlations-figure": "a file",
-    "significance-data": "a file",
-    "significance-figure": "a file",
-    "layers-data": "a file",
-    "layers-figure": "a file",
-    "annotate-ahead": "screens for the page's script",
-    "offline-worker": "a script",
-    "annotate-own": "own items and practice for the page's script",
-    "study-significance-data": "a file",
-    "study-significance-figure": "a file",
-    "study-layers-data": "a file",
-    "study-layers-figure": "a file",
-    "study-data": "a file",
-    "study-figure": "a file",
-    "study-printed-data": "a file",
-    "study-printed-figure": "a file",
-    "matrix-data": "a file",
-    "systems-pair-data": "a file",
-    "systems-pair-figure": "a file",
-    "metrics-pair-data": "a file",
-    "metrics-pair-figure": "a file",
-    "matrix-figure": "a file",
-    "study-quality-data": "a file",
-    "scatter-data": "a file",
-    "systems-data": "a file",
-    "shortness-data": "a file",
-    "spans-data": "a file",
-    "trial-data": "a file",
-    "annotate-attitude": "a redirect",
-    "metric-spans-file": "a file",
-    "report-file": "a file; the report itself is among the pages under study-report",
-    "bundle-file": "a file",
-    "study-systems-data": "a file",
-    "study-shortness-data": "a file",
-} | dict.fromkeys((name for name in OF_TABLES if name.endswith("-file")), "a file")
-# Addresses by name: what to fill in. {campaign} is simulated, {open} is being rated.
-PAGES: dict[str, list[str]] = {
-    "login": ["/login/"],
-    "own-account": ["/account/"],
-    "accounts": ["/accounts/"],
-    "account": ["/accounts/{account}/"],
-    "account-link": ["/password/dead/"],
-    "glossary": ["/glossary/"],
-    "search": ["/search/?q=bleu", "/search/?q=nothingofthiskind"],
-    "archive": ["/archive/"],
-    "changes": ["/changes/"],
-    "manage": ["/manage/campaign/harbour-80/", "/manage/corpus/harbour/"],
-    "manage-delete": [f"/manage/campaign/{DEMO}/delete/", "/manage/corpus/harbour/delete/"],
-    "campaign-edit": ["/campaigns/draft/edit/"],
-    "adjudication": [f"/campaigns/{DEMO}/adjudication/"],
-    "home": ["/"],
-    "testsets": ["/testsets/"],
-    "testset-upload": ["/testsets/upload/"],
-    "testset": [f"/testsets/{TEST_SET}/"],
-    "metric-scores": [f"/testsets/{TEST_SET}/scores/", "{scores}"],
-    "metric-scores-sets": ["/imports/metric-scores/"],
-    "metric-spans": [f"/testsets/{TEST_SET}/spans/"],
-    "mtme-import": ["/campaigns/import/mt-metrics-eval/"],
-    "dataset-list": ["/datasets/"],
-    "dataset-import": ["/datasets/imports/{checked}/", "/datasets/imports/{refused}/"],
-    "campaigns": ["/campaigns/"],
-    "campaign-new": ["/campaigns/new/", f"/campaigns/new/?testset={TEST_SET}"],
-    "campaign": [f"/campaigns/{DEMO}/", "/campaigns/harbour-80/"],
-    "results": [f"/campaigns/{DEMO}/results/", "/campaigns/harbour-80/results/"],
-    "campaign-setup": [f"/campaigns/{DEMO}/setup/"],
-    "campaign-instructions": [
-        "/campaigns/harbour-80/instructions/",
-        "/campaigns/harbour-80/instructions/?language=ar",
-    ],
-    "access": [f"/campaigns/{DEMO}/access/", "/campaigns/harbour-80/access/"],
-    "letters": ["/campaigns/harbour-80/access/mail/"],
-    "campaign-import": ["/campaigns/import/"],
-    "campaign-items": ["/campaigns/harbour-80/items/"],
-    "campaign-suggestions": ["/campaigns/harbour-80/suggestions/"],
-    "campaign-preview": ["/campaigns/harbour-80/preview/"],
-    "monitor": [f"/campaigns/{DEMO}/monitor/", "/campaigns/harbour-80/monitor/"],
-    "monitor-remarks": ["/campaigns/harbour-80/remarks/"],
-    "power": ["/power/", WRONG_POWER],
-    "campaign-power": [f"/campaigns/{DEMO}/power/"],
-    "export": ["/campaigns/harbour-80/export/"],
-    "quality": [f"/campaigns/{DEMO}/quality/", "/campaigns/harbour-80/quality/"],
-    "dashboard": [f"/campaigns/{DEMO}/dashboard/?without=S3", "/campaigns/harbour-80/dashboard/"],
-    "whatif": [f"/campaigns/{DEMO}/whatif/"],
-    "samplesize": [f"/campaigns/{DEMO}/samplesize/"],
-    "compare": ["/compare/", f"/compare/?campaign={DEMO}&published=cheng2023/en-zh-80"],
-    "correlations": [f"/campaigns/{DEMO}/correlations/", "/campaigns/harbour-80/correlations/"],
-    "metrics": ["/metrics/"],
-    "metric": ["/metrics/chrf/", "/metrics/bertscore-roberta/"],
-    "metric-add": ["/metrics/add/"],
-    "metric-configure": ["/metrics/add/bertscore/"],
-    "judges": ["/judges/"],
-    "judge-template": ["/judges/templates/error-spans/"],
-    "judge-template-add": ["/judges/templates/add/"],
-    "models": ["/models/"],
-    "workers": ["/workers/"],
-    "significance": [f"/campaigns/{DEMO}/significance/", "/campaigns/harbour-80/significance/"],
-    "layers": [f"/campaigns/{DEMO}/layers/", "/campaigns/harbour-80/layers/"],
-    "runs": ["/runs/"],
-    "run": ["/runs/{run}/"],
-    "run-start": [f"/testsets/{TEST_SET}/score/"],
-    "preferences": [f"/testsets/{TEST_SET}/preferences/", "/testsets/harbour/preferences/"],
-    "preferences-start": [f"/testsets/{TEST_SET}/preferences/start/"],
-    "preference-table": ["/preferences/"],
-    "jobs": ["/training/"],
-    "job": ["/training/jobs/{job}/"],
-    "sweep": ["/training/sweeps/layers/"],
-    "training-kinds": ["/training/start/"],
-    "training-start": ["/training/start/remap/"],
-    "translations": ["/training/translations/"],
-    "translation": ["/training/translations/{translation}/"],
-    "translation-start": [f"/training/translations/start/?test_set={TEST_SET}"],
-    "corpora": ["/training/corpora/"],
-    "corpus-upload": ["/training/corpora/upload/"],
-    "corpus": ["/training/corpora/harbour/"],
-    "studies": ["/studies/"],
-    "study": [f"/studies/{STUDY}/", f"/studies/{STUDY}/?beside=cheng2023"],
-    "study-printed": [f"/studies/{STUDY}/printed/"],
-    "systems-pair": [f"/campaigns/{DEMO}/systems-pair/"],
-    "metrics-pair": [f"/campaigns/{DEMO}/metrics-pair/", "/campaigns/harbour-80/metrics-pair/"],
-    "matrix": ["/matrix/", f"/matrix/?campaign={DEMO}", "/matrix/?beside=cheng2023"],
-    "study-significance": [f"/studies/{STUDY}/significance/"],
-    "study-layers": [f"/studies/{STUDY}/layers/"],
-    "study-quality": [f"/studies/{STUDY}/quality/"],
-    "scatter": [
-        f"/campaigns/{DEMO}/scatter/",
-        f"/campaigns/{DEMO}/scatter/?output={{output}}",
-        f"/campaigns/{DEMO}/scatter/?level=system",
-        f"/campaigns/{DEMO}/scatter/?x_from=0&apart=0.2&side=higher",
-        "/campaigns/harbour-80/scatter/",
-    ],
-    "output": [f"/campaigns/{DEMO}/outputs/{{output}}/"],
-    "systems": [f"/campaigns/{DEMO}/systems/", "/campaigns/harbour-80/systems/"],
-    "report": [f"/campaigns/{DEMO}/report/"],
-    "bundle": [f"/campaigns/{DEMO}/bundle/"],
-    "shortness": [f"/campaigns/{DEMO}/shortness/"],
-    "spans": [f"/campaigns/{DEMO}/spans/"],
-    "trial": [f"/campaigns/{DEMO}/trial/"],
-    "study-systems": [f"/studies/{STUDY}/systems/"],
-    "study-shortness": [f"/studies/{STUDY}/shortness/"],
-    "study-report": [f"/studies/{STUDY}/report.html", f"/campaigns/{DEMO}/report.html"],
-    "access-link": ["/enter/{link}/"],
-    "consent": ["/annotate/asked/consent/"],
-    "background": ["/annotate/told/background/"],
-    "annotate-done": ["/annotate/closed/done/", "/annotate/finished/done/"],
-    "annotate-history": ["/annotate/harbour-80/history/", "/annotate/finished/history/"],
-    "item": [f"{{item:{name}}}" for name in PROTOCOLS] + ["{item:answered}", "{item:closed}"],
-    "item-around": ["{item:esa}document/"],
-}
-PAGES |= {
-    name: [f"{PAGES[name.removesuffix('-table')][0].partition('?')[0]}table/"]
-    for name in OF_TABLES
-    if name.endswith("-table") and name not in ("study-table", "study-printed-table")
-}
-PAGES["study-table"] = [f"/studies/{STUDY}/correlations/table/"]
-PAGES["study-printed-table"] = [f"/studies/{STUDY}/printed/table/"]
-ANNOTATORS = (
-    "home", "access-link", "consent", "background", "annotate-done", "annotate-history", "item",
-    "item-around",
-)  # fmt: skip
-ELSEWHERE = ["/nowhere/", "/a/dead/", "/campaigns/"]
-REFUSED = {"/password/dead/", WRONG_POWER}
 
 
 def names(patterns: list[URLPattern | URLResolver]) -> Iterator[str]:

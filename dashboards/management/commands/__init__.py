@@ -1,1 +1,1 @@
-"""The demo, and results of sweeps: one command a file."""
+"""One module per command: the demo, and results of sweeps."""

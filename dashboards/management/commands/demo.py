@@ -1,7 +1,7 @@
 """`manage.py demo`: run the app with its demo on one machine.
 
-Loads the demo where it is missing, then runs a web server and its workers until Ctrl-C. All data
-are in the `var` folder, so the next start continues from there.
+Loads the demo if it is missing, then runs a web server and its workers until Ctrl-C. All data are
+in the `var` folder, so the next start continues from there.
 """
 
 import os
@@ -81,9 +81,9 @@ class Command(BaseCommand):
 
 
 def _not_yet_run(test_set: TestSet) -> list[str]:
-    """Metrics without a run here: a run that somebody cancelled is not started again.
+    """Return metrics without a run, except cancelled ones.
 
-    Those with a checkpoint wait until somebody asks for them, but for the one that is packaged.
+    Of the metrics with a checkpoint, only the packaged one is run automatically.
     """
     seen = set(MetricRun.objects.filter(test_set=test_set).values_list("metric", flat=True))
     wanted = [name for name, (info, _) in METRICS.items() if not info.checkpoint]
@@ -92,7 +92,7 @@ def _not_yet_run(test_set: TestSet) -> list[str]:
 
 
 def _collect() -> subprocess.Popen[bytes] | None:
-    """Hash and compress static files in the background, where they have changed."""
+    """Hash and compress changed static files in the background."""
     # With DEBUG, pages load the original files.
     is_current = getattr(staticfiles_storage, "is_current", None)
     if is_current is None or is_current():
@@ -189,7 +189,7 @@ def _name_of_worker(command: list[str]) -> str:
 
 
 def _farewell(command: list[str], status: int, *, is_again: bool) -> str:
-    """Return which process ended, how, and what happens next."""
+    """Return which process ended, how, and what to do next."""
     worker = _name_of_worker(command)
     name = f"The worker “{worker}”" if worker else "The web server"
     how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"

@@ -1,1 +1,1 @@
-"""BERTScore: every layer, precision, recall and F1, from one encoder pass."""
+"""Compute BERTScore: precision, recall and F1 of every layer from one encoder pass."""

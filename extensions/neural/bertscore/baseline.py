@@ -1,8 +1,8 @@
-"""Baselines of BERTScore in bert-score's format, and rescaling by them. Neither Django nor torch.
+"""Read baselines of BERTScore in bert-score's format, and rescale scores by them.
 
-A baseline b is what unrelated sentences of a language score; rescaled, a value x becomes
-(x - b) / (1 - b), which moves no rank within a column (Zhang et al. 2020, section "Rescaling" of
-their package). A file has the columns LAYER, P, R, F.
+Imports neither Django nor torch. The baseline b is the score of unrelated sentences of a language.
+A value x is rescaled to (x - b) / (1 - b), which changes no rank within a column (Zhang et al.
+2020, section "Rescaling" of their package). A file has the columns LAYER, P, R, F.
 """
 
 import csv
@@ -22,13 +22,13 @@ _COLUMNS = ("LAYER", "P", "R", "F")
 
 @dataclass(frozen=True, eq=False)
 class Baseline:
-    """``values`` is (layers, 3), for P, R and F; ``digest`` is of the file, for signatures."""
+    """Hold ``values`` (layers, 3) for P, R and F; ``digest`` identifies the file in signatures."""
 
     values: Scores
     digest: str
 
     def rescale(self, scores: Scores) -> Scores:
-        """Return (n, 3 × layers) scores rescaled."""
+        """Return rescaled scores, (n, 3 × layers)."""
         below = self.values.reshape(-1)
         return np.asarray((scores - below) / (1 - below))
 

@@ -1,4 +1,4 @@
-"""BERTScore on any encoder. Neither Django nor torch: web and workers read it."""
+"""Describe BERTScore on any encoder. Imports neither Django nor torch: web and workers read it."""
 
 from extensions.neural.bertscore import baseline
 from metaeval.messages import Message, message
@@ -30,7 +30,7 @@ def make_info(
     shown: tuple[str, ...],
     given: Given = (),
 ) -> MetricInfo:
-    """Describe precision, recall and F1 of every hidden state, embeddings (layer 0) included."""
+    """Describe precision, recall and F1 of every hidden state; layer 0 is the embedding."""
     given = tuple(given)
     chosen = dict(given)
     return MetricInfo(
@@ -87,7 +87,7 @@ def _description(checkpoint: str, layers: int, chosen: Options) -> Message:
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a configured one; the number of layers is read from the checkpoint."""
+    """Describe a configured metric; read the number of layers from the checkpoint."""
     checkpoint, layer = str(options["checkpoint"]), int(options["layer"])
     layers = count_layers(checkpoint)
     if layer >= layers:
@@ -104,7 +104,7 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 
 
 def _check_baseline(checkpoint: str, name: str, layers: int) -> None:
-    """Raise OptionError for a file on this machine that does not fit; workers check others."""
+    """Raise OptionError for an unsuitable file on this machine; workers check other files."""
     try:
         path = baseline.locate(checkpoint, name) if name else None
     except MetricError:

@@ -1,15 +1,15 @@
-"""BERTScore of outputs against references: texts are encoded once, all layers kept as scores.
+"""Compute BERTScore of outputs against references; encode each text once and keep all layers.
 
-Equal to bert-score 0.3.13 with ``all_layers=True`` within 1e-5 in float32 where its batches are of
-one (tests): padding is never matched here, which bert-score counts as similarity 0. With several
-references each value is the largest over them, as there, unless an option says otherwise. Texts
-longer than the encoder's positions are cut there, as bert-score does.
+Equal to bert-score 0.3.13 with ``all_layers=True`` within 1e-5 in float32 if its batches hold one
+text (tests). In larger batches, bert-score matches padding with similarity 0; padding is never
+matched here. With several references each value is the largest over them, as in bert-score, unless
+an option says otherwise. Texts longer than the encoder's limit are truncated, as in bert-score.
 
-With ``idf`` and ``baseline``, which are bert-score's, equal to it within 2e-5 (tests). The N
-sentences of ``idf`` are the references of the test set: the signature names them (``idf:``), and no
-test set shows another one's scores. A test set needs two references at least; a text whose pieces
-every reference has scores 0. Every worker needs the file of a ``baseline``; nothing is fetched:
-bert-score's own lie in its package, below ``rescale_baseline/``.
+With ``idf`` and ``baseline`` of bert-score, values are equal within 2e-5 (tests). ``idf`` counts
+pieces over the N references of the test set. The signature names them (``idf:``), so scores of
+different test sets are never mixed. A test set needs at least two references. A text scores 0 if
+every reference contains all of its pieces. Every worker needs the file of a ``baseline``; nothing
+is downloaded. The files of bert-score are in its package, below ``rescale_baseline/``.
 """
 
 import json
@@ -44,15 +44,15 @@ from metrics.families import references
 from metrics.families.references import chosen
 from metrics.options import precision_of
 
-# To be raised whenever a change here alters a value.
+# Increase it with every change that alters a value.
 REVISION = 2
-# With one, every piece that it has would weigh nothing.
+# With one reference, the weight of each of its pieces would be 0.
 LEAST_REFERENCES = 2
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Outputs with the same references: what has to be in memory together.
+    """Hold the outputs of the same references, which must be in memory together.
 
     ``hypotheses`` are the outputs of ``rows``.
     """
@@ -63,11 +63,11 @@ class Unit:
 
     @cached_property
     def texts(self) -> list[str]:
-        """Every distinct text."""
+        """Return every distinct text."""
         return list(dict.fromkeys([*self.references, *self.hypotheses]))
 
     def halves(self) -> list["Unit"]:
-        """Return two units with half of the outputs each; itself where there is but one."""
+        """Return two units with half of the outputs each; itself if it has only one output."""
         middle = len(self.rows) // 2
         if not middle:
             return [self]
@@ -78,7 +78,7 @@ class Unit:
 
 
 class BertScore(OnEncoder):
-    """The checkpoint is that of the description; languages do not matter to it."""
+    """Compute BERTScore with the checkpoint of the description, for any languages."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info = info
@@ -105,7 +105,7 @@ class BertScore(OnEncoder):
         return baseline.read(path, self.encoder.n_layers)
 
     def fit(self, references: Iterable[tuple[str, ...]]) -> None:
-        """Count in how many of the references that are read each piece occurs."""
+        """Count for each piece how many references contain it."""
         texts = sorted(text for each in references for text in chosen(self.info, each))
         if len(texts) < LEAST_REFERENCES:
             problem = message(
@@ -123,7 +123,7 @@ class BertScore(OnEncoder):
 
     @property
     def fitted(self) -> Weights:
-        """The weights of pieces; a permanent :class:`MetricError` before :meth:`fit`."""
+        """Return the weights of pieces; a permanent :class:`MetricError` before :meth:`fit`."""
         if self.weights is None:
             problem = message(
                 "bertscore.not-fitted",
@@ -134,7 +134,7 @@ class BertScore(OnEncoder):
         return self.weights
 
     def signature(self) -> str:
-        """Everything that changes a value."""
+        """Return everything that changes a value."""
         return format_signature(
             self.info.name,
             {
@@ -204,8 +204,10 @@ def _all_layers(
 def _weights(
     encoder: Encoder, ids: Sequence[Sequence[int]], mask: torch.Tensor, table: Weights
 ) -> torch.Tensor:
-    """The table's (1, or idf) for words; 0 for the two special tokens, padding, and what stands for
-    an empty text."""
+    """Return the weight (1, or idf) of each piece.
+
+    Special tokens, padding and the placeholder of an empty text have weight 0.
+    """
     special = {encoder.tokenizer.cls_token_id, encoder.tokenizer.sep_token_id}
     empty = empty_ids(encoder.tokenizer)
     weights = torch.zeros(mask.shape)

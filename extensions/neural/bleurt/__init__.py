@@ -1,1 +1,1 @@
-"""BLEURT in the PyTorch format of bleurt-pytorch."""
+"""Score with BLEURT models in the PyTorch format of bleurt-pytorch."""

@@ -1,4 +1,4 @@
-"""Any BLEURT checkpoint. Neither Django nor torch: web and workers read it."""
+"""Describe any BLEURT checkpoint. Imports neither Django nor torch: web and workers read it."""
 
 from metaeval.messages import Message, message
 from metrics.base import MetricInfo, one_measure
@@ -39,7 +39,7 @@ def make_info(
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a configured one."""
+    """Describe a configured metric."""
     checkpoint = str(options["checkpoint"])
     return make_info(
         name,

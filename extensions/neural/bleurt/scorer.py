@@ -1,9 +1,9 @@
-"""BLEURT (Sellam et al. 2020; BLEURT-20: Pu et al. 2021), equal to bleurt-pytorch (tests).
+"""Score with BLEURT (Sellam et al. 2020, Pu et al. 2021), equal to bleurt-pytorch (tests).
 
-A pair is read as ``[CLS] reference [SEP] output [SEP]``, so nothing can be shared but equal
-pairs. Pairs are cut to 512 tokens, or to what a model has positions for; it may have any number of
-layers. Values are equal within 1e-5. With several references the mean is taken unless an option
-says otherwise: the released tool leaves it to its user.
+A pair is encoded as ``[CLS] reference [SEP] output [SEP]``, so only equal pairs can share work.
+Pairs are truncated to 512 tokens, or to the number of positions of the model, which may have any
+number of layers. Values are equal within 1e-5. With several references the value is their mean
+unless an option says otherwise: the released tool leaves this choice to its user.
 """
 
 from collections.abc import Collection, Sequence
@@ -37,7 +37,7 @@ MAX_TOKENS = 512
 
 @dataclass
 class BleurtModel:
-    """A model in memory with its tokenizer and its budget of tokens."""
+    """Hold a model in memory with its tokenizer and its budget of tokens."""
 
     tokenizer: Any
     model: Any
@@ -48,7 +48,7 @@ class BleurtModel:
 
 
 class Bleurt(MeanOfSegments):
-    """The checkpoint is that of the description; languages do not matter to it."""
+    """Score with the checkpoint of the description, for any languages."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info = info
@@ -58,11 +58,11 @@ class Bleurt(MeanOfSegments):
 
     @property
     def budget(self) -> int:
-        """Padded tokens of a batch."""
+        """Return the padded tokens of a batch."""
         return self.loaded.budget
 
     def signature(self) -> str:
-        """Everything that changes a value."""
+        """Return everything that changes a value."""
         fields: dict[str, str | int] = {
             "checkpoint": self.info.checkpoint,
             "weights": self.loaded.weights,
@@ -87,7 +87,7 @@ class Bleurt(MeanOfSegments):
         return references.pool(self.info, len(inputs), rows, scores)
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> tuple[Scores, list[bool]]:
-        """Return the (pairs,) scores, and which pairs were truncated."""
+        """Return scores (pairs,), and which pairs were truncated."""
         longest = min(MAX_TOKENS, int(self.loaded.model.config.max_position_embeddings))
         encoded = [
             self.loaded.tokenizer(reference, output, truncation=True, max_length=longest)
@@ -116,10 +116,10 @@ class Bleurt(MeanOfSegments):
 
 
 def get(checkpoint: str, chosen: str = "float32") -> BleurtModel:
-    """Return the resident model in a precision, loading it where needed.
+    """Return the resident model in a precision; load it if needed.
 
-    Raises a permanent :class:`MetricError` for a checkpoint that is missing, damaged, or no
-    BLEURT. Errors of :func:`extensions.neural.encoding.precision.check`.
+    Raises a permanent :class:`MetricError` if the checkpoint is missing, damaged, or not a BLEURT
+    model, and the errors of :func:`extensions.neural.encoding.precision.check`.
     """
     device = encoders.best_device()
     precision.check(device, chosen)

@@ -1,1 +1,1 @@
-"""COMET: any checkpoint of unbabel-comet, with every text encoded once."""
+"""Score with any checkpoint of unbabel-comet; encode every text once."""

@@ -1,8 +1,8 @@
-"""COMET checkpoints from a directory, with their own classes and without the network.
+"""Load COMET checkpoints from a directory, with their own classes and without the network.
 
-So are sentinels (Perrella et al. 2024), a COMET encoder and head that read one of the three texts.
-The format is that of the package sentinel-metric, whose names of weights are COMET's: the last
-layer's vector of the first token, then the head.
+Sentinels (Perrella et al. 2024) are loaded as well: a COMET encoder and head that use one of the
+three texts. Their format is that of the package sentinel-metric, which names weights as COMET does.
+The head takes the last layer's vector of the first token.
 """
 
 import logging
@@ -33,8 +33,8 @@ RANKING = "ranking_metric"
 SENTINEL = "sentinel_regression_metric"
 
 
-# The class names that hparams.yaml may give, and the texts that each reads; None where the
-# checkpoint itself says so (CometKiwi reads no reference).
+# The class names in hparams.yaml, and the texts that each class uses; None if the checkpoint
+# determines them (CometKiwi uses no reference).
 READS = {
     "regression_metric": ("src", "mt", "ref"),
     "referenceless_regression_metric": ("src", "mt"),
@@ -44,15 +44,15 @@ READS = {
     "xcomet_metric": None,
 }
 
-# The transformer in all of them.
+# The transformer of all classes.
 TRUNK = "encoder.model"
 
 
 @dataclass
 class CometModel:
-    """A model in memory, its budget of tokens, and the vectors of texts that it has read.
+    """Hold a model in memory, its budget of tokens, and the vectors of texts already encoded.
 
-    ``truncated`` are those of the texts with a vector that are longer than ``longest``.
+    ``truncated`` are the texts with a vector that are longer than ``longest``.
     """
 
     model: Any
@@ -66,38 +66,38 @@ class CometModel:
 
     @property
     def kind(self) -> str:
-        """Its class, as hparams.yaml names it."""
+        """Return the class name in hparams.yaml."""
         return str(self.model.hparams.class_identifier)
 
     @property
     def is_apart(self) -> bool:
-        """Whether texts are embedded apart, so that a vector serves many outputs."""
+        """Return whether texts are embedded separately, so that one vector serves many outputs."""
         return self.kind not in ("unified_metric", "xcomet_metric")
 
     @property
     def marks_spans(self) -> bool:
-        """Whether it marks error spans (xCOMET)."""
+        """Return whether the model marks error spans (xCOMET)."""
         return self.kind == "xcomet_metric"
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Which of ``src``, ``mt`` and ``ref`` it reads."""
+        """Return which of ``src``, ``mt`` and ``ref`` the model uses."""
         if self.kind == SENTINEL:
             return (str(getattr(self.model.hparams, "sent_to_use", "mt")),)
         return READS[self.kind] or tuple(self.model.hparams.input_segments)
 
     @property
     def longest(self) -> int:
-        """How many tokens of one text are read, special ones included (COMET: two are spared)."""
+        """Return the most tokens of one text, special tokens included (COMET reserves two)."""
         if self.kind == SENTINEL:
             return int(self.model.longest)
         return int(self.model.encoder.max_positions) - 2
 
     def is_too_long(self, lengths: Sequence[int]) -> bool:
-        """Return whether texts of these numbers of tokens, read in one sequence, are truncated.
+        """Return whether texts with these numbers of tokens are truncated in one sequence.
 
-        Each is, or the sequence in which special tokens part them; that its last one is lost does
-        not count.
+        This is so if one text, or the sequence with its special tokens, is too long. Losing only
+        the last special token does not count.
         """
         if max(lengths) > self.longest:
             return True
@@ -106,7 +106,7 @@ class CometModel:
         return bool(sum(n - 2 for n in lengths) + n_special > encoder.max_positions)
 
     def prepare(self, texts: list[str]) -> Any:
-        """Return the tokens of texts that are embedded apart."""
+        """Return the tokens of texts that are embedded separately."""
         is_sentinel = self.kind == SENTINEL
         return (
             self.model.prepare(texts) if is_sentinel else self.model.encoder.prepare_sample(texts)
@@ -114,10 +114,10 @@ class CometModel:
 
 
 def get(name: str, precision: str = "float32") -> CometModel:
-    """Return the resident model of a checkpoint directory, loading it where needed.
+    """Return the resident model of a checkpoint directory; load it if needed.
 
-    Raises a permanent :class:`MetricError` where something is missing, damaged, or of a class
-    that is no metric; nothing in a checkpoint is executed. Errors of :func:`precision.check`.
+    Raises a permanent :class:`MetricError` if a part is missing or damaged, or if the class is not
+    a metric. No code of a checkpoint is run. Raises the errors of :func:`precision.check`.
     """
     device = encoders.best_device()
     check(device, precision)
@@ -125,7 +125,7 @@ def get(name: str, precision: str = "float32") -> CometModel:
     settings = _settings(Path(folder), name)
     encoder = places.find(str(settings["pretrained_model"]))
     weights = places.fingerprint(folder)
-    # Of the encoder only settings and tokenizer are read: its weights are in the checkpoint.
+    # The checkpoint contains the encoder's weights; only its settings and tokenizer are loaded.
     encoder_settings = places.fingerprint(encoder, weights=False)
     key = ModelSpec("comet", name, precision, device, f"{weights} {encoder_settings}")
 
@@ -184,7 +184,7 @@ def _not_loaded(name: str, settings: dict[str, Any], encoder: str, error: Except
 
 
 def _fault_of_tokenizer(encoder: str) -> Message | str | None:
-    """Return why the tokenizer of an encoder cannot be loaded; None where it can."""
+    """Return why the tokenizer of an encoder cannot be loaded; None if it can."""
     try:
         encoders.load_tokenizer(encoder)
     except Exception as error:
@@ -218,7 +218,7 @@ def _settings(folder: Path, name: str) -> dict[str, Any]:
 
 
 def _names(weights: Path) -> set[str]:
-    """Return the names of the weights in a file; comet leaves missing ones random."""
+    """Return the names of the weights in a file; comet would leave missing weights random."""
     is_mapped = zipfile.is_zipfile(weights)
     document = torch.load(weights, map_location="cpu", weights_only=True, mmap=is_mapped)
     return set(document["state_dict"])
@@ -234,7 +234,7 @@ def _with_comet(settings: dict[str, Any], weights: Path, encoder: str) -> Any:
     # issue 244).
     is_patched = settings.get("layer_transformation") == "sparsemax_patch"
     changed = {"layer_transformation": "softmax"} if is_patched else {}
-    # Lightning first looks through the sources of all callers for torch.jit: half a second.
+    # Lightning searches the sources of all callers for torch.jit, which takes half a second.
     chosen = str2model[settings["class_identifier"]]
     return chosen.load_from_checkpoint.__func__(
         chosen,
@@ -253,7 +253,7 @@ Sides = Mapping[str, torch.Tensor]
 
 
 def scores(model: Any, sides: Sides) -> torch.Tensor:
-    """Return the (n,) scores of (n, width) vectors of each side that the model reads."""
+    """Return scores (n,) from vectors (n, width) of each text that the model uses."""
     if model.hparams.class_identifier == RANKING:
         return _similarity(sides)
     found = model.estimator(_features(sides))
@@ -261,9 +261,10 @@ def scores(model: Any, sides: Sides) -> torch.Tensor:
 
 
 def _features(sides: Sides) -> torch.Tensor:
-    """The features of an estimator (Rei et al. 2020, eq. 2; without reference, Rei et al. 2021).
+    """Return the features of an estimator.
 
-    A sentinel has one side alone (Perrella et al. 2024).
+    Rei et al. 2020, eq. 2; without reference: Rei et al. 2021. A sentinel has the vectors of one
+    text only (Perrella et al. 2024).
     """
     if len(sides) == 1:
         return next(iter(sides.values()))
@@ -278,8 +279,10 @@ def _features(sides: Sides) -> torch.Tensor:
 
 
 def _similarity(sides: Sides) -> torch.Tensor:
-    """A ranker's 1 / (1 + harmonic mean of the distances to source and reference) (Rei et al.
-    2020, eq. 6 and 7)."""
+    """Return a ranker's similarity: 1 / (1 + harmonic mean of two distances).
+
+    The distances are those to source and reference (Rei et al. 2020, eq. 6 and 7).
+    """
     source, reference = (pairwise_distance(sides["mt"], sides[side]) for side in ("src", "ref"))
     return (1 / (1 + 2 * source * reference / (source + reference))).float()
 
@@ -288,7 +291,7 @@ SIDES = ("src", "mt", "ref")
 
 
 class Sentinel(nn.Module):
-    """An encoder and a head; ``hparams`` are those of hparams.yaml."""
+    """Hold an encoder and a head; ``hparams`` are those of hparams.yaml."""
 
     def __init__(self, settings: Mapping[str, Any], encoder: str) -> None:
         from comet.encoders import str2encoder
@@ -308,26 +311,26 @@ class Sentinel(nn.Module):
         )
 
     def prepare(self, texts: list[str]) -> Any:
-        """Return the tokens of texts, cut to 512 with XLM-RoBERTa (COMET itself cuts to 510)."""
+        """Return the tokens of texts, at most 512 with XLM-RoBERTa (COMET: at most 510)."""
         return self.encoder.tokenizer(
             texts, return_tensors="pt", padding=True, truncation=True, max_length=self.longest
         )
 
     @property
     def longest(self) -> int:
-        """How many tokens of a text are read, special ones included."""
+        """Return the most tokens of a text, special tokens included."""
         return int(min(self.encoder.tokenizer.model_max_length, self.encoder.max_positions))
 
     def compute_sentence_embedding(
         self, input_ids: torch.Tensor, attention_mask: torch.Tensor
     ) -> torch.Tensor:
-        """Return the (n, width) vectors of the first tokens."""
+        """Return the vectors of the first tokens, (n, width)."""
         states = self.encoder.model(input_ids=input_ids, attention_mask=attention_mask)
         return torch.as_tensor(states.last_hidden_state[:, 0])
 
 
 def load_sentinel(settings: Mapping[str, Any], weights: Path, encoder: str) -> Sentinel:
-    """Load a sentinel; raise ValueError where its settings name no text."""
+    """Load a sentinel; raise ValueError if its settings name no text."""
     if settings.get("sent_to_use", "mt") not in SIDES:
         raise ValueError(f"sent_to_use is {settings['sent_to_use']!r}")
     model = Sentinel(settings, encoder)

@@ -1,4 +1,4 @@
-"""Any COMET checkpoint. Neither Django nor torch: web and workers read it."""
+"""Describe any COMET checkpoint. Imports neither Django nor torch: web and workers read it."""
 
 from pathlib import Path
 
@@ -19,12 +19,12 @@ from metrics.options import (
     Options,
 )
 
-# Which of the three inputs of a unified model count; the mean of all is its score.
+# The input of a unified model whose score is used; by default the mean of all three.
 ALL, REFERENCE, TOGETHER = "all", "reference", "together"
 
 
 def part_of(info: MetricInfo) -> str:
-    """Return which of a unified model's inputs a metric is of."""
+    """Return the input of a unified model that a metric uses."""
     return str(dict(info.options).get("input", ALL))
 
 
@@ -37,7 +37,7 @@ def make_info(
     citation: str,
     given: Given = (),
 ) -> MetricInfo:
-    """Describe a COMET model: one score per segment; nearly all of them read the source."""
+    """Describe a COMET model: one score per segment; nearly all models use the source."""
     options = tuple(given)
     return one_measure(
         name,
@@ -54,7 +54,7 @@ def make_info(
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a configured one; a checkpoint on this machine limits the options."""
+    """Describe a configured metric; a checkpoint on this machine limits the options."""
     checkpoint = str(options["checkpoint"])
     fixed = _reads_reference(checkpoint)
     if fixed is not None and fixed != options["reference"]:
@@ -92,7 +92,10 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 
 
 def _reads_reference(checkpoint: str) -> bool | None:
-    """Read hparams.yaml; None where it leaves the choice, cannot be read, or is elsewhere."""
+    """Return whether hparams.yaml says that the model uses a reference.
+
+    None if the file allows both, cannot be read, or is on another machine.
+    """
     try:
         path = Path(places.find(checkpoint)) / "hparams.yaml"
         settings = yaml.safe_load(path.read_text(encoding="utf-8"))

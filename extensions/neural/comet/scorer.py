@@ -1,20 +1,20 @@
-"""COMET scores of outputs, equal to comet 2.2's own ``predict`` within 1e-5 in float32 (tests).
+"""Score with COMET models, equal to comet 2.2's own ``predict`` within 1e-5 in float32 (tests).
 
-Every class and encoder of comet 2.2 loads, and what else is in a batch changes nothing. Where
-sources, outputs and references are embedded apart (regression metrics, rankers), every distinct
-text is encoded once, whatever the number of systems. Metrics that read them together (CometKiwi,
-UniTE, xCOMET) are scored pair by pair. The first reference, by name, is read, or the option's
-choice. A COMET directory holds no encoder configuration: the encoder that its ``hparams.yaml``
-names (such as ``xlm-roberta-large``) must be there too, its configuration and tokenizer are enough.
+Loads every class and encoder of comet 2.2. A score does not depend on the rest of its batch.
+Regression metrics and rankers embed source, output and reference separately, so every distinct text
+is encoded once for all systems. CometKiwi, UniTE and xCOMET encode them together and score pair by
+pair. By default the first reference by name is used. A COMET directory does not contain the
+configuration of its encoder: the encoder named in ``hparams.yaml`` (such as ``xlm-roberta-large``)
+must be on the machine, too; its configuration and tokenizer suffice.
 
 xCOMET decodes error spans from a label for each subword. comet's own decoding loses a span that is
-still open at the end of the text and begins others at the blank before a word; here the last span
-is closed and blanks are trimmed. The score stays comet's. Of several references, spans are those of
-the best score, or of the first where scores are averaged.
+still open at the end of the text, and begins others at the blank before a word. Here the last span
+is closed and blanks are trimmed; the score does not change. With several references, spans are
+those of the best score, or of the first reference if scores are averaged.
 
-Released sentinels (Perrella et al. 2024) are a COMET encoder and head over one of the three texts;
-they load in their own format, equal to a literal computation from their weights within 1e-5 (tests;
-their package is on no index).
+Released sentinels (Perrella et al. 2024) are a COMET encoder and head over one of the three texts.
+They load in their own format and equal a direct computation from their weights within 1e-5 (tests),
+because their package is not on any index.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -44,13 +44,13 @@ from metrics.options import precision_of
 
 REVISION = 1
 TEXTS_PER_ESTIMATE = 4_096
-# Vectors of texts that are kept from chunk to chunk and run to run: 200 MiB of 1,024 numbers.
+# Cached vectors of texts, shared by chunks and runs: 200 MiB of 1,024 numbers each.
 KEPT_TEXTS = 50_000
 Sample = Mapping[str, str]
 
 
 class Comet(MeanOfSegments):
-    """The checkpoint is that of the description; languages do not matter to it."""
+    """Score with the checkpoint of the description, for any languages."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info = info
@@ -63,11 +63,11 @@ class Comet(MeanOfSegments):
 
     @property
     def budget(self) -> int:
-        """Padded tokens of a batch."""
+        """Return the padded tokens of a batch."""
         return self.loaded.budget
 
     def signature(self) -> str:
-        """Everything that changes a value."""
+        """Return everything that changes a value."""
         fields: dict[str, str | int] = {
             "checkpoint": self.info.checkpoint,
             "weights": self.loaded.weights,
@@ -88,10 +88,10 @@ class Comet(MeanOfSegments):
     def score_with_spans(
         self, inputs: Sequence[SegmentInput]
     ) -> tuple[Scores, Sequence[Spans] | None]:
-        """Return (n, 1) and the spans of an xCOMET; None where the model marks none.
+        """Return scores (n, 1) and the spans of an xCOMET; no spans (None) for other models.
 
-        Of several references that are read apart, the spans are those of the best score, or of the
-        first reference where scores are averaged.
+        If several references are used separately, spans are those of the best score, or of the
+        first reference if scores are averaged.
         """
         check_inputs(self.info, inputs)
         if not inputs:
@@ -108,7 +108,7 @@ class Comet(MeanOfSegments):
         return pooled, found and [found[row] for row in self._shown(rows, scores)]
 
     def _shown(self, rows: references.Rows, scores: Scores) -> list[int]:
-        """The pair of each input whose spans are taken."""
+        """Return the pair of each input whose spans are returned."""
         is_best = self.info.references == "best"
         order = np.lexsort((-scores[:, 0] if is_best else np.arange(len(rows)), rows))
         return [int(order[place]) for place in np.unique(rows[order], return_index=True)[1]]
@@ -116,7 +116,7 @@ class Comet(MeanOfSegments):
     def _score(
         self, inputs: Sequence[SegmentInput]
     ) -> tuple[Scores, Sequence[Spans] | None, list[bool]]:
-        """Return (n, 1) scores, spans where the model marks any, and which were truncated."""
+        """Return scores (n, 1), spans if the model marks them, and which inputs were truncated."""
         samples = [self._sample(segment) for segment in inputs]
         found: list[Spans] | None = None
         if self.loaded.is_apart:
@@ -146,9 +146,9 @@ class Comet(MeanOfSegments):
         return torch.cat(parts), [not truncated.isdisjoint(sample.values()) for sample in samples]
 
     def _embed(self, texts: Sequence[str]) -> tuple[dict[str, torch.Tensor], set[str]]:
-        """Return the (width,) vector of each text, and which texts are truncated.
+        """Return the vector of each text, (width,), and which texts are truncated.
 
-        Those already known are not encoded again.
+        Texts with a cached vector are not encoded again.
         """
         kept, longest = self.loaded.vectors, self.loaded.longest
         new = [text for text in texts if text not in kept]
@@ -168,7 +168,7 @@ class Comet(MeanOfSegments):
         return found, truncated
 
     def _count(self, texts: Sequence[str]) -> dict[str, int]:
-        """Return how many tokens each text has, special ones included, before any is cut."""
+        """Return how many tokens each text has before truncation, special tokens included."""
         encoder = self.model.encoder
         if not texts:
             return {}
@@ -238,7 +238,7 @@ class Comet(MeanOfSegments):
 
 
 def _sides(info: MetricInfo, loaded: CometModel) -> tuple[str, ...]:
-    """Return what a metric reads: those texts of the model that its options choose."""
+    """Return the texts that a metric uses: those of the model that its options select."""
     if loaded.kind == loading.SENTINEL:
         return _side(info, loaded)
     part = part_of(info)

@@ -1,4 +1,4 @@
-"""Released sentinel metrics. Neither Django nor torch: web and workers read it."""
+"""Describe released sentinel metrics. Imports neither Django nor torch."""
 
 from metaeval.messages import message
 from metrics.base import MetricInfo, one_measure
@@ -11,7 +11,7 @@ from metrics.options import (
     Options,
 )
 
-# What an admin chooses, and how a checkpoint's hparams.yaml calls it.
+# The values of the option, and the names of the texts in hparams.yaml.
 SIDES = {"output": "mt", "source": "src", "reference": "ref"}
 DESCRIPTIONS = {
     "output": message(

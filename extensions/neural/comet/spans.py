@@ -20,7 +20,7 @@ Offsets = Sequence[Sequence[int]]
 
 @contextmanager
 def recording(model: Any) -> Iterator[list[list[FoundSpan]]]:
-    """Collect the spans of all texts that the model decodes meanwhile, in their order."""
+    """Collect the spans of all texts that the model decodes within the context, in order."""
     found: list[list[FoundSpan]] = []
     own = model.decode
 
@@ -44,11 +44,11 @@ def spans_of(
     labels: Sequence[str],
     threshold: float | None = None,
 ) -> list[FoundSpan]:
-    """Return the spans of one text from (subwords, labels) probabilities, blanks not yet trimmed.
+    """Return the spans of one text from probabilities (subwords, labels), with outer blanks.
 
-    ``offsets`` are the [start, end) of each subword, (0, 0) of special ones; the first label is
-    that of no error. A run of errors has the severity of its first subword and the mean
-    probability of its labels (:meth:`UnifiedMetric.decode`).
+    ``offsets`` are the [start, end) of each subword, (0, 0) for special tokens. The first label
+    means no error. A run of errors has the severity of its first subword and the mean probability
+    of its labels (:meth:`UnifiedMetric.decode`).
     """
     values, chosen = probabilities.float().cpu().max(dim=1)
     if threshold:
@@ -68,8 +68,8 @@ def spans_of(
 def _span(
     run: Sequence[int], offsets: Offsets, label: str, values: torch.Tensor
 ) -> list[FoundSpan]:
-    """Return the span of a run, none where it holds special subwords alone."""
-    # The end token, too, may be called an error; it has no place.
+    """Return the span of a run; None if it consists of special tokens."""
+    # The end token may be labelled as an error, but it has no position.
     while run and offsets[run[-1]][1] <= offsets[run[-1]][0]:
         run = run[:-1]
     if not run:
@@ -80,7 +80,7 @@ def _span(
 
 
 def trimmed(spans: Spans, text: str) -> list[FoundSpan]:
-    """Return spans without the blanks at their ends; those of blanks alone are dropped."""
+    """Return spans without outer blanks; drop spans that consist of blanks."""
     trimmed_spans = []
     for span in spans:
         marked = text[span.start : span.end]
@@ -92,7 +92,7 @@ def trimmed(spans: Spans, text: str) -> list[FoundSpan]:
 
 
 def field(model: Any) -> dict[str, str | int]:
-    """What of this changes a span or a score, for a signature."""
+    """Return the field of a signature for the decoding of spans."""
     weights = "/".join(f"{float(value):g}" for value in model.input_weights_spans)
     shares = "/".join(f"{value:g}" for value in model.score_weights)
     decoding = f"over {model.decoding_threshold}" if model.decoding_threshold else "argmax"

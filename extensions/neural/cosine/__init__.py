@@ -1,1 +1,1 @@
-"""Cosine of two sentence vectors."""
+"""Compute the cosine of two sentence vectors."""

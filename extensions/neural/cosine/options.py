@@ -1,4 +1,4 @@
-"""COSINE of any sentence encoder. Neither Django nor torch: web and workers read it."""
+"""Describe COSINE of any sentence encoder. Imports neither Django nor torch."""
 
 from extensions.neural.xbertscore.options import COMPARE, COMPARED, REFERENCES
 from extensions.neural.xmoverscore.options import LANGUAGE_MODEL, LM_WEIGHT, MAPPING_LABEL
@@ -36,7 +36,10 @@ def make_info(name: str, label: str, options: Options) -> MetricInfo:
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a configured one; raise OptionError for a mapping where no source is compared."""
+    """Describe a configured metric.
+
+    Raises OptionError for a mapping if outputs are compared with references.
+    """
     if options["mapping"] and options["compare"] != "source":
         problem = message(
             "cosine.mapping-of-sources",

@@ -1,14 +1,14 @@
-"""COSINE: cosine of the sentence vectors of an output and its source (or references).
+"""Compute COSINE: the cosine of the sentence vectors of an output and its source (or references).
 
-Zhao et al. 2020 write the distance 1 - cos; here more is better. A blank text has cosine 0. The
-source's vector may be mapped into the space of the target language by a mapping (CLP, UMD) that was
-fitted for this encoder, its last layer and this direction, and a causal language model's mean
-log-likelihood of the output added: ``weight`` × cosine + ``lm-weight`` × (−mean NLL).
+Zhao et al. 2020 define the distance 1 - cos; here larger is better. A blank text has cosine 0. A
+mapping (CLP, UMD) can map the source's vector into the space of the target language; it must have
+been fitted for this encoder, its last layer and this direction. The mean log-likelihood under a
+causal language model can be added: ``weight`` × cosine + ``lm-weight`` × (−mean NLL).
 
-Directories of sentence-transformers are read with their parts Transformer, Pooling (first token,
-mean, mean by root of the length, maximum), Dense and Normalize, equal to that package within 1e-5
-(tests). Other parts, and prompts by default, are refused. Any other encoder gives the mean of its
-last layer. LASER's files are pickles, which are never loaded.
+Directories of sentence-transformers are supported with the parts Transformer, Pooling (first token,
+mean, mean by root of the length, maximum), Dense and Normalize, and equal that package within 1e-5
+(tests). Other parts, and default prompts, are refused. For any other encoder the vector is the mean
+of its last layer. LASER's files are pickles, which are never loaded.
 """
 
 from collections.abc import Sequence
@@ -35,12 +35,15 @@ from metrics.base import (
 from metrics.families import references
 from metrics.options import precision_of
 
-# To be raised whenever a change here alters a value.
+# Increase it with every change that alters a value.
 REVISION = 2
 
 
 class Cosine(OnEncoder):
-    """Languages matter only to a mapping, which is refused in any direction but its own."""
+    """Compute cosines for any languages.
+
+    A mapping is refused in any direction but its own.
+    """
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info = info
@@ -73,7 +76,7 @@ class Cosine(OnEncoder):
             raise MetricError(problem, permanent=True)
 
     def signature(self) -> str:
-        """Everything that changes a value."""
+        """Return everything that changes a value."""
         fields = self.sentences.fields() | {
             **precision.signature_fields(self.precision),
             "against": str(self.info.option("compare")),
@@ -86,9 +89,9 @@ class Cosine(OnEncoder):
 
     @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        """Return (n, 1) cosines.
+        """Return cosines, (n, 1).
 
-        With a language model (n, 3): the cosine, both coupled, the model's term.
+        With a language model (n, 3): the cosine, both combined, and the model's term.
         """
         check_inputs(self.info, inputs)
         values = score_in_slices(self._cosines, inputs)

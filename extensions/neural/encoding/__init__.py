@@ -1,1 +1,1 @@
-"""Models at work: loaded, kept in memory, in which precision, and their vectors. Torch."""
+"""Load models, keep them in memory, set their precision, compute vectors. Imports torch."""

@@ -1,6 +1,6 @@
-"""Encoders in memory, batches by length within a budget of tokens, smaller ones where memory ends.
+"""Load encoders, and compute in batches of similar length within a budget of tokens.
 
-Only workers import this module: it imports torch.
+Batches become smaller when memory is full. Imports torch: workers only.
 """
 
 from collections import deque
@@ -19,13 +19,13 @@ from metaeval.messages import Message, MessageError, message
 from metrics.base import MetricError
 from metrics.checkpoints import places
 
-# Padded tokens of one forward pass: enough to fill the device, and in memory with all layers. On a
-# CPU larger batches are slower: they leave its caches.
+# Padded tokens of one forward pass: they fill the device, and all layers fit in memory. Larger
+# batches are slower on a CPU, because they exceed its caches.
 TOKENS_PER_BATCH = {"cpu": 1_024, "cuda": 32_768}
-# An item of more budgets than this is split, which repeats what its parts share.
+# An item larger than this many budgets is split, although its parts then repeat shared texts.
 OVERSIZE = 4
 NO_LIMIT = 10**6
-# Where tokenizers keep their words; those of bytes have none.
+# Files of vocabularies; byte-level tokenizers have none.
 VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -33,10 +33,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class EncoderSpec:
-    """What tells two encoders apart; ``precision`` is that of :mod:`.precision`.
+    """Identify an encoder in memory.
 
-    ``weights`` is the fingerprint of the checkpoint's files, ``layers`` the number of transformer
-    layers that are loaded where not all are.
+    ``precision`` is one of :mod:`.precision`, ``weights`` the fingerprint of the checkpoint's
+    files, and ``layers`` the number of transformer layers that are loaded, None for all.
     """
 
     checkpoint: str
@@ -47,9 +47,10 @@ class EncoderSpec:
 
 
 class Encoder:
-    """A checkpoint on a device. ``n_layers`` counts the hidden states, embeddings included.
+    """Hold a checkpoint on a device.
 
-    ``budget`` is the number of padded tokens of a batch.
+    ``n_layers`` counts the hidden states, embeddings included. ``budget`` is the number of padded
+    tokens of a batch.
     """
 
     def __init__(self, spec: EncoderSpec, tokenizer: Any, model: Any) -> None:
@@ -59,8 +60,10 @@ class Encoder:
 
     @torch.inference_mode()
     def hidden_states(self, ids: Sequence[Sequence[int]]) -> tuple[list[torch.Tensor], Any]:
-        """Return every layer's (texts, longest, width) states in float32, and the (texts, longest)
-        mask of real tokens."""
+        """Return the states of every layer and the mask of real tokens.
+
+        States are (texts, longest, width) in float32; the mask is (texts, longest).
+        """
         longest = max(map(len, ids))
         tokens = torch.full((len(ids), longest), self.padding, dtype=torch.long)
         mask = torch.zeros((len(ids), longest), dtype=torch.long)
@@ -74,7 +77,7 @@ class Encoder:
 
     @property
     def padding(self) -> int:
-        """The id that fills up short texts; a tokenizer without one pads with anything."""
+        """Return the id of the padding token; any id if the tokenizer has none."""
         return int(self.tokenizer.pad_token_id or 0)
 
 
@@ -85,11 +88,11 @@ def get(
     device: str | None = None,
     layers: int | None = None,
 ) -> Encoder:
-    """Return the resident encoder, loading it where needed; the least used make room.
+    """Return the resident encoder; load it if needed, in place of the least used models.
 
-    With ``layers`` only the first ``layers`` transformer layers are loaded.
-    Raises a permanent :class:`MetricError` for a checkpoint that is missing, damaged, or of
-    another class, and one that may pass where the device cannot compute in the precision.
+    With ``layers`` only the first ``layers`` transformer layers are loaded. Raises a permanent
+    :class:`MetricError` if the checkpoint is missing, damaged or of another class, and a temporary
+    one if the device cannot compute in the precision.
     """
     device = device or best_device()
     check(device, precision)
@@ -114,17 +117,17 @@ def forget() -> None:
 
 
 def best_device() -> str:
-    """Return ``cuda`` where there is a GPU."""
+    """Return ``cuda`` if there is a GPU, else ``cpu``."""
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def tokens_per_batch(device: str) -> int:
-    """Return the budget that a model starts with."""
+    """Return the initial budget of a model."""
     return TOKENS_PER_BATCH[torch.device(device).type]
 
 
 def load(spec: EncoderSpec, folder: str) -> Encoder:
-    """Load an encoder that nobody shares, such as one to train; errors as :func:`get`."""
+    """Load an encoder that is not shared, such as one to train; errors as :func:`get`."""
     from transformers import AutoModel
 
     places.check(spec.checkpoint, folder)
@@ -171,9 +174,9 @@ def reason(error: Exception, folder: str) -> Message | str:
 
 
 def load_tokenizer(folder: str) -> Any:
-    """Load a tokenizer, the slow one where there is one, as bert-score does.
+    """Load the slow tokenizer if there is one, as bert-score does.
 
-    The fast one of RoBERTa adds no prefix space. Newer encoders have no slow one.
+    RoBERTa's fast tokenizer adds no prefix space. Newer encoders have no slow tokenizer.
     """
     from transformers import AutoTokenizer
 
@@ -186,10 +189,10 @@ def load_tokenizer(folder: str) -> Any:
 
 
 def _limit(tokenizer: Any, model: Any) -> None:
-    """Cut texts to what the model has positions for, where its tokenizer does not say."""
+    """Limit texts to the number of positions of the model, if its tokenizer states no limit."""
     positions = getattr(model.config, "max_position_embeddings", None)
     if isinstance(positions, int) and positions > 0:
-        # RoBERTa and its kin count positions from the padding's id on.
+        # In RoBERTa and similar models the first position is the id of the padding token plus one.
         start = getattr(getattr(model, "embeddings", None), "padding_idx", None)
         usable = positions - (start + 1 if isinstance(start, int) else 0)
         tokenizer.model_max_length = min(tokenizer.model_max_length, usable)
@@ -198,9 +201,9 @@ def _limit(tokenizer: Any, model: Any) -> None:
 def require_weights(
     checkpoint: str, model: Any, missing: Iterable[str], *, unused: Sequence[str] = ()
 ) -> None:
-    """Refuse a model of which some weights are not in the checkpoint: they would be random.
+    """Refuse a model if the checkpoint lacks some of its weights: they would be random.
 
-    ``unused`` are parts of the names of weights that no value depends on. Raises a permanent
+    ``unused`` are parts of the names of weights on which no value depends. Raises a permanent
     :class:`MetricError`.
     """
     parameters = {name for name, _ in model.named_parameters()}
@@ -220,18 +223,18 @@ def require_weights(
 
 
 class LoadError(MessageError, ValueError):
-    """A part of a checkpoint cannot be used."""
+    """Raised if a part of a checkpoint cannot be used."""
 
 
 def summary(error: Exception) -> Message | str:
-    """Return what one of our errors says, or kind and beginning of another one, on one line."""
+    """Return the message of our own errors; of others, type and beginning on one line."""
     if isinstance(error, MessageError):
         return error.message
     return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
 class HasBudget(Protocol):
-    """Whoever computes in batches of at most ``budget`` padded tokens."""
+    """Describe an object that computes in batches of at most ``budget`` padded tokens."""
 
     budget: int
 
@@ -253,12 +256,13 @@ def in_batches(
     size: Callable[[Item], int] = _one,
     split: Callable[[Item], list[Item]] = _alone,
 ) -> Iterator[tuple[list[Item], Result]]:
-    """Yield batches of items of similar length, the longest first, with their results.
+    """Yield batches of items of similar length with their results, the longest items first.
 
-    An item is ``size`` texts of at most ``length`` tokens; padded, a batch stays within the
-    owner's budget, or holds one item, which is ``split`` where it is much larger. Out of memory,
-    the budget becomes half of the batch, for good, and the work goes on. Raises a
-    :class:`MetricError` that may pass for an item that cannot be split and does not fit alone.
+    An item is ``size`` texts of at most ``length`` tokens. A padded batch stays within the owner's
+    budget, or has one item; an item much larger than the budget is split by ``split``. When memory
+    is full, the budget is reduced permanently to half of the batch, and the batch is tried again in
+    parts. Raises a temporary :class:`MetricError` for an item that cannot be split and does not fit
+    alone.
     """
     waiting = deque(sorted(items, key=length, reverse=True))
     while waiting:
@@ -281,7 +285,7 @@ def in_batches(
 
 
 def _attempt(work: Callable[[list[Item]], Result], batch: list[Item]) -> tuple[Result] | None:
-    """Return the result; None out of memory, after its tensors were released."""
+    """Return the result; None when memory is full, after releasing the tensors."""
     try:
         return (work(batch),)
     except torch.cuda.OutOfMemoryError:
@@ -295,7 +299,7 @@ def _take(
     split: Callable[[Item], list[Item]],
     budget: int,
 ) -> list[Item]:
-    """Take from the left what fits in the budget; one item at least."""
+    """Remove from the left as many items as fit in the budget, at least one."""
     batch = [waiting.popleft()]
     too_large = OVERSIZE * budget
     while size(batch[0]) * length(batch[0]) > too_large and len(parts := split(batch[0])) > 1:
@@ -314,10 +318,10 @@ _UNREADABLE = message("checkpoint.tokenizer-unreadable", "its tokenizer cannot b
 
 
 def whole(load: Callable[[], Any]) -> Any:
-    """Return the loaded tokenizer; raise :class:`LoadError` where there is none.
+    """Return the loaded tokenizer; raise :class:`LoadError` if there is none.
 
-    For a SentencePiece model that is missing or truncated, transformers returns False or None, or
-    raises an error of its own code that does not name the file.
+    If a SentencePiece model is missing or truncated, transformers returns False or None, or raises
+    an error that does not name the file.
     """
     try:
         tokenizer = load()
@@ -329,9 +333,9 @@ def whole(load: Callable[[], Any]) -> Any:
 
 
 def require_rows(checkpoint: str, tokenizer: Any, model: Any) -> None:
-    """Raise a permanent :class:`MetricError` for a tokenizer with ids that have no embedding.
+    """Raise a permanent :class:`MetricError` if the tokenizer has ids without an embedding.
 
-    Added tokens do not count: many language models come with a pad token that has none.
+    Added tokens are not checked: many language models have a padding token without an embedding.
     """
     added = set(tokenizer.get_added_vocab().values())
     largest = max((each for each in tokenizer.get_vocab().values() if each not in added), default=0)
@@ -351,13 +355,13 @@ def require_rows(checkpoint: str, tokenizer: Any, model: Any) -> None:
 def is_longer(tokenizer: Any, *texts: str, limit: int, **given: Any) -> bool:
     """Return whether a text, or a pair of texts in one sequence, has more tokens than a limit.
 
-    To be asked only of what fills the limit when it is cut there: it tokenizes again.
+    This tokenizes again, so call it only for texts that fill the limit after truncation.
     """
     return len(tokenizer(*texts, verbose=False, **given)["input_ids"]) > limit
 
 
 def _rows(model: Any) -> int | None:
-    """Return how many tokens have an embedding; None where a model embeds in another way."""
+    """Return the number of tokens with an embedding; None if it cannot be determined."""
     try:
         return int(model.get_input_embeddings().weight.shape[0])
     except (AttributeError, NotImplementedError):

@@ -1,6 +1,6 @@
-"""Models that stay in memory from run to run; by size, the least used make room for a new one.
+"""Keep models in memory from run to run, and drop the least used ones when memory is needed.
 
-Encoders, COMET and BLEURT share the room. Only workers import this module: it imports torch.
+Encoders, COMET and BLEURT share the memory. Imports torch: workers only.
 """
 
 import gc
@@ -17,18 +17,19 @@ from metaeval.messages import message
 from metrics.base import MetricError
 from metrics.checkpoints import places
 
-# Room for models in a process without a GPU, in MiB: an XLM-R large takes 2,240.
+# Memory for models in a process without a GPU, in MiB; XLM-R large takes 2,240.
 ROOM_MIB = int(os.environ.get("RESIDENT_MODELS_MB", "4096"))
-# What a GPU keeps free for a batch beside the models: a part of all of its memory.
+# The share of a GPU's memory that is reserved for batches.
 FREE_PART = 0.2
 
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """What tells two models in memory apart.
+    """Identify a model in memory.
 
-    ``kind`` is ``encoder``, ``comet`` or ``bleurt``, ``precision`` that of its forward pass,
-    ``weights`` the checkpoint's fingerprint: one that was trained again is loaded again.
+    ``kind`` is ``encoder``, ``comet`` or ``bleurt``, ``precision`` that of its forward pass, and
+    ``weights`` the fingerprint of the checkpoint, so that a checkpoint that was trained again is
+    loaded again.
     """
 
     kind: str
@@ -39,7 +40,7 @@ class ModelSpec:
 
 
 class HasParameters(Protocol):
-    """A torch module, or an object that holds one as ``model``."""
+    """Describe a torch module, or an object that holds one as ``model``."""
 
     model: Any
 
@@ -50,10 +51,10 @@ _lock = RLock()
 
 
 def get(spec: ModelSpec, folder: str, load: Callable[[], T]) -> T:
-    """Return the model in memory, loading it where needed; the least used make room.
+    """Return the model in memory; load it if needed, in place of the least used models.
 
-    ``folder`` is where its weights lie. Raises a :class:`MetricError` that may pass where a GPU
-    has no room even so; other errors are those of ``load``.
+    ``folder`` contains its weights. Raises a temporary :class:`MetricError` if a GPU still has no
+    room; other errors are those of ``load``.
     """
     with _lock:
         if spec not in _models:
@@ -77,7 +78,7 @@ def get(spec: ModelSpec, folder: str, load: Callable[[], T]) -> T:
 
 
 def make_room(device: str, needed: int) -> None:
-    """Drop the least used models of a device until ``needed`` bytes fit, or none is left."""
+    """Drop the least used models of a device until ``needed`` bytes are free, or none is left."""
     while room_on(device) < needed:
         oldest = next((spec for spec in _models if spec.device == device), None)
         if oldest is None:
@@ -96,17 +97,17 @@ def room_on(device: str) -> int:
 
 
 def size_of(model: Any) -> int:
-    """Return the bytes of a torch module's parameters and buffers."""
+    """Return the size of a torch module's parameters and buffers in bytes."""
     return sum(each.nbytes for each in (*model.parameters(), *model.buffers()))
 
 
 def listing() -> list[ModelSpec]:
-    """Return what is in memory, the least used first."""
+    """Return the models in memory, the least used first."""
     return list(_models)
 
 
 def forget() -> None:
-    """Drop all models; what they take is free when garbage is next collected."""
+    """Drop all models; the garbage collector frees their memory."""
     with _lock:
         _models.clear()
 
@@ -116,12 +117,12 @@ def _drop(is_unwanted: Callable[[ModelSpec], bool]) -> None:
     for spec in unwanted:
         del _models[spec]
     if unwanted:
-        gc.collect()  # models hold themselves in circles
+        gc.collect()  # models contain reference cycles
         empty_cache()
 
 
 def empty_cache() -> None:
-    """Give what torch holds of a GPU's memory without using it back."""
+    """Return the memory of a GPU that torch holds without using it."""
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
 

@@ -1,4 +1,4 @@
-"""Where a model's weights stand: on one device, spread over the GPUs of a slot, in 8 bits.
+"""Place a model's weights on one device, on several GPUs, or in 8 bits.
 
 Imports torch: workers only.
 """
@@ -13,17 +13,17 @@ from extensions.neural.encoding.memory import FREE_PART, size_of
 from metaeval.messages import message
 from metrics.base import MetricError
 
-# Layers whose rounding shows in the score itself.
+# Layers whose rounding would change the score directly.
 EXACT = {"lm_head"}
 
 
 def placed(model: Any, device: str, precision: str, trunk: str = "") -> Any:
     """Return a model for inference on a device.
 
-    `trunk` is the dotted name of the transformer in it, by default the whole model: in `int8` the
-    weights of its linear layers are rounded, and where the GPU has no room for it, it is spread
-    over all GPUs that this process sees. Raises a :class:`MetricError` that may pass where these
-    have no room either.
+    `trunk` is the dotted name of the transformer in the model, by default the whole model. In
+    `int8` the weights of the transformer's linear layers are rounded. If the GPU has no room for
+    the transformer, it is spread over all GPUs that this process sees. Raises a temporary
+    :class:`MetricError` if these have no room either.
     """
     model.eval()
     body = model.get_submodule(trunk)
@@ -40,7 +40,7 @@ def placed(model: Any, device: str, precision: str, trunk: str = "") -> Any:
 
 
 def _put_on_several(model: Any, body: Any, device: str, rooms: Mapping[int | str, int]) -> None:
-    """Spread its transformer, and put what is around it on one device."""
+    """Spread the transformer, and put the rest of the model on one device."""
     spread(body, rooms)
     for parent in model.modules():
         for child in (*parent.parameters(recurse=False), *parent.buffers(recurse=False)):
@@ -49,7 +49,7 @@ def _put_on_several(model: Any, body: Any, device: str, rooms: Mapping[int | str
 
 
 def _rooms(device: str) -> dict[int | str, int]:
-    """Return the bytes that each visible GPU has for a model; none for another device."""
+    """Return the bytes that each visible GPU has for a model; empty for another device."""
     if not device.startswith("cuda"):
         return {}
     told = {gpu: torch.cuda.mem_get_info(gpu) for gpu in range(torch.cuda.device_count())}
@@ -57,10 +57,10 @@ def _rooms(device: str) -> dict[int | str, int]:
 
 
 def spread(model: Any, rooms: Mapping[int | str, int]) -> None:
-    """Spread a module over devices, each with its number of bytes, whole layers together.
+    """Spread a module over devices with the given numbers of bytes, whole layers together.
 
-    Inputs are moved to the device of every layer, and what comes out of the module to that of its
-    input, so that callers know of one device.
+    Inputs are moved to the device of each layer, and the output of the module to the device of its
+    input, so callers use one device.
     """
     from accelerate import dispatch_model
 
@@ -69,7 +69,7 @@ def spread(model: Any, rooms: Mapping[int | str, int]) -> None:
 
 
 def layout_of(model: Any, rooms: Mapping[int | str, int]) -> dict[str, int | str]:
-    """Return the device of each part of a module. MetricError where there is not room for all."""
+    """Return the device of each part of a module; raise MetricError if there is not enough room."""
     from accelerate import infer_auto_device_map
 
     layout = infer_auto_device_map(
@@ -91,11 +91,14 @@ def layout_of(model: Any, rooms: Mapping[int | str, int]) -> dict[str, int | str
 
 
 def round_linears(model: Any) -> None:
-    """Put linear layers with 8-bit weights (bitsandbytes, LLM.int8: 2022.neurips, Dettmers et al.)
-    in the place of a module's linear layers, but for those that the model wants exact."""
+    """Replace a module's linear layers by layers with 8-bit weights.
+
+    Uses bitsandbytes (LLM.int8: Dettmers et al. 2022, NeurIPS). Layers that the model requires in
+    full precision are kept.
+    """
     from bitsandbytes.nn.modules import Linear8bitLt
 
-    # It says of every product that float32 is rounded to float16, which is what was chosen.
+    # It warns of every product that float32 is rounded to float16, which was chosen.
     logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
     exact = EXACT | set(getattr(model, "_keep_in_fp32_modules", None) or [])
     for parent in list(model.modules()):
@@ -105,12 +108,14 @@ def round_linears(model: Any) -> None:
                 rounded = Linear8bitLt(*sizes, has_fp16_weights=False, threshold=6.0)
                 rounded.load_state_dict(child.state_dict())
                 setattr(parent, name, rounded.eval().requires_grad_(False))
-    model.to("cpu")  # where a model is loaded; it is then that weights are rounded
+    model.to("cpu")  # needed only when a model is loaded: weights are rounded then
 
 
 def take_along(model: Any) -> None:
-    """Put what belongs to rounded weights where these are: torch moves a parameter's numbers, and
-    leaves on the processor what bitsandbytes keeps beside them."""
+    """Move the data of rounded weights to the device of these weights.
+
+    torch moves a parameter's numbers, but leaves on the CPU what bitsandbytes stores with them.
+    """
     from bitsandbytes.nn.modules import Linear8bitLt
 
     for layer in model.modules():

@@ -1,4 +1,4 @@
-"""Set the precision of a model: float32, unless an admin chooses less.
+"""Set the precision of a model: float32, unless an admin chooses a lower one.
 
 Imports torch: workers only.
 """
@@ -13,16 +13,16 @@ import torch
 from metaeval.messages import message
 from metrics.base import MetricError
 
-# The first GPUs with TF32; others would ignore the setting.
+# The first GPUs with TF32; older ones ignore the setting.
 LEAST_CAPABILITY = (8, 0)
 _PACKAGES = ("torch", "transformers")
 EIGHT_BITS = "bitsandbytes"
 
 
 def check(device: str, precision: str) -> None:
-    """Raise a :class:`MetricError` where a device cannot compute in a precision.
+    """Raise a temporary :class:`MetricError` if a device cannot compute in a precision.
 
-    It is not permanent: another worker may have the GPU that this one lacks.
+    Another worker may have a suitable GPU.
     """
     if precision == "int8" and find_spec(EIGHT_BITS) is None:
         problem = message(
@@ -47,8 +47,8 @@ def check(device: str, precision: str) -> None:
 def computing(device: str, precision: str) -> Iterator[None]:
     """Compute in a precision within the context, whatever the settings of the process are.
 
-    In float32 every product keeps all of its digits. A setting of torch for the whole process may
-    round them to TF32 on a GPU and to bfloat16 on some processors.
+    In float32 every product keeps all digits. A setting of torch for the whole process may round
+    them to TF32 on a GPU and to bfloat16 on some processors.
     """
     with _products(is_rounded=precision == "tf32"):
         kind = torch.device(device).type
@@ -74,7 +74,8 @@ def _set(matrices: str, convolutions: bool) -> None:
 def signature_fields(precision: str) -> dict[str, str | int]:
     """Return the fields of a signature for the arithmetic.
 
-    Releases of torch and transformers count by their first two numbers: the third is for repairs.
+    They contain the first two numbers of the versions of torch and transformers; the third is for
+    bug fixes.
     """
     packages = (*_PACKAGES, EIGHT_BITS) if precision == "int8" else _PACKAGES
     return {"precision": precision, **{name: _release(name) for name in packages}}
@@ -83,5 +84,5 @@ def signature_fields(precision: str) -> dict[str, str | int]:
 def _release(package: str) -> str:
     try:
         return ".".join(version(package).split(".")[:2])
-    except PackageNotFoundError:  # built from its sources, and not by pip
+    except PackageNotFoundError:  # built from source, not installed by pip
         return "unknown"

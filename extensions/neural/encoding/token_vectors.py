@@ -1,6 +1,6 @@
-"""Token vectors of texts, each text encoded once per encoder however many metrics ask.
+"""Compute token vectors of texts; encode each text once per encoder for all metrics.
 
-Every family that compares token vectors gets them here. Only workers import this module.
+Every family that compares token vectors uses this module. Imports torch: workers only.
 """
 
 import os
@@ -16,21 +16,21 @@ from extensions.neural.encoding import encoders
 from extensions.neural.encoding.encoders import NO_LIMIT, Encoder, EncoderSpec, is_longer
 from metrics.truncation import note
 
-# Vectors kept in memory, in MiB: 1,000 texts of 40 pieces × 768 numbers are 117 MiB.
+# Cached vectors, in MiB; 1,000 texts of 40 pieces × 768 numbers take 117 MiB.
 KEPT_MIB = int(os.environ.get("EMBEDDING_CACHE_MB", "1024"))
-# Tokens that are computed for each real one.
+# The most padded tokens per real token.
 MOST_PADDED = 1.2
 Key = tuple[EncoderSpec, int, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class Embedded:
-    """One text under one encoder.
+    """Hold one text under one encoder.
 
-    ``ids`` are its token ids, special ones included, ``pieces`` the same as strings, and
-    ``is_special`` says which are special: the begin and the end as bert-score has them, and all of
-    an empty text. ``states[layer]`` is (pieces, width) in float32 on the
-    encoder's device; layer 0 is the embedding.
+    ``ids`` are its token ids, special tokens included, ``pieces`` the same as strings, and
+    ``is_special`` marks special tokens: those at begin and end as in bert-score, and all tokens of
+    an empty text. ``states[layer]`` is (pieces, width) in float32 on the encoder's device; layer 0
+    is the embedding.
     """
 
     ids: tuple[int, ...]
@@ -40,7 +40,7 @@ class Embedded:
 
 
 class _VectorCache:
-    """Vectors by encoder, layer and token ids; the least used make room."""
+    """Cache vectors by encoder, layer and token ids; drop the least used ones when full."""
 
     def __init__(self, limit_bytes: int) -> None:
         self.limit, self.size = limit_bytes, 0
@@ -70,7 +70,7 @@ _cache = _VectorCache(KEPT_MIB * 2**20)
 
 
 def forget() -> None:
-    """Drop all kept vectors."""
+    """Drop all cached vectors."""
     _cache.forget()
 
 
@@ -82,10 +82,10 @@ def embed(
     *,
     spaced: bool = True,
 ) -> dict[str, Embedded]:
-    """Return every distinct text under an encoder, at some layers, as :func:`tokenize` cuts it.
+    """Return every distinct text under an encoder at some layers, tokenised by :func:`tokenize`.
 
-    Texts whose vectors are kept are not encoded again. The encoder stops at the highest layer
-    asked for. Raises ValueError for a layer that the encoder does not have.
+    Texts with cached vectors are not encoded again. The encoder stops at the highest requested
+    layer. Raises ValueError for a layer that the encoder does not have.
     """
     wanted = sorted(set(layers))
     if not wanted or wanted[0] < 0 or wanted[-1] >= encoder.n_layers:
@@ -145,7 +145,7 @@ def _encode(
 
 @contextmanager
 def stop_after(model: Any, layer: int) -> Iterator[None]:
-    """Let an encoder compute no layer above ``layer``; one of an unknown shape computes all."""
+    """Make an encoder compute no layer above ``layer``; one of unknown structure computes all."""
     stack = getattr(model, "encoder", model)
     name = next((each for each in ("layer", "layers") if hasattr(stack, each)), None)
     if name is None or layer == 0 or layer >= len(getattr(stack, name)):
@@ -169,17 +169,17 @@ def _embedded(
 
 
 def empty_ids(tokenizer: Any) -> list[int]:
-    """Return what an encoder reads of an empty text: what stands around any, or what pads."""
+    """Return the ids of an empty text: the special tokens, or a padding token."""
     special = list(tokenizer.build_inputs_with_special_tokens([]))
-    # Not all tokenizers have special tokens; an encoder needs something to read.
+    # Some tokenizers have no special tokens, but an encoder needs at least one token.
     return special or [int(tokenizer.pad_token_id or 0)]
 
 
 def tokenize(tokenizer: Any, text: str, limit: int = NO_LIMIT, *, spaced: bool = True) -> list[int]:
-    """Turn a text into token ids as bert-score does, cut to what the encoder can take.
+    """Turn a text into token ids as bert-score does, truncated to the encoder's limit.
 
-    ``limit`` cuts it shorter; a text that is cut is noted (:mod:`metrics.truncation`). Where it is
-    ``spaced``, a first word of GPT-2's and RoBERTa's kin is cut as if a space were before it;
+    ``limit`` truncates further; truncation is recorded (:mod:`metrics.truncation`). If ``spaced``,
+    tokenizers like those of GPT-2 and RoBERTa treat the first word as if a space preceded it;
     sentence encoders were trained without.
     """
     from transformers import GPT2Tokenizer, RobertaTokenizer
@@ -189,7 +189,7 @@ def tokenize(tokenizer: Any, text: str, limit: int = NO_LIMIT, *, spaced: bool =
         return empty_ids(tokenizer)
     is_spaced = spaced and isinstance(tokenizer, GPT2Tokenizer | RobertaTokenizer)
     before = {"add_prefix_space": True} if is_spaced else {}
-    # Some tokenizers state no limit at all, as a number that overflows.
+    # Some tokenizers state a limit that overflows, which means no limit.
     limit = min(tokenizer.model_max_length, limit)
     ids = list(tokenizer.encode(text, max_length=limit, truncation=True, **before))
     if len(ids) >= limit and is_longer(tokenizer, text, limit=limit, **before):

@@ -1,4 +1,4 @@
-"""Any MetricX checkpoint of 2023 or 2024. Neither Django nor torch: web and workers read it."""
+"""Describe MetricX checkpoints of 2023 and 2024. Imports neither Django nor torch."""
 
 from metaeval.messages import message
 from metrics.base import MetricInfo, one_measure

@@ -1,12 +1,12 @@
-"""MetricX-23 and -24 (Juraska et al. 2023, 2024), equal to the published class within 1e-5 (tests).
+"""Score with MetricX-23 and -24 (Juraska et al. 2023, 2024).
 
-That is on small checkpoints of its format, whatever the batch; the release cannot batch unequal
-lengths. The texts become one input, cut to 1,024 tokens (2023) or 1,536 (2024), whose end token is
-then taken away; mT5 writes one step from token 0, and the error is the logit of
-``<extra_id_10>``, cut to 0 to 25. The released class has mT5's own weights under mT5's own names,
-and no others. MetricX-25 has no public weights.
+Equal to the published class within 1e-5 on small checkpoints of its format, for any batch (tests);
+the release cannot batch texts of unequal lengths. The texts become one input, truncated to 1,024
+tokens (2023) or 1,536 (2024), without its end token. mT5 generates one step from token 0, and the
+error is the logit of ``<extra_id_10>``, limited to 0 to 25. The released class has only the weights
+of mT5, under mT5's names. MetricX-25 has no public weights.
 
-In bfloat16 the weights themselves are loaded so, as the release does with its checkpoints of that
+In bfloat16 the weights are loaded in bfloat16, as the release does with its checkpoints of that
 name; in float32 those are computed in float32.
 """
 
@@ -45,7 +45,7 @@ WORST = 25.0
 
 @dataclass
 class MetricXModel:
-    """A model in memory with its tokenizer and its budget of tokens."""
+    """Hold a model in memory with its tokenizer and its budget of tokens."""
 
     tokenizer: Any
     model: Any
@@ -56,7 +56,7 @@ class MetricXModel:
 
 
 class MetricX(MeanOfSegments):
-    """The checkpoint is that of the description; languages do not matter to it."""
+    """Score with the checkpoint of the description, for any languages."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info, self.release = info, str(info.option("release"))
@@ -67,11 +67,11 @@ class MetricX(MeanOfSegments):
 
     @property
     def budget(self) -> int:
-        """Padded tokens of a batch."""
+        """Return the padded tokens of a batch."""
         return self.loaded.budget
 
     def signature(self) -> str:
-        """Everything that changes a value."""
+        """Return everything that changes a value."""
         fields: dict[str, str | int] = {
             "checkpoint": self.info.checkpoint,
             "weights": self.loaded.weights,
@@ -97,7 +97,7 @@ class MetricX(MeanOfSegments):
         return references.pool(self.info, len(inputs), rows, scores)
 
     def _text(self, segment: SegmentInput) -> str:
-        """What the model reads of a segment; the order is that of its training."""
+        """Return the input of the model for a segment, in the order of its training."""
         source, output = f"source: {segment.source}", f"candidate: {segment.hypothesis}"
         if not self.info.needs_reference:
             return f"{source} {output}" if self.release == "24" else f"{output} {source}"
@@ -105,7 +105,7 @@ class MetricX(MeanOfSegments):
         return " ".join([source, *parts] if self.release == "24" else parts)
 
     def _score_texts(self, texts: Sequence[str]) -> tuple[Scores, NDArray[np.bool_]]:
-        """Return (texts, 1) errors, and (texts,) whether each was truncated."""
+        """Return errors (texts, 1), and whether each was truncated (texts,)."""
         distinct = list(dict.fromkeys(texts))
         tokens = {text: self._tokenize(text) for text in distinct}
         ids = {text: each for text, (each, _) in tokens.items()}
@@ -121,7 +121,7 @@ class MetricX(MeanOfSegments):
         return scores, np.array([tokens[text][1] for text in texts], dtype=bool)
 
     def _tokenize(self, text: str) -> tuple[list[int], bool]:
-        """Return the ids of a text, cut and then without its end, and whether it was cut."""
+        """Return the ids of a text without end token, truncated, and whether it was truncated."""
         longest = LONGEST[self.release]
         ids = list(self.loaded.tokenizer(text, verbose=False)["input_ids"])
         return ids[: min(longest, len(ids)) - 1], len(ids) > longest
@@ -132,7 +132,7 @@ class MetricX(MeanOfSegments):
         lengths = torch.tensor([len(each) for each in ids], device=self.device)
         mask = torch.arange(tokens.shape[1], device=self.device) < lengths[:, None]
         first = torch.zeros((len(ids), 1), dtype=torch.long, device=self.device)
-        # The weights decide in bfloat16; autocast would only round more.
+        # In bfloat16 the weights set the precision; autocast would only round further.
         exact = "float32" if self.precision == "bfloat16" else self.precision
         with precision.computing(self.device, exact):
             logits = self.loaded.model(
@@ -143,10 +143,10 @@ class MetricX(MeanOfSegments):
 
 
 def get(checkpoint: str, tokenizer: str, chosen: str = "float32") -> MetricXModel:
-    """Return the resident model in a precision, loading it where needed.
+    """Return the resident model in a precision; load it if needed.
 
-    Raises a permanent :class:`MetricError` for a checkpoint or tokenizer that is missing, damaged,
-    or none of mT5. Errors of :func:`extensions.neural.encoding.precision.check`.
+    Raises a permanent :class:`MetricError` if the checkpoint or tokenizer is missing, damaged, or
+    not an mT5 model, and the errors of :func:`extensions.neural.encoding.precision.check`.
     """
     device = encoders.best_device()
     precision.check(device, chosen)

@@ -1,1 +1,1 @@
-"""What MoverScore and XMoverScore share: definitions, n-grams, distances, texts in chunks."""
+"""Share definitions, n-grams and distances between MoverScore and XMoverScore."""

@@ -1,4 +1,4 @@
-"""What tells the definitions of word mover's scores apart, as data. Neither Django nor torch."""
+"""Define the variants of word mover's scores as data. Imports neither Django nor torch."""
 
 import string
 from collections.abc import Sequence
@@ -8,17 +8,18 @@ from typing import Literal
 Distance = Literal["euclidean", "squared"]
 Form = Literal["difference", "inverse"]
 
-# Between vectors of length one.
+# Distances between vectors of length one.
 GREATEST: dict[Distance, float] = {"euclidean": 2.0, "squared": 4.0}
 _PUNCTUATION = frozenset(string.punctuation)
 
 
 @dataclass(frozen=True)
 class Definition:
-    """One of the definitions in circulation.
+    """Hold one of the definitions in use.
 
-    ``whole_words`` drops pieces that are one ASCII punctuation character or hold "##". ``form``
-    is 1 − cost or 1/(1 + cost). ``dropout`` is the share of small flows that is cut, 0 for none.
+    ``whole_words`` drops pieces that are one ASCII punctuation character or contain "##". ``form``
+    is 1 − cost or 1/(1 + cost). ``dropout`` is the share of small flows that are dropped, 0 for
+    none.
     """
 
     whole_words: bool
@@ -32,11 +33,11 @@ class Definition:
 
     @property
     def worst(self) -> float:
-        """The score of two texts as far apart as vectors can be."""
+        """Return the score of two texts at the largest distance of vectors."""
         return self.score(GREATEST[self.distance])
 
     def chosen(self, pieces: Sequence[str]) -> list[int]:
-        """Return the places of the pieces that take part."""
+        """Return the positions of the pieces that are used."""
         if not self.whole_words:
             return list(range(len(pieces)))
         return [i for i, each in enumerate(pieces) if each not in _PUNCTUATION and "##" not in each]

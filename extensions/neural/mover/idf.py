@@ -1,7 +1,7 @@
-"""Inverse document frequencies of pieces, from a corpus that stays the same for all segments.
+"""Compute inverse document frequencies of pieces from a fixed corpus.
 
-The releases count them over the evaluated texts, so that a segment's score depends on the others;
-here the corpus is a separate file with one sentence per line.
+The releases count over the evaluated texts, so that a segment's score depends on the others; here
+the corpus is a separate file with one sentence per line.
 """
 
 import math
@@ -20,9 +20,9 @@ Piece = TypeVar("Piece", bound=Hashable)
 
 @dataclass(frozen=True)
 class IdfTable(Generic[Piece]):
-    """ln((N + 1)/(df + 1)) of each piece over N documents, and ln(N + 1) for unseen ones.
+    """Hold ln((N + 1)/(df + 1)) of each piece over N documents, and ln(N + 1) for unseen ones.
 
-    ``digest`` are twelve characters of the corpus, for signatures.
+    ``digest`` identifies the corpus in signatures by twelve characters.
     """
 
     values: Mapping[Piece, float]
@@ -30,12 +30,12 @@ class IdfTable(Generic[Piece]):
     digest: str = ""
 
     def weigh(self, pieces: Sequence[Piece]) -> NDArray[np.float64]:
-        """Return (pieces,) weights."""
+        """Return weights, (pieces,)."""
         return np.array([self.values.get(piece, self.unseen) for piece in pieces])
 
 
 def count(documents: Iterable[Sequence[Piece]], digest: str = "") -> IdfTable[Piece]:
-    """Count in how many documents each piece occurs (Zhao et al. 2019, section 3.1)."""
+    """Count for each piece how many documents contain it (Zhao et al. 2019, section 3.1)."""
     n_documents, frequencies = 0, Counter[Piece]()
     for document in documents:
         n_documents += 1

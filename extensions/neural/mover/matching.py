@@ -1,8 +1,8 @@
-"""Word mover's scores from token vectors: n-grams, distances, transport.
+"""Compute word mover's scores from token vectors: n-grams, distances, transport.
 
 Zhao et al. 2019, MoverScore, eq. 1–4; Zhao et al. 2020, On the limitations of cross-lingual
-encoders, section 3. The n-gram vectors are those of the released code: averages of adjacent
-tokens, normalised after averaging.
+encoders, section 3. As in the released code, an n-gram vector is the average of adjacent tokens,
+normalised after averaging.
 """
 
 from collections.abc import Sequence
@@ -17,14 +17,17 @@ from extensions.neural.transport import flow_dropout_cost, transport_cost
 
 Tensor = torch.Tensor
 Array = NDArray[np.float64]
-# Below this squared distance 2 − 2cos has too few digits left to be rooted, even in double.
+# Below this squared distance, 2 − 2cos has too few digits for its root, even in double precision.
 NEAR = 1e-4
 
 
 @dataclass(frozen=True)
 class Bag:
-    """The n-grams of one text: vectors (k, width), their lengths (k,) in double precision, and
-    weights (k,) or None where all weigh the same."""
+    """Hold the n-grams of one text.
+
+    These are vectors (k, width), their lengths (k,) in double precision, and weights (k,), None for
+    equal weights.
+    """
 
     vectors: Tensor
     norms: Tensor
@@ -32,17 +35,17 @@ class Bag:
 
 
 def make_bag(vectors: Tensor, n: int, weights: Array | None = None) -> Bag:
-    """Return the n-grams of consecutive vectors (tokens, width), one of all where there are fewer.
+    """Return the n-grams of consecutive vectors (tokens, width); a shorter text is one n-gram.
 
     With ``weights`` (tokens,) an n-gram's vector is their weighted mean and its weight their sum;
-    where nothing weighs, all weigh the same. Vectors are kept up to a factor.
-    Raises ValueError for a text without vectors.
+    if all weights are 0, they count as equal. Vectors are determined up to a factor. Raises
+    ValueError for a text without vectors.
     """
     if not len(vectors):
         raise ValueError("vectors: a text needs at least one")
     size = min(n, len(vectors))
     if weights is None or not weights.sum():
-        # A sum points where the mean does, and only directions are compared.
+        # The sum has the direction of the mean, and only directions are compared.
         grams = _sums(vectors, size)
         return Bag(grams, _lengths(grams))
     scaled = vectors * torch.as_tensor(weights, dtype=vectors.dtype, device=vectors.device)[:, None]
@@ -65,11 +68,11 @@ def _sums(vectors: Tensor, size: int) -> Tensor:
 
 
 def distances(pairs: Sequence[tuple[Bag, Bag]], kind: Distance) -> list[Array]:
-    """Return each pair's float64 (k, l) distances between vectors of length one.
+    """Return the distances between vectors of length one for each pair, float64 (k, l).
 
-    Products are computed on the vectors' device and fetched at once. They are in double
-    precision: of 2 − 2cos, single precision would leave digits that depend on the processor.
-    Distances near zero are computed again from differences.
+    Products are computed on the vectors' device and fetched at once. They are in double precision,
+    because 2 − 2cos in single precision would depend on the processor. Distances near zero are
+    computed again from differences.
     """
     if not pairs:
         return []
@@ -95,7 +98,7 @@ def _fetch(tensors: Sequence[Tensor]) -> list[Array]:
 
 
 def _squared(product: Array, left: Array, right: Array) -> Array:
-    """2 − 2cos, in [0, 4]; a vector of length zero is at right angles to all."""
+    """Return 2 − 2cos, in [0, 4]; a zero vector has cosine 0 with every vector."""
     scale = np.outer(_inverse(left), -2 * _inverse(right))
     scale *= product
     scale += 2
@@ -115,7 +118,7 @@ def _repair(squared: Array, left: Bag, right: Bag) -> None:
 
 
 def _unit(bag: Bag, rows: NDArray[np.int64]) -> Tensor:
-    # No vector of length zero is near another: it is at right angles to all.
+    # A zero vector is orthogonal to all vectors.
     places = torch.from_numpy(rows).to(bag.vectors.device)
     return bag.vectors[places].double() / bag.norms[places, None]
 
@@ -123,7 +126,7 @@ def _unit(bag: Bag, rows: NDArray[np.int64]) -> Tensor:
 def transport(cost: Array, left: Bag, right: Bag, dropout: float = 0.0) -> float:
     """Return the transport cost between two bags, or its variant without small flows.
 
-    Raises ValueError for dropout of weighted bags: it is defined on integer flows only.
+    Raises ValueError for dropout of weighted bags, because it is defined on integer flows only.
     """
     if not dropout:
         return transport_cost(cost, left.weights, right.weights)
@@ -133,7 +136,7 @@ def transport(cost: Array, left: Bag, right: Bag, dropout: float = 0.0) -> float
 
 
 def score_pairs(pairs: Sequence[tuple[Bag, Bag]], definition: Definition) -> Array:
-    """Return (pairs,) scores of a definition, higher being better."""
+    """Return the scores of a definition, (pairs,); larger is better."""
     costs = distances(pairs, definition.distance)
     moved = [
         transport(cost, left, right, definition.dropout)

@@ -1,4 +1,4 @@
-"""Scores of pairs of texts: each distinct text encoded once, matched while the next are encoded."""
+"""Score pairs of texts: encode each distinct text once; match a chunk while encoding more."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -28,8 +28,11 @@ PAIRS_PER_CHUNK = 256
 
 @dataclass(frozen=True)
 class Task:
-    """How texts become bags. ``vectors`` gives a text's (pieces, width) on one side, ``sizes`` are
-    the n of the n-grams, and ``idf`` is the table of each side, None for equal weights."""
+    """Define how texts become bags.
+
+    ``vectors`` returns a text's vectors (pieces, width) on one side, ``sizes`` are the n of the
+    n-grams, and ``idf`` is the table of each side, None for equal weights.
+    """
 
     label: str
     encoder: Encoder
@@ -41,20 +44,20 @@ class Task:
 
     @property
     def idf_digests(self) -> str:
-        """The corpora of both sides, for signatures."""
+        """Return the digests of the corpora of both sides, for signatures."""
         return "/".join(table.digest if table else "no" for table in self.idf)
 
 
 @dataclass(frozen=True)
 class _Launched:
-    """Bags of a chunk by side and text, one bag for each n; no bags for a text without words."""
+    """Hold the bags of a chunk by side and text, one per n; empty for a text without words."""
 
     pairs: list[Pair]
     bags: dict[tuple[Side, str], tuple[Bag, ...]]
 
 
 def read_idf(encoder: Encoder, options: Options, left: str, right: str) -> Tables:
-    """Read the corpora that two options name; None where one is empty."""
+    """Read the corpora that two options name; None if one is empty."""
 
     def read(option: str) -> IdfTable[int] | None:
         path = str(options[option])
@@ -64,17 +67,17 @@ def read_idf(encoder: Encoder, options: Options, left: str, right: str) -> Table
 
 
 def score(task: Task, pairs: Sequence[Pair]) -> Array:
-    """Return (pairs, sizes) scores; each distinct pair is matched once.
+    """Return scores, (pairs, sizes); each distinct pair is matched once.
 
-    A pair with a text without any piece gets the definition's lowest score, and a
+    A pair with a text without pieces gets the definition's lowest score, and a
     :class:`MetricWarning` counts such pairs.
     """
     distinct = sorted(dict.fromkeys(pairs), key=lambda pair: len(pair[1]))
     found: dict[Pair, Array] = {}
     waiting: _Launched | None = None
     for start in range(0, len(distinct), PAIRS_PER_CHUNK):
-        # A GPU only queues what is asked of it: it encodes this chunk while the CPU solves the
-        # one before. No thread is needed, and POT would hold the interpreter's lock in one.
+        # A GPU works asynchronously: it encodes this chunk while the CPU solves the previous
+        # one. A thread would not help, because POT holds the interpreter's lock.
         launched = _launch(task, distinct[start : start + PAIRS_PER_CHUNK])
         if waiting is not None:
             found |= _solve(task, waiting)

@@ -1,1 +1,1 @@
-"""MoverScore: word mover distance between output and reference."""
+"""Compute MoverScore: word mover's distance between output and reference."""

@@ -1,4 +1,4 @@
-"""MoverScore's definitions and settings. Neither Django nor torch: web and workers read them."""
+"""Describe MoverScore's definitions and options. Imports neither Django nor torch."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ _ZHAO = (
 
 @dataclass(frozen=True)
 class Variant:
-    """One of the released versions: how many of the last layers it reads, and its n-grams."""
+    """Hold a released version: the number of last layers it uses, and its n-grams."""
 
     definition: Definition
     n_layers: int
@@ -67,7 +67,7 @@ def make_info(name: str, label: str, options: Options) -> MetricInfo:
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a configured one; raise OptionError where its options do not fit together."""
+    """Describe a configured metric; raise OptionError for options that do not fit together."""
     variant, layers = VARIANTS[str(options["version"])], count_layers(str(options["checkpoint"]))
     if layers < variant.n_layers:
         problem = message(

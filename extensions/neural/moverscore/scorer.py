@@ -1,8 +1,8 @@
-"""MoverScore of outputs against references: both released versions, each text encoded once.
+"""Compute MoverScore of outputs against references; both released versions, each text encoded once.
 
-N-grams, transport and idf are as for XMoverScore. Weights are normalised to one, where the release
-leaves 1e-5 of rounding room. The first version's own checkpoint (BERT trained on MNLI) is on no
-hub; configure one.
+N-grams, transport and idf are as for XMoverScore. Weights are normalised to sum to one; the release
+leaves 1e-5 for rounding. The checkpoint of the first version (BERT trained on MNLI) is not on a
+hub; configure another.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ from metrics.base import MetricInfo, Scores, SegmentInput, check_inputs, format_
 from metrics.families import references
 from metrics.options import precision_of
 
-# To be raised whenever a change here alters a value.
+# Increase it with every change that alters a value.
 REVISION = 3
 
 
 class MoverScore(OnEncoder):
-    """The checkpoint is that of the description; languages do not matter to it."""
+    """Score with the checkpoint of the description, for any languages."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info, self.options = info, dict(info.options)
@@ -47,7 +47,7 @@ class MoverScore(OnEncoder):
         return states[0] if len(states) == 1 else power_means(torch.stack(states))
 
     def signature(self) -> str:
-        """Everything that changes a value."""
+        """Return everything that changes a value."""
         fields: dict[str, str | int] = {
             **encoder_fields(self.encoder),
             **precision.signature_fields(self.precision),
@@ -60,7 +60,7 @@ class MoverScore(OnEncoder):
 
     @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        """Return (n, sizes): a score for each n-gram size."""
+        """Return a score for each n-gram size, (n, sizes)."""
         check_inputs(self.info, inputs)
         singles, rows = references.apart(self.info, inputs)
         pairs = [(each.references[0], each.hypothesis) for each in singles]
@@ -68,7 +68,10 @@ class MoverScore(OnEncoder):
 
 
 def power_means(layers: torch.Tensor) -> torch.Tensor:
-    """Join layers (layers, tokens, width) to (tokens, 3 × width): each token's vectors are brought
-    to length one, then least, mean and greatest over layers (Zhao et al. 2019, section 3.2)."""
+    """Join layers (layers, tokens, width) to (tokens, 3 × width).
+
+    Each vector is scaled to length one; then minimum, mean and maximum over the layers are
+    concatenated (Zhao et al. 2019, section 3.2).
+    """
     unit = torch.nn.functional.normalize(layers, dim=-1)
     return torch.cat([unit.amin(0), unit.mean(0), unit.amax(0)], dim=-1)

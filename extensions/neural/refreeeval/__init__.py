@@ -1,1 +1,1 @@
-"""ReFreeEval: XBERTScore on an encoder that was trained to see fluency and word translations."""
+"""Score with ReFreeEval: XBERTScore on an encoder trained for fluency and word translation."""

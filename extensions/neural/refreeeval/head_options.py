@@ -1,4 +1,4 @@
-"""Describe a head that was fitted to judgments. Neither Django nor torch: for web and workers."""
+"""Describe a head that was fitted to judgments. Imports neither Django nor torch."""
 
 import json
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from metrics.options import (
 
 @dataclass(frozen=True)
 class Head:
-    """A linear head: weights over standardised features, and the encoder that they belong to.
+    """Hold a linear head: weights of standardised features, and the encoder they belong to.
 
     ``encoder`` is the fingerprint of its weights, ``fitted_on`` names the judgments.
     """

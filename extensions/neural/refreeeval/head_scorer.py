@@ -1,7 +1,8 @@
-"""A linear head over features of a frozen encoder.
+"""Score with a linear head over features of a frozen encoder.
 
-Features are precision, recall and F1 against the source at the chosen layers, the cosine of both
-mean vectors at the highest, log(pieces + 1) of the output, and its difference from the source's.
+Features are precision, recall and F1 against the source at the chosen layers, the cosine of the two
+mean vectors at the highest layer, log(pieces + 1) of the output, and its difference from the
+source's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,12 +32,12 @@ from metrics.base import (
 from metrics.checkpoints import hashes
 from metrics.options import OptionError, precision_of
 
-# To be raised whenever a change here alters a value.
+# Increase it with every change that alters a value.
 REVISION = 2
 
 
 class HeadScorer(OnEncoder):
-    """Raises a permanent :class:`MetricError` where the head belongs to other weights."""
+    """Score with a head; a permanent :class:`MetricError` if its encoder has other weights."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info = info
@@ -59,7 +60,7 @@ class HeadScorer(OnEncoder):
             raise MetricError(problem, permanent=True)
 
     def signature(self) -> str:
-        """Everything that changes a value."""
+        """Return everything that changes a value."""
         fields: dict[str, str | int] = {
             "head": self.digest,
             **precision.signature_fields(self.precision),
@@ -69,7 +70,7 @@ class HeadScorer(OnEncoder):
 
     @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        """Return (n, 1) predicted human scores."""
+        """Return predicted human scores, (n, 1)."""
         check_inputs(self.info, inputs)
         return score_in_slices(self._score, inputs)
 
@@ -88,16 +89,17 @@ Pair = tuple[str, str]
 
 
 def feature_names(layers: Sequence[int]) -> list[str]:
-    """Name the features, in the order of the columns."""
+    """Return the names of the features, in the order of the columns."""
     matched = [f"{side}-{layer}" for layer in layers for side in ("P", "R", "F1")]
     return [*matched, "cosine", "log-length", "log-length-ratio"]
 
 
 def read_features(encoder: Encoder, pairs: Sequence[Pair], layers: Sequence[int]) -> Array:
-    """Return (pairs, features) of (output, source) texts.
+    """Return the features of (output, source) texts, (pairs, features).
 
-    Precision, recall and F1 of greedy matching at each layer; the cosine of both mean vectors at
-    the highest one; the logarithm of the output's pieces + 1, and of its quotient by the source's.
+    These are precision, recall and F1 of greedy matching at each layer, the cosine of the two mean
+    vectors at the highest layer, and the logarithms of the output's pieces + 1 and of its ratio to
+    the source's.
     """
     found = embed(encoder, [text for pair in pairs for text in pair], layers)
     matched = [match_pairs(found, pairs, layer, UNIFORM, encoder.budget) for layer in layers]

@@ -1,4 +1,4 @@
-"""ReFreeEval's checkpoint. Neither Django nor torch: web and workers read it."""
+"""Describe ReFreeEval's checkpoint. Imports neither Django nor torch: web and workers read it."""
 
 import json
 from pathlib import Path
@@ -14,9 +14,9 @@ _PAPER = "Wu et al. 2023, A holistic approach to reference-free evaluation of ma
 
 
 def trained_layer(checkpoint: str) -> int:
-    """Return the layer that ``meta.json`` names; without that file, the released models' 9.
+    """Return the layer that ``meta.json`` names; without that file 9, as in the released models.
 
-    Raises OptionError where the file cannot be read or names no layer.
+    Raises OptionError if the file cannot be read or names no layer.
     """
     path = Path(places.find(checkpoint)) / "meta.json"
     if not path.exists():

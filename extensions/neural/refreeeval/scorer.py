@@ -1,9 +1,9 @@
-"""ReFreeEval: XBERTScore's F1 at the layer that was trained.
+"""Score with ReFreeEval: the F1 of XBERTScore at the trained layer.
 
-The layer is what ``meta.json`` beside the weights names (``{"layer": 9}``), or 9. Released
-checkpoints hold nine layers under a configuration of twelve, so no more than the trained layer
-needs are loaded. Loading would fill a missing one with random numbers: that each is in the files is
-checked here.
+The layer is the one in ``meta.json`` of the checkpoint (``{"layer": 9}``), or 9. Released
+checkpoints contain nine layers with a configuration of twelve, so only the layers up to the trained
+one are loaded. Loading would fill missing layers with random numbers, so their presence is checked
+here.
 """
 
 import json
@@ -23,7 +23,7 @@ from metrics.options import precision_of
 
 
 class ReFreeEval(XBertScore):
-    """Raises a permanent :class:`MetricError` where a layer that is needed is not stored."""
+    """Score with a trained encoder; raise a permanent :class:`MetricError` if it lacks a layer."""
 
     def _load_encoder(self) -> Encoder:
         checkpoint = self.info.checkpoint
@@ -43,9 +43,9 @@ class ReFreeEval(XBertScore):
 
 
 def stored_layers(folder: Path, prefix: str) -> set[int]:
-    """Return the numbers, from 0, of the transformer layers whose weights a checkpoint holds.
+    """Return the numbers, from 0, of the transformer layers whose weights a checkpoint contains.
 
-    ``prefix`` is what the model class may put before its weights' names.
+    ``prefix`` is what the model class may put before the names of its weights.
     """
     pattern = re.compile(rf"(?:{re.escape(prefix)}\.)?encoder\.layer\.(\d+)\.")
     matches = map(pattern.match, _names(folder))

@@ -1,1 +1,1 @@
-"""Sentinels trained here: scores predicted from the source, the output or lengths only."""
+"""Score with sentinels trained here: predictions from the source, the output or lengths only."""

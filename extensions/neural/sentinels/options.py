@@ -1,4 +1,4 @@
-"""A sentinel that a training wrote. Neither Django nor torch: web and workers read it."""
+"""Describe a sentinel that a training job wrote. Imports neither Django nor torch."""
 
 import json
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ DESCRIPTIONS = {
 
 @dataclass(frozen=True)
 class Line:
-    """A linear function of standardised features: mean, scale and weights are (width,)."""
+    """Hold a linear function of standardised features: mean, scale and weights are (width,)."""
 
     mean: Array
     scale: Array
@@ -46,16 +46,16 @@ class Line:
     intercept: float
 
     def predict(self, features: Array) -> Array:
-        """Return (n,) of (n, width)."""
+        """Return predictions (n,) of features (n, width)."""
         return np.asarray(((features - self.mean) / self.scale) @ self.weights + self.intercept)
 
 
 @dataclass(frozen=True)
 class Sentinel:
-    """A line for each fold of sources, fitted on the other folds.
+    """Hold one line for each fold of sources, fitted on the other folds.
 
-    ``fold_of`` maps the digest of a source to the line that was fitted without it; ``encoder`` is
-    the fingerprint of the weights that made the features, empty where there are none.
+    ``fold_of`` maps the digest of a source to the line that was fitted without it. ``encoder`` is
+    the fingerprint of the weights that computed the features, empty if there are none.
     """
 
     reads: str
@@ -102,7 +102,7 @@ def _line(stored: Mapping[str, Any]) -> Line:
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a human score that is predicted from too little."""
+    """Describe a human score that is predicted from too little information."""
     checkpoint, found = str(options["checkpoint"]), load(str(options["sentinel"]))
     if bool(checkpoint) != bool(found.encoder):
         problem = message(

@@ -1,6 +1,6 @@
-"""Scores of a sentinel: each output by the fit that never saw its source.
+"""Score each output with the fit of a sentinel that excluded its source.
 
-That holds on every campaign; an output of a source that is new to all five fits gets their mean.
+This holds for every campaign. An output of a new source gets the mean of all fits.
 """
 
 from collections.abc import Sequence
@@ -26,12 +26,12 @@ from metrics.base import (
 from metrics.checkpoints import hashes
 from metrics.options import OptionError, precision_of
 
-# To be raised whenever a change here alters a value.
+# Increase it with every change that alters a value.
 REVISION = 2
 
 
 class TrainedSentinel(MeanOfSegments):
-    """Raises a permanent :class:`MetricError` where the sentinel belongs to other weights."""
+    """Score with a sentinel; raise a permanent :class:`MetricError` for other encoder weights."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info, path = info, str(info.option("sentinel"))
@@ -57,7 +57,7 @@ class TrainedSentinel(MeanOfSegments):
             raise MetricError(problem, permanent=True)
 
     def signature(self) -> str:
-        """Everything that changes a value."""
+        """Return everything that changes a value."""
         fields: dict[str, str | int] = {"reads": self.sentinel.reads, "sentinel": self.digest}
         if self.encoder:
             from extensions.neural.encoding import precision
@@ -68,7 +68,7 @@ class TrainedSentinel(MeanOfSegments):
 
     @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        """Return (n, 1) predicted human scores."""
+        """Return predicted human scores, (n, 1)."""
         check_inputs(self.info, inputs)
         return score_in_slices(self._score, inputs)
 
@@ -91,14 +91,14 @@ Texts = Sequence[tuple[str, str]]
 
 
 def source_digest(source: str) -> str:
-    """Return what names a source in a file that does not hold it: 16 digits of its SHA-256."""
+    """Return 16 digits of the SHA-256 of a source, which identify it in the file."""
     return sha256(source.encode()).hexdigest()[:16]
 
 
 def read_features(reads: str, texts: Texts, encoder: "SentenceEncoder | None") -> Array:
-    """Return the (n, width) features: a text's sentence vector, or three numbers of lengths.
+    """Return features, (n, width): a text's sentence vector, or three numbers of lengths.
 
-    These are ln(1 + characters) of source and of output, and the square of their difference.
+    The latter are ln(1 + characters) of source and output, and the square of their difference.
     """
     if reads == LENGTHS or encoder is None:
         sizes = np.log1p([[len(text) for text in pair] for pair in texts]).reshape(-1, 2)

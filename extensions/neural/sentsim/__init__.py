@@ -1,1 +1,1 @@
-"""SentSim: sentence similarity together with token similarity, of output and source."""
+"""Compute SentSim: sentence similarity combined with token similarity of output and source."""

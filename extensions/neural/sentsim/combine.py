@@ -1,9 +1,9 @@
-"""SentSim's combinations (Song et al. 2021) of three parts: numpy only.
+"""Combine three parts as SentSim does (Song et al. 2021). Imports only numpy.
 
-The published scores scale every part to its minimum and maximum over the test set, so that a
-segment's score depends on all other segments. Here the ranges are something that is fitted once
-and then fixed: with ranges fitted on a test set its scores are the published ones, and any other
-text is scored on the same scale.
+The published scores scale every part to its minimum and maximum over the test set, so a segment's
+score depends on all other segments. Here the ranges are fitted once and then fixed. With ranges
+fitted on a test set its scores equal the published ones, and other texts are scored on the same
+scale.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ PARTS = ("cosine", "f", "wmd")
 
 @dataclass(frozen=True)
 class Ranges:
-    """(minimum, maximum) of sentence cosine, token F1 and word mover's distance."""
+    """Hold (minimum, maximum) of sentence cosine, token F1 and word mover's distance."""
 
     cosine: tuple[float, float]
     f: tuple[float, float]
@@ -39,7 +39,7 @@ class Ranges:
 
 
 def fit(cosine: Array, f: Array, wmd: Array) -> Ranges:
-    """Return the ranges of a test set; ValueError where a part has fewer than two values."""
+    """Return the ranges of a test set; ValueError if a part has fewer than two values."""
     parts = zip(PARTS, (cosine, f, wmd), strict=True)
     return Ranges(**{part: _range(part, values) for part, values in parts})
 
@@ -57,10 +57,10 @@ def _range(part: str, values: Array) -> tuple[float, float]:
 
 
 def combine(cosine: Array, f: Array, wmd: Array, ranges: Ranges) -> Array:
-    """Return (n, 3): cosine with F1, cosine with distance, and all three.
+    """Return combinations, (n, 3): cosine with F1, cosine with distance, and all three.
 
-    exp(A') + exp(B'), exp(A') + exp(1 - W'), and their union, with v' = (v - min) / (max - min).
-    A value outside the range it was fitted on is scaled in the same way, not cut.
+    exp(A') + exp(B'), exp(A') + exp(1 - W'), and the sum of all three terms, with v' = (v - min) /
+    (max - min). Values outside the fitted range are scaled in the same way, not limited.
     """
     a = np.exp(_scale(cosine, ranges.cosine))
     b = np.exp(_scale(f, ranges.f))

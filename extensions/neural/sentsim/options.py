@@ -1,4 +1,4 @@
-"""SentSim on any two encoders. Neither Django nor torch: web and workers read it."""
+"""Describe SentSim on any two encoders. Imports neither Django nor torch."""
 
 from collections.abc import Iterator
 
@@ -32,7 +32,7 @@ def _range_options() -> Iterator[Option]:
 
 
 def find_ranges(options: Options) -> Ranges | None:
-    """Return the fitted ranges; None where all six numbers are 0, ValueError where some are."""
+    """Return the fitted ranges; None if all six numbers are 0, ValueError if only some are."""
     ends = {part: (float(options[f"{part}-min"]), float(options[f"{part}-max"])) for part in PARTS}
     if not any(value for pair in ends.values() for value in pair):
         return None
@@ -40,7 +40,7 @@ def find_ranges(options: Options) -> Ranges | None:
 
 
 def make_info(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe the parts and, where ranges are given, the three combinations."""
+    """Describe the parts and, with ranges, the three combinations."""
     is_fitted = find_ranges(options) is not None
     shown = _COMBINED if is_fitted else _RAW[:3]
     columns = (*_RAW, *_COMBINED) if is_fitted else _RAW
@@ -73,7 +73,7 @@ def make_info(name: str, label: str, options: Options) -> MetricInfo:
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a configured one; that the layer exists is read from the token encoder."""
+    """Describe a configured metric; the token encoder must have the layer."""
     check_layer(str(options["encoder"]), int(options["layer"]))
     return make_info(name, label, options)
 

@@ -1,11 +1,11 @@
-"""SentSim of outputs against sources, with exact word mover's distances.
+"""Compute SentSim of outputs against sources, with exact word mover's distances.
 
-Parts: A, cosine of two sentence vectors; B, XBERTScore's F1; W, word mover's distance over the
-same token vectors without special tokens, Euclidean, with uniform weights, not scaled to length 1;
-and the distance of mean vectors (SMD). The combinations, of parts scaled to their ranges, are
-exp(A') + exp(B'), exp(A') + exp(1 - W'), and exp(A') + exp(B') + exp(1 - W'). WMDO is
-omitted, because the counting of its chunks is not defined. A blank output or source gets A = 0,
-B = 0 and the largest W that token vectors of their lengths can have, so it is never the best.
+Parts are A, the cosine of two sentence vectors; B, the F1 of XBERTScore; W, the Euclidean word
+mover's distance over the same token vectors without special tokens, with uniform weights, not
+scaled to length 1; and the distance of mean vectors (SMD). The combinations of the scaled parts are
+exp(A') + exp(B'), exp(A') + exp(1 - W'), and exp(A') + exp(B') + exp(1 - W'). WMDO is omitted,
+because the counting of its chunks is not defined. A blank output or source gets A = 0, B = 0 and
+the largest W that token vectors of their lengths can have, so it is never the best.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,12 +35,12 @@ from metrics.base import (
 )
 from metrics.options import precision_of
 
-# To be raised whenever a change here alters a value.
+# Increase it with every change that alters a value.
 REVISION = 2
 
 
 class SentSim(OnEncoder):
-    """Both encoders, the layer and the ranges are those of the options."""
+    """Score with the encoders, the layer and the ranges of the options."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info = info
@@ -52,7 +52,7 @@ class SentSim(OnEncoder):
         self.ranges = find_ranges(dict(info.options))
 
     def signature(self) -> str:
-        """Everything that changes a value."""
+        """Return everything that changes a value."""
         ends = [getattr(self.ranges, part) for part in PARTS] if self.ranges else []
         return format_signature(
             self.info.name,
@@ -68,7 +68,7 @@ class SentSim(OnEncoder):
 
     @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        """Return (n, 4) cosine, F1, -WMD, -SMD; with ranges (n, 7), the combinations last."""
+        """Return cosine, F1, -WMD and -SMD, (n, 4); with ranges (n, 7), the combinations last."""
         check_inputs(self.info, inputs)
         return score_in_slices(self._score, inputs)
 
@@ -100,16 +100,16 @@ Array = NDArray[np.float64]
 
 
 def word_movers_distance(left: Array, right: Array) -> float:
-    """Return the exact transport cost of (m, d) onto (n, d) vectors, Euclidean, uniform weights."""
+    """Return the exact Euclidean transport cost of (m, d) onto (n, d) vectors of equal weights."""
     return transport_cost(cdist(left, right))
 
 
 def mean_distance(left: Array, right: Array) -> float:
-    """Return the Euclidean distance of the two mean vectors ("SMD")."""
+    """Return the Euclidean distance of the two mean vectors (SMD)."""
     return float(np.linalg.norm(left.mean(axis=0) - right.mean(axis=0)))
 
 
 def largest_distance(left: Array, right: Array) -> float:
-    """Return mean |x| + mean |y|, which no transport cost exceeds: the distance of a blank text."""
+    """Return mean |x| + mean |y|, the largest possible cost, as distance of a blank text."""
     lengths = [float(np.linalg.norm(vectors, axis=1).mean()) for vectors in (left, right)]
     return sum(lengths)

@@ -1,1 +1,1 @@
-"""Word mover's distance over static word vectors."""
+"""Compute word mover's distance over static word vectors."""

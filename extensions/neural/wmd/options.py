@@ -1,4 +1,4 @@
-"""Word mover's distance over vectors of files. Neither Django nor torch: the web reads it too."""
+"""Describe word mover's distance over vectors of files. Imports neither Django nor torch."""
 
 from extensions.neural.xbertscore.options import COMPARE, COMPARED, REFERENCES
 from extensions.neural.yisi.options import N_GRAM_SIZE, VECTORS, check_vectors
@@ -18,7 +18,7 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
         label,
         needs_source=compare == "source",
         needs_reference=compare == "reference",
-        queue="gpu",  # where the packages of neural metrics are, POT among them
+        queue="gpu",  # the queue whose workers have the packages of neural metrics, such as POT
         description=message(
             "wmd.about-squared",
             "1 − the squared word mover's distance of output and {compared} over aligned word "

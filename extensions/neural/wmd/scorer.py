@@ -1,9 +1,9 @@
-"""Word mover's distance over aligned static vectors (the RCSLS rows of Zhao et al. 2020).
+"""Compute word mover's distance over aligned static vectors (RCSLS in Zhao et al. 2020).
 
-Words without a vector are skipped; a word that is not in the file is tried in lower case. An
-n-gram's vector is the mean of n remaining neighbours, scaled to length 1; weights are uniform and
-the transport is exact. The score is 1 - cost. If a side has no known word, the score is the lowest
-possible one: 1 - 4 for squared, 1 - 2 for Euclidean costs.
+Words without a vector are skipped; a word that is not in the file is looked up in lower case. An
+n-gram's vector is the mean of n adjacent remaining words, scaled to length 1. Weights are uniform
+and the transport is exact. The score is 1 - cost. If a side has no known word, the score is the
+lowest possible one: 1 - 4 for squared, 1 - 2 for Euclidean costs.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from metrics.base import (
 )
 from metrics.families import references
 
-# To be raised whenever a change here alters a value.
+# Increase it with every change that alters a value.
 REVISION = 1
 Array = NDArray[np.float64]
 _NAMES = {"squared": "sqeuclidean", "euclidean": "euclidean"}
@@ -33,7 +33,7 @@ _LARGEST = {"squared": 4.0, "euclidean": 2.0}
 
 
 class WordMover(MeanOfSegments):
-    """The files, one a language, are those of the options."""
+    """Score with the files of the options, one per language."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info = info
@@ -42,7 +42,7 @@ class WordMover(MeanOfSegments):
         self.order, self.cost = int(info.option("order")), str(info.option("cost"))
 
     def signature(self) -> str:
-        """Everything that changes a value."""
+        """Return everything that changes a value."""
         shared: dict[str, str | int] = {
             "n": self.order,
             "cost": self.cost,
@@ -53,7 +53,7 @@ class WordMover(MeanOfSegments):
         return format_signature(self.info.name, side_fields(self.sides) | shared)
 
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        """Return (n, 1): 1 - cost."""
+        """Return 1 - cost, (n, 1)."""
         check_inputs(self.info, inputs)
         others = [references.others(self.info, segment) for segment in inputs]
         left = of_words((text for texts in others for text in texts), *self.sides[0])
@@ -74,7 +74,7 @@ class WordMover(MeanOfSegments):
 
 
 def ngram_vectors(vectors: Array, order: int) -> Array:
-    """Return the means of all runs of ``order`` rows at length 1; a shorter text is one run."""
+    """Return the means of ``order`` adjacent rows at length 1; a shorter text is one n-gram."""
     order = min(order, len(vectors))
     sums = sum(vectors[step : len(vectors) - order + 1 + step] for step in range(order))
     means = np.asarray(sums) / order

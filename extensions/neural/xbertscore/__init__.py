@@ -1,1 +1,1 @@
-"""XBERTScore: greedy matching of output and source under a multilingual encoder."""
+"""Compute XBERTScore: greedy matching of output and source under a multilingual encoder."""

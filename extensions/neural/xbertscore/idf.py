@@ -1,7 +1,7 @@
-"""Weights of pieces: 1, or the inverse document frequency over the sentences of a file.
+"""Compute weights of pieces: 1, or the inverse document frequency over the sentences of a file.
 
-The table belongs to a set of sentences, not to a batch: a file holds them, and its digest stands
-in the signature. So a value does not depend on what is scored with it.
+The sentences are in a file, whose digest is in the signature, so a value does not depend on the
+other texts of a batch.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ from extensions.neural.mover import idf
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights by token id; ``unseen`` is that of all others, special tokens weigh 0."""
+    """Hold weights by token id; ``unseen`` is that of all others. Special tokens have weight 0."""
 
     table: Mapping[int, float] = field(default_factory=dict)
     unseen: float = 1.0
     digest: str = ""
 
     def of(self, text: Embedded) -> torch.Tensor:
-        """Return (pieces,) float32 weights."""
+        """Return float32 weights, (pieces,)."""
         pairs = zip(text.ids, text.is_special, strict=True)
         weights = [0.0 if special else self.table.get(each, self.unseen) for each, special in pairs]
         return torch.tensor(weights)
@@ -34,7 +34,7 @@ UNIFORM = Weights()
 
 
 def load_weights(path: str, tokenizer: Any) -> Weights:
-    """Read the sentences of a file; without a path every piece weighs 1."""
+    """Read the sentences of a file; without a path every piece has weight 1."""
     if not path:
         return UNIFORM
     file = files.read(path)
@@ -42,6 +42,9 @@ def load_weights(path: str, tokenizer: Any) -> Weights:
 
 
 def fit_weights(sentences: list[list[int]], digest: str) -> Weights:
-    """Weigh a piece by ln((N + 1) / (df + 1)), df of the N sentences having it, as bert-score."""
+    """Return the weights ln((N + 1) / (df + 1)), as in bert-score.
+
+    df of the N sentences contain the piece.
+    """
     found = idf.count(sentences, digest)
     return Weights(found.values, found.unseen, digest)

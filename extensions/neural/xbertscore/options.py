@@ -1,4 +1,4 @@
-"""XBERTScore on any encoder. Neither Django nor torch: web and workers read it."""
+"""Describe XBERTScore on any encoder. Imports neither Django nor torch."""
 
 from metaeval.messages import Message, message
 from metrics.base import MetricInfo
@@ -20,7 +20,7 @@ _SIDES = (("p", "P"), ("r", "R"), ("f", "F1"))
 _SHOWN = Option(
     "measure", message("option.measure", "Measure shown"), "choice", "f", choices=("p", "r", "f")
 )
-# What the output is compared with.
+# The text that the output is compared with.
 COMPARED = {
     "source": message("compare.source", "source"),
     "reference": message("compare.reference", "reference"),
@@ -82,7 +82,7 @@ def make_info(
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a configured one; that the layer exists is read from the checkpoint."""
+    """Describe a configured metric; the checkpoint must have the layer."""
     check_layer(str(options["checkpoint"]), int(options["layer"]))
     return make_info(name, label, options)
 

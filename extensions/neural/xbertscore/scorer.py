@@ -1,10 +1,10 @@
-"""XBERTScore: BERTScore's greedy matching of an output with its source (or references).
+"""Compute XBERTScore: greedy matching of an output with its source (or references).
 
-Zhang et al. 2020, eq. 1–3, at one layer. Special tokens weigh nothing but can be matched; padding
-is never matched. Otherwise equal to bert-score 0.3.13 within 1e-5 (tests). Texts are cut to what
-the encoder takes, 512 pieces for XLM-R. A text without words scores 0 on all three values. A value
-depends on its two texts alone, never on what else is in the batch. The encoder stops at the layer,
-and its vectors are shared with every other metric on the same encoder.
+Zhang et al. 2020, eq. 1–3, at one layer. Special tokens have weight 0 but can be matched; padding
+is never matched. Otherwise equal to bert-score 0.3.13 within 1e-5 (tests). Texts are truncated to
+the limit of the encoder, 512 pieces for XLM-R. A text without words scores 0 on all three values. A
+value depends on its two texts only, not on the batch. The encoder stops at the layer, and its
+vectors are shared with all other metrics on the same encoder.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,13 +35,13 @@ from metrics.base import (
 from metrics.families import references
 from metrics.options import precision_of
 
-# To be raised whenever a change here alters a value.
+# Increase it with every change that alters a value.
 REVISION = 2
 Pair = tuple[str, str]
 
 
 class XBertScore(OnEncoder):
-    """The encoder, the layer and the idf table are those of the options."""
+    """Score with the encoder, the layer and the idf table of the options."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info = info
@@ -54,7 +54,7 @@ class XBertScore(OnEncoder):
         return encoders.get(self.info.checkpoint, precision=precision_of(self.info))
 
     def signature(self) -> str:
-        """Everything that changes a value."""
+        """Return everything that changes a value."""
         return format_signature(
             self.info.name,
             encoder_fields(self.encoder)
@@ -70,7 +70,7 @@ class XBertScore(OnEncoder):
 
     @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        """Return (n, 3): precision, recall and F1."""
+        """Return precision, recall and F1, (n, 3)."""
         check_inputs(self.info, inputs)
         return score_in_slices(self._score, inputs)
 
@@ -86,16 +86,16 @@ class XBertScore(OnEncoder):
         return references.pool(self.info, len(inputs), rows, self.match(found, pairs))
 
     def match(self, found: Mapping[str, Embedded], pairs: Sequence[Pair]) -> Scores:
-        """Return (pairs, 3) of embedded texts."""
+        """Return precision, recall and F1 of embedded texts, (pairs, 3)."""
         return match_pairs(found, pairs, self.layer, self.weights, self.encoder.budget)
 
 
 def match_pairs(
     found: Mapping[str, Embedded], pairs: Sequence[Pair], layer: int, weights: Weights, budget: int
 ) -> Scores:
-    """Return (pairs, 3) precision, recall and F1 of (output, other text) pairs at a layer.
+    """Return precision, recall and F1 of (output, other text) pairs at a layer, (pairs, 3).
 
-    ``budget`` bounds the padded tokens that are compared at a time.
+    ``budget`` limits the padded tokens that are compared at a time.
     """
     values = np.zeros((len(pairs), 3))
     lengths = np.array([max(len(found[text].ids) for text in pair) for pair in pairs], dtype=int)

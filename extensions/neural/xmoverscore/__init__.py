@@ -1,1 +1,1 @@
-"""XMoverScore: word mover distance between source and output, re-mapped, with an LM term."""
+"""Compute XMoverScore: mapped word mover's distance of source and output, with an LM term."""

@@ -1,8 +1,8 @@
-"""Linear re-mappings of an encoder's source-side vectors: fitted, stored, refused where wrong.
+"""Fit, store and check linear mappings of an encoder's source-side vectors.
 
-Zhao et al. 2020, On the limitations of cross-lingual encoders as exposed by reference-free
-machine translation evaluation, section 3.2. Pure numpy; a mapping is applied to numpy arrays and
-torch tensors alike.
+Zhao et al. 2020, On the limitations of cross-lingual encoders as exposed by reference-free machine
+translation evaluation, section 3.2. Imports only numpy; mappings apply to numpy arrays and torch
+tensors.
 """
 
 import hashlib
@@ -26,10 +26,10 @@ WEIGHTS, META = "mapping.npz", "meta.json"
 
 @dataclass(frozen=True)
 class About:
-    """What a mapping was fitted on, and so what it may be used for.
+    """Describe what a mapping was fitted on, and so where it may be used.
 
-    ``encoder`` is the checkpoint's name, ``fingerprint`` that of its weights
-    (:func:`fingerprint`), ``data_hash`` that of the fitting data. ``n_pairs`` counts vector pairs.
+    ``encoder`` is the checkpoint's name, ``fingerprint`` that of its weights (:func:`fingerprint`),
+    ``data_hash`` that of the fitting data. ``n_pairs`` counts vector pairs.
     """
 
     kind: Kind
@@ -43,7 +43,7 @@ class About:
 
 
 class Mapping:
-    """A fitted mapping: a (width, width) matrix for the CLP kinds, a (width,) vector for UMD."""
+    """Hold a mapping: a matrix (width, width) for CLP, a vector (width,) for UMD."""
 
     def __init__(self, about: About, array: Array) -> None:
         expected = 1 if about.kind.startswith("umd") else 2
@@ -55,17 +55,17 @@ class Mapping:
 
     @property
     def width(self) -> int:
-        """Numbers of a vector that it maps."""
+        """Return the width of the vectors that it maps."""
         return len(self.array)
 
     @property
     def digest(self) -> str:
-        """Sixteen characters that identify the mapping; part of signatures."""
+        """Return sixteen characters that identify the mapping in signatures."""
         text = json.dumps(asdict(self.about), sort_keys=True).encode()
         return hashlib.sha256(text + self.array.tobytes()).hexdigest()[:16]
 
     def apply(self, vectors: Any) -> Any:
-        """Map source-side vectors (n, width), numpy or torch; returns the same type."""
+        """Map source-side vectors (n, width), numpy or torch; return the same type."""
         array = vectors.new_tensor(self.array) if hasattr(vectors, "new_tensor") else self.array
         if self.about.kind == "umd-paper":
             return _remove_cosine(vectors, array)
@@ -74,11 +74,11 @@ class Mapping:
         return vectors @ array
 
     def apply_to_target(self, vectors: Any) -> Any:
-        """Map target-side vectors: as published UMD changes both sides, everything else one."""
+        """Map target-side vectors: published UMD changes both sides, the others only the source."""
         return self.apply(vectors) if self.about.kind == "umd-paper" else vectors
 
     def check(self, *, fingerprint: str, layer: int, source: str, target: str) -> None:
-        """Raise a permanent :class:`MetricError` where it was fitted for something else."""
+        """Raise a permanent :class:`MetricError` if it was fitted for something else."""
         about = self.about
         if about.fingerprint != fingerprint:
             problem = message(
@@ -143,9 +143,9 @@ def load(folder: Path) -> Mapping:
 
 
 def load_for(folder: str, model: Any, *, layer: int, source: str, target: str) -> Mapping | None:
-    """Read the mapping that an option names, None where it is empty.
+    """Read the mapping that an option names; None if the option is empty.
 
-    Raises a permanent :class:`MetricError` where it was fitted for something else.
+    Raises a permanent :class:`MetricError` if it was fitted for something else.
     """
     if not folder:
         return None
@@ -155,7 +155,7 @@ def load_for(folder: str, model: Any, *, layer: int, source: str, target: str) -
 
 
 def read_about(folder: Path) -> About:
-    """Read what a mapping was fitted for, not the mapping; errors as :func:`load`."""
+    """Read only the description of a mapping; errors as :func:`load`."""
     return _read_about(folder)[0]
 
 
@@ -183,9 +183,9 @@ def _read_about(folder: Path) -> tuple[About, str]:
 
 
 def fingerprint(model: Any) -> str:
-    """Return sixteen characters for the weights of an encoder, on any path and device.
+    """Return sixteen characters for the weights of an encoder, the same on any path and device.
 
-    From each parameter's name, shape and first 64 numbers: quick, and changed by any training.
+    Computed from each parameter's name, shape and first 64 numbers: fast, and changed by training.
     """
     digest = hashlib.sha256()
     for name, weights in sorted(model.state_dict().items()):
@@ -198,7 +198,7 @@ def fingerprint(model: Any) -> str:
 def fit(kind: Kind, about: About, source: Array, target: Array) -> Mapping:
     """Fit a mapping of rows of ``source`` (pairs, width) onto rows of ``target``.
 
-    Raises ValueError for arrays that do not fit together or too few pairs.
+    Raises ValueError for arrays of different shapes or too few pairs.
     """
     source, target = _pairs(source, target)
     about = replace(about, kind=kind, n_pairs=len(source))
@@ -217,16 +217,19 @@ def fit_clp(source: Array, target: Array) -> Array:
 
 
 def fit_clp_unconstrained(source: Array, target: Array) -> Array:
-    """Least squares, W = (XᵀX)⁻¹XᵀZ; with fewer pairs than numbers, of all solutions the least."""
+    """Return the least-squares solution W = (XᵀX)⁻¹XᵀZ.
+
+    With fewer pairs than numbers it is the solution with the smallest norm.
+    """
     source, target = _pairs(source, target)
     projection: Array = np.linalg.lstsq(source, target, rcond=None)[0]
     return projection
 
 
 def fit_umd(source: Array, target: Array) -> Array:
-    """Universal mismatch direction (eq. 6): the first right singular vector of X − Z.
+    """Return the universal mismatch direction (eq. 6): the first right singular vector of X − Z.
 
-    The paper says left, which would have one number for each pair. Its sign is free; here its
+    The paper says left, which would have one number for each pair. The sign is arbitrary; here the
     largest number is positive.
     """
     source, target = _pairs(source, target)
@@ -248,7 +251,7 @@ _FIT = {
 
 
 def _remove_cosine(vectors: Any, direction: Any) -> Any:
-    """x − cos(x, v)v, as eq. 6 is printed; a projection only where x has length one."""
+    """Return x − cos(x, v)v as printed in eq. 6; it is a projection only if x has length one."""
     lengths = (vectors**2).sum(-1) ** 0.5
     cosines = (vectors @ direction) / (lengths + (lengths == 0))
     return vectors - cosines[:, None] * direction

@@ -1,4 +1,4 @@
-"""XMoverScore's definitions and settings. Neither Django nor torch: web and workers read them."""
+"""Describe XMoverScore's definitions and options. Imports neither Django nor torch."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,15 +48,15 @@ _ZHAO = (
 
 @dataclass(frozen=True)
 class Variant:
-    """One of the definitions in circulation; ``layer`` None is the last one."""
+    """Hold one of the definitions in use; ``layer`` None is the last layer."""
 
     definition: Definition
     layer: int | None
     lm_form: Literal["log-probability", "probability"]
 
 
-# The paper does not say which pieces count nor how a distance becomes a score: both are taken
-# from the release that was published with it.
+# The paper does not define which pieces are used and how a distance becomes a score: both are
+# taken from the release published with it.
 VARIANTS: dict[str, Variant] = {
     "paper": Variant(Definition(True, "euclidean", "difference"), None, "log-probability"),
     "release-2020": Variant(Definition(True, "squared", "difference"), 12, "log-probability"),
@@ -65,7 +65,7 @@ VARIANTS: dict[str, Variant] = {
 
 
 def definition(options: Options) -> Definition:
-    """Return the definition that the options name, with what they change of it."""
+    """Return the definition that the options name, with their changes."""
     chosen = VARIANTS[str(options["definition"])].definition
     if options["distance"] != "definition":
         chosen = replace(chosen, distance=cast(Distance, options["distance"]))
@@ -73,7 +73,7 @@ def definition(options: Options) -> Definition:
 
 
 def make_info(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a score for each n, alone and, with a language model, coupled."""
+    """Describe a score for each n, alone and, with a language model, combined."""
     has_lm = bool(options["language-model"])
     keys = [str(n) for n in SIZES]
     if has_lm:
@@ -112,7 +112,7 @@ _LABELS = {
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a configured one; raise OptionError where its options do not fit together."""
+    """Describe a configured metric; raise OptionError for options that do not fit together."""
     checkpoint, layers = str(options["checkpoint"]), count_layers(str(options["checkpoint"]))
     layer = resolve_layer(options, layers)
     if layer >= layers:
@@ -146,7 +146,7 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 
 
 def resolve_layer(options: Options, layers: int) -> int:
-    """Return the layer that is used: the one given, else that of the definition."""
+    """Return the layer of the options, by default that of the definition."""
     if int(options["layer"]) >= 0:
         return int(options["layer"])
     own = VARIANTS[str(options["definition"])].layer

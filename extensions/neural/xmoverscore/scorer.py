@@ -1,18 +1,19 @@
-"""XMoverScore of outputs against sources: every n from one encoder pass, each text read once.
+"""Compute XMoverScore of outputs against sources for every n from one encoder pass.
 
-An n-gram vector is the mean of adjacent chosen pieces, brought to length one; a text with fewer
-than n pieces is one n-gram. The two special tokens take part. Equal weights and lengths are an
-assignment; everything else goes to POT's network simplex. Tests compare with POT (1e-9) and with a
-linear program. Weights by idf come from a corpus file, one sentence a line. Flow dropout of the
-2022 code drops flows below a threshold that rounding noise decides; here it is off unless set.
+An n-gram vector is the mean of adjacent chosen pieces, scaled to length one; a text with fewer than
+n pieces is one n-gram. The two special tokens are included. Problems with equal weights and lengths
+are assignments; the others use POT's network simplex. Tests compare with POT (1e-9) and with a
+linear program. Idf weights come from a corpus file with one sentence per line. The flow dropout of
+the 2022 code drops flows below a threshold that depends on rounding errors; here it is off by
+default.
 
-The language model is any causal one; ``gpt2`` in the paper. Its term is read over pieces 2, 3, …
-without a start token, cut to 1,024 pieces, and added as weight × similarity + LM weight × term. A
-text of one piece or none gets ln(vocabulary) as its mean NLL; the 2020 code gives it 0, the best
-value there is.
+Any causal language model can be used; the paper uses ``gpt2``. Its term covers pieces 2, 3, …
+without a start token, truncated to 1,024 pieces, and is added as weight × similarity + LM weight ×
+term. A text of at most one piece gets ln(vocabulary) as its mean NLL; the 2020 code gives it 0, the
+best possible value.
 
-Empty texts get the lowest score of the definition. Texts are cut to what the tokenizer states as
-its limit, 512 pieces for multilingual BERT. A mapping of another encoder, layer or direction is
+Empty texts get the lowest score of the definition. Texts are truncated to the limit of the
+tokenizer, 512 pieces for multilingual BERT. A mapping of another encoder, layer or direction is
 refused.
 """
 
@@ -34,12 +35,12 @@ from metrics import truncation
 from metrics.base import MetricInfo, Scores, SegmentInput, check_inputs, format_signature
 from metrics.options import precision_of
 
-# To be raised whenever a change here alters a value.
+# Increase it with every change that alters a value.
 REVISION = 3
 
 
 class XMoverScore(OnEncoder):
-    """Languages matter where a mapping was fitted for one direction: another one is refused."""
+    """Score texts of any languages; a mapping is refused in another direction than its own."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info, self.options = info, dict(info.options)
@@ -69,11 +70,11 @@ class XMoverScore(OnEncoder):
         if self.mapping is None:
             return states
         apply = self.mapping.apply if side == "left" else self.mapping.apply_to_target
-        # What a mapping takes away may be most of a vector: in single precision, few digits stay.
+        # A mapping may remove most of a vector, which would leave few digits in single precision.
         return cast(Tensor, apply(states.double()))
 
     def signature(self) -> str:
-        """Everything that changes a value."""
+        """Return everything that changes a value."""
         fields: dict[str, str | int] = {
             **encoder_fields(self.encoder),
             **precision.signature_fields(self.precision),
@@ -90,8 +91,10 @@ class XMoverScore(OnEncoder):
 
     @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        """Return (n, 2) unigram and bigram scores; with a language model (n, 5): both, both
-        coupled with it, and its term alone."""
+        """Return unigram and bigram scores, (n, 2).
+
+        With a language model (n, 5): both scores, both combined with its term, and the term alone.
+        """
         check_inputs(self.info, inputs)
         similarities = texts.score(self.task, [(each.source, each.hypothesis) for each in inputs])
         if self.language_model is None:

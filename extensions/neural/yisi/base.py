@@ -1,4 +1,4 @@
-"""What the three ways of comparing units share: lexical weights, n-grams, references.
+"""Share lexical weights, n-grams and references between the variants of YiSi.
 
 Raises :class:`metrics.base.MetricError` for files of sentences that cannot be read.
 """
@@ -27,13 +27,16 @@ from metrics.families import references
 Array = NDArray[np.float64]
 Cut = Callable[[str], Sequence[str]]
 Compare = Callable[[str, str], tuple[Array, Sequence[str], Sequence[str]]]
-# To be raised whenever a change here alters a value.
+# Increase it with every change that alters a value.
 REVISION = 1
 
 
 @dataclass(frozen=True)
 class Tables:
-    """Lexical weights of the text compared with and of the output; ``digest`` names their files."""
+    """Hold the lexical weights of the compared text and of the output.
+
+    ``digest`` identifies their files.
+    """
 
     other: LexicalWeights
     output: LexicalWeights
@@ -41,9 +44,10 @@ class Tables:
 
 
 def load_tables(info: MetricInfo, cut_other: Cut, cut_output: Cut) -> Tables:
-    """Learn weights from the files of the options; without files every unit weighs 1.
+    """Learn weights from the files of the options; without files every unit has weight 1.
 
-    Against references one file serves both sides unless the output has its own.
+    If outputs are compared with references, one file serves both sides unless there is one for
+    outputs.
     """
     other, output = str(info.option("weights")), str(info.option("output-weights"))
     if not other:
@@ -58,7 +62,7 @@ def load_tables(info: MetricInfo, cut_other: Cut, cut_output: Cut) -> Tables:
 
 
 class Yisi(MeanOfSegments, ABC):
-    """YiSi of outputs against sources or references; a text without units scores 0."""
+    """Compute YiSi of outputs against sources or references; a text without units scores 0."""
 
     tables: Tables
     revision = REVISION
@@ -69,14 +73,14 @@ class Yisi(MeanOfSegments, ABC):
 
     @abstractmethod
     def fields(self) -> dict[str, str | int]:
-        """What of the units changes a value."""
+        """Return the fields of a signature for the units."""
 
     @abstractmethod
     def prepare(self, outputs: Sequence[str], others: Sequence[str]) -> Compare:
-        """Return what compares (other text, output): similarities and both sides' units."""
+        """Return a function of (other text, output): similarities and both sides' units."""
 
     def signature(self) -> str:
-        """Everything that changes a value."""
+        """Return everything that changes a value."""
         shared: dict[str, str | int] = {
             "n": self.order,
             "alpha": f"{self.alpha:g}",
@@ -89,7 +93,7 @@ class Yisi(MeanOfSegments, ABC):
 
     @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
-        """Return (n, 1); see :meth:`_value` for several references."""
+        """Return scores, (n, 1); see :meth:`_value` for several references."""
         check_inputs(self.info, inputs)
         return score_in_slices(self._score, inputs)
 

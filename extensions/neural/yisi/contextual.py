@@ -1,7 +1,7 @@
-"""YiSi-1 and YiSi-2 over an encoder's pieces (Lo 2019, with contextual embeddings).
+"""Compute YiSi-1 and YiSi-2 over an encoder's pieces (Lo 2019, with contextual embeddings).
 
-Without semantic roles. Units are pieces, similarity is the cosine, at least 0. P and R are each the
-best over references, then P R / (α P + (1 − α) R).
+Semantic roles are not used. Units are pieces; similarity is the cosine, at least 0. P and R are
+each the largest over references; the score is P R / (α P + (1 − α) R).
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ REVISION = 2
 
 
 class YisiContextual(OnEncoder, Yisi):
-    """Units are pieces without special ones; encoder and layer are those of the options."""
+    """Compare pieces without special tokens, with the encoder and layer of the options."""
 
     revision = REVISION
 

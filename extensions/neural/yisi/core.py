@@ -1,4 +1,4 @@
-"""YiSi's weighted n-gram matching (Lo 2019), given similarities and lexical weights: numpy only."""
+"""Compute YiSi's weighted n-gram matching from similarities and weights (Lo 2019). Only numpy."""
 
 import math
 from collections import Counter
@@ -11,10 +11,10 @@ Array = NDArray[np.float64]
 
 
 class LexicalWeights:
-    """How much a unit says: log2(1 + (N + 1) / (c + 1)), c of the N sentences having it.
+    """Hold the weight of each unit: log2(1 + (N + 1) / (c + 1)).
 
-    A unit is looked up as it is, then lower-cased; c is 0 for one that no sentence has. Without
-    sentences every unit weighs 1.
+    c of the N sentences contain the unit. A unit is looked up as it is, then in lower case; c is 0
+    for unknown units. Without sentences every unit has weight 1.
     """
 
     def __init__(self, sentences: Iterable[Sequence[str]] | None = None) -> None:
@@ -25,7 +25,7 @@ class LexicalWeights:
             self.counts = Counter(unit for sentence in distinct for unit in sentence)
 
     def of(self, units: Sequence[str]) -> Array:
-        """Return the (n,) weights of n units."""
+        """Return the weights of n units, (n,)."""
         return np.array([self._of(unit) for unit in units], dtype=np.float64)
 
     def _of(self, unit: str) -> float:
@@ -41,8 +41,8 @@ def precision_recall(
     """Return (P, R) of an output against one other text.
 
     ``similarity`` is (m, n) ≥ 0 with the other text's units as rows and the output's as columns,
-    ``left`` (m,) and ``right`` (n,) their weights, ``order`` the size of the n-grams, lowered to
-    the shorter text. A side without units gives (0, 0).
+    ``left`` (m,) and ``right`` (n,) their weights, and ``order`` the size of the n-grams, limited
+    by the shorter text. A side without units gives (0, 0).
     """
     order = min(order, *similarity.shape)
     if order == 0:
@@ -57,7 +57,7 @@ def precision_recall(
 
 
 def combine(precision: float, recall: float, alpha: float) -> float:
-    """Return P R / (alpha P + (1 - alpha) R), 0 where either is 0: recall where alpha is 1."""
+    """Return P R / (alpha P + (1 - alpha) R); 0 if either is 0. With alpha 1 it is recall."""
     if precision <= 0 or recall <= 0:
         return 0.0
     return precision * recall / (alpha * precision + (1 - alpha) * recall)
@@ -68,7 +68,7 @@ def _sums(weights: Array, order: int) -> Array:
 
 
 def _sum_diagonals(values: Array, order: int) -> Array:
-    """Add up ``order`` entries along every diagonal: position by position of two n-grams."""
+    """Sum ``order`` entries along every diagonal, position by position of two n-grams."""
     m, n = (size - order + 1 for size in values.shape)
     shifted = (values[step : step + m, step : step + n] for step in range(order))
     return np.asarray(sum(shifted), dtype=np.float64)

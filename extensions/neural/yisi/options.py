@@ -1,4 +1,4 @@
-"""YiSi's options. Neither Django nor torch: web and workers read it."""
+"""Describe YiSi's options. Imports neither Django nor torch: web and workers read it."""
 
 from dataclasses import dataclass
 
@@ -79,7 +79,7 @@ _MATCHING = (
 
 @dataclass(frozen=True)
 class _Kind:
-    """The differences between the three families in a description."""
+    """Hold the differences between the three families in a description."""
 
     family: str
     units: Message
@@ -153,13 +153,13 @@ def make_static(name: str, label: str, options: Options) -> MetricInfo:
 
 
 def check_vectors(options: Options) -> None:
-    """Raise OptionError where vectors of the source are required and missing."""
+    """Raise OptionError if vectors of the source are required and missing."""
     if options.get("compare") == "source" and not options["source-vectors"]:
         raise OptionError(_NEEDED, "source-vectors")
 
 
 def describe(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a configured one; that the layer exists is read from the checkpoint."""
+    """Describe a configured metric; the checkpoint must have the layer."""
     check_layer(str(options["checkpoint"]), int(options["layer"]))
     return make_contextual(name, label, options)
 

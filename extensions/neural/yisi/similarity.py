@@ -1,4 +1,4 @@
-"""How alike two units are for YiSi (Lo 2019): by vectors, or by their letters."""
+"""Compute similarities of units for YiSi (Lo 2019): from vectors or from letters."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -12,15 +12,15 @@ Array = NDArray[np.float64]
 
 
 def by_vectors(left: Words, right: Words) -> Array:
-    """Return (m, n) cosines, those below 0 as 0."""
+    """Return cosines, (m, n), at least 0."""
     return np.maximum(left.unit_vectors @ right.unit_vectors.T, 0)
 
 
 def by_words(left: Words, right: Words, *, same_language: bool) -> Array:
-    """Return (m, n) floored cosines of static vectors; equal lower-cased words are 1.
+    """Return cosines of static vectors, (m, n), at least 0; equal lower-cased words have 1.
 
-    Across languages equal words count as such only where the vocabulary of one side lacks the
-    word. Other unknown words are 0.
+    Across languages, equal words have 1 only if the vocabulary of one side lacks the word. Other
+    unknown words have 0.
     """
     equal = np.array([[a.lower() == b.lower() for b in right.forms] for a in left.forms])
     counts = equal.reshape(len(left.forms), len(right.forms))
@@ -30,7 +30,7 @@ def by_words(left: Words, right: Words, *, same_language: bool) -> Array:
 
 
 def by_letters(left: Sequence[str], right: Sequence[str]) -> Array:
-    """Return (m, n) of 2 l / (|a| + |b|), l the longest common substring, lengths in bytes."""
+    """Return 2 l / (|a| + |b|), (m, n); l is the longest common substring, lengths in bytes."""
     (rows, row_of), (columns, column_of) = _distinct(left), _distinct(right)
     shares = np.empty((len(rows), len(columns)))
     for row, a in enumerate(rows):
@@ -39,7 +39,7 @@ def by_letters(left: Sequence[str], right: Sequence[str]) -> Array:
 
 
 def _distinct(words: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the words once each, and the place there of every one."""
+    """Return the distinct words, and the index of every word among them."""
     places = {word: place for place, word in enumerate(dict.fromkeys(words))}
     return list(places), np.array([places[word] for word in words], dtype=np.intp)
 

@@ -1,8 +1,8 @@
-"""YiSi-1 and YiSi-2 over words with static vectors of a file.
+"""Compute YiSi-1 and YiSi-2 over words with static vectors of a file.
 
-As over pieces, but equal lower-cased words are 1, across languages only where one side's file lacks
-the word; other unknown words are 0. A file has one ``word x1 … xd`` a line, such as fastText's
-aligned ``.vec`` (RCSLS). A word that is not there is tried in lower case.
+As over pieces, but equal lower-cased words have similarity 1; across languages only if one side's
+file lacks the word. Other unknown words have 0. A file has one line ``word x1 … xd`` per word, such
+as fastText's aligned ``.vec`` (RCSLS). A word that the file lacks is looked up in lower case.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from metrics.families.lexical.words import WordTokenizer, word_tokenizer
 
 
 class YisiStatic(Yisi):
-    """The files, one a language, and the way to cut words are those of the options."""
+    """Compare words with the files and tokenizers of the options, one file per language."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         super().__init__(info)
@@ -47,10 +47,10 @@ Side = tuple[StaticVectors, WordTokenizer]
 
 
 def load_sides(info: MetricInfo, other: str, output: str) -> tuple[Side, Side]:
-    """Return vectors and tokenizer of the text compared with, then of the output.
+    """Return vectors and tokenizer of the compared text, then of the output.
 
-    ``other`` and ``output`` are language codes. Raises a permanent :class:`MetricError` where the
-    vectors of the two files have different numbers of entries.
+    ``other`` and ``output`` are language codes. Raises a permanent :class:`MetricError` if the
+    vectors of the two files differ in width.
     """
     target = static_vectors.load(str(info.option("vectors")))
     path = "" if info.needs_reference else str(info.option("source-vectors"))
@@ -72,7 +72,7 @@ def load_sides(info: MetricInfo, other: str, output: str) -> tuple[Side, Side]:
 
 
 def side_fields(sides: tuple[Side, Side]) -> dict[str, str | int]:
-    """What of the two sides changes a value, for a signature."""
+    """Return the fields of a signature for both sides."""
     (source, cut_source), (target, cut_target) = sides
     return {
         "vectors": f"{source.digest}-{target.digest}",

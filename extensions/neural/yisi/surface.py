@@ -1,6 +1,7 @@
-"""YiSi-0: units are words, alike as far as they share letters.
+"""Compute YiSi-0: the similarity of two words depends on the letters they share.
 
-That is twice the longest common substring over both lengths, in bytes. The rest is as over pieces.
+It is twice the longest common substring divided by the sum of lengths, in bytes. The rest is as
+over pieces.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from metrics.families.lexical.words import word_tokenizer
 
 
 class Yisi0(Yisi):
-    """Against references in the target language."""
+    """Compare outputs with references in the target language."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         super().__init__(info)

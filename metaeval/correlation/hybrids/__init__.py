@@ -1,4 +1,4 @@
-"""Correlations over hybrid systems (Graham and Liu 2016) and what they tend to."""
+"""Correlations over hybrid systems (Graham and Liu 2016) and their limits."""
 
 from metaeval.correlation.hybrids.limits import hybrid_limit_intervals, hybrid_limits
 from metaeval.correlation.hybrids.sampling import HybridCorrelations, hybrid_supersample

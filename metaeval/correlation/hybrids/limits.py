@@ -42,7 +42,7 @@ STEP = 1e-4
 def hybrid_limits(
     human: ScoreMatrix, metrics: Mapping[str, ScoreMatrix], weights: ArrayLike | None = None
 ) -> FloatArray:
-    """Return what `hybrid_supersample`'s r tends to, samples x metrics, without any draw.
+    """Return the limit of `hybrid_supersample`'s r, samples x metrics, without drawing.
 
     r = sum w h'm'/k / sqrt(sum w h'^2/k . sum w m'^2/k) over the cells that the humans and every
     metric have; ' removes a segment's mean over its k systems, w is the weight of the segment.

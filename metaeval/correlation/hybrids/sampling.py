@@ -34,7 +34,7 @@ class HybridCorrelations(Result):
     r
         Pearson's r of human and metric scores over the hybrids; nan where undefined.
     limit
-        What r tends to as the number of hybrids grows: in closed form, for corpus metrics by the
+        The limit of r as the number of hybrids grows: in closed form, for corpus metrics by the
         line through their score at the mean counts (`corpus_limit`).
     between
         metrics x metrics, Pearson's r between the metrics over the hybrids (for Zou's interval

@@ -1,7 +1,7 @@
-"""Whether metrics punish short outputs as such, and quality where outputs are as short as asked.
+"""Test whether metrics penalise short outputs, and measure the quality of short enough outputs.
 
-A short translation says less, so humans like it less; a metric that agrees with them does the same.
-It punishes shortness as such where it does so beyond what humans do.
+Human scores of short translations are lower because content is missing, and so are the scores of a
+metric that agrees with humans. Only a lower score beyond that counts as a penalty for shortness.
 """
 
 from metaeval.systems.shortness.compliance import Compliance, compliance

@@ -1,8 +1,8 @@
-"""Folders that come as an archive, or as files chosen together: unpacked without trust.
+"""Unpack archives, or files chosen together, from untrusted users.
 
-Nothing is written outside the folder for it, no link is followed or made, and what is unpacked is
-counted while it is unpacked, because an archive can lie about its sizes. Only text files of the
-layout are taken; pickles are refused by name, and nothing is ever run.
+Nothing is written outside the target folder, links are neither followed nor made, and bytes are
+counted while unpacking, because an archive may state wrong sizes. Only text files of the layout are
+unpacked; pickles are refused by name, and nothing is executed.
 """
 
 import bz2
@@ -45,10 +45,10 @@ Entries = Iterable[tuple[str, BinaryIO]]
 
 @contextmanager
 def unpacked(archive: InputFile) -> Iterator[Path]:
-    """Unpack a .zip, .tar or .tar.gz for as long as it is needed; yield the folder.
+    """Unpack a .zip, .tar or .tar.gz within the context; yield the folder.
 
-    Raises ValidationError for anything else, and for an archive that is too large, damaged, or
-    holds links, paths that lead outside, or pickles.
+    Raises ValidationError for other files, and for an archive that is too large or damaged, or that
+    contains links, paths that lead outside, or pickles.
     """
     if refusal := too_large(archive.size):
         raise ValidationError(
@@ -83,7 +83,7 @@ def unpacked(archive: InputFile) -> Iterator[Path]:
 
 
 def packed(files: Iterable[tuple[str, InputFile]]) -> bytes:
-    """Return files with their relative paths as one archive, which is then treated as any other."""
+    """Return files with their relative paths as one archive, which is then unpacked like others."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for path, file in files:
@@ -93,7 +93,7 @@ def packed(files: Iterable[tuple[str, InputFile]]) -> bytes:
 
 
 def write(entries: Entries, folder: Path, top: str) -> None:
-    """Write the entries of the layout below a folder; `top` names a test set that has no name."""
+    """Write the entries of the layout to a folder; `top` is the name of an unnamed test set."""
     limit = _Limit()
     seen: Counter[str] = Counter()
     for path, stream in entries:
@@ -209,7 +209,7 @@ def _zipped(stream: BinaryIO) -> Entries:
 
 
 def _tarred(stream: object) -> Entries:
-    """Read on without ever seeking; also what is skipped counts, headers included."""
+    """Read sequentially; skipped entries and headers are counted, too."""
     with tarfile.open(fileobj=_Counted(stream), mode="r|") as archive:  # type: ignore[call-overload]
         for member in archive:
             if member.isdir():
@@ -229,7 +229,7 @@ def _tarred(stream: object) -> Entries:
 
 
 class _Counted:
-    """A stream that ends the reading where it has given too many bytes."""
+    """A stream that ends after too many bytes."""
 
     def __init__(self, stream: object) -> None:
         self.stream, self.limit = stream, _Limit()
@@ -244,6 +244,6 @@ class _Counted:
 
 
 def _stem(name: str) -> str:
-    """Return the name of an archive without what says that it is one."""
+    """Return the name of an archive without its extension."""
     plain = re.sub(r"(\.tar)?\.(zip|tgz|tar|gz|bz2|xz)$", "", Path(name).name, flags=re.IGNORECASE)
     return UNSAFE.sub("-", plain).strip(". ") or "set"

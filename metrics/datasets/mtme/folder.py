@@ -1,4 +1,4 @@
-"""Find test set and language pairs of an mt-metrics-eval folder, and the place of single files."""
+"""Find test set, language pairs and files of an mt-metrics-eval folder."""
 
 import re
 from collections import Counter
@@ -24,9 +24,9 @@ LEVELS = r"(?:sys|doc|domain|seg)"
 
 
 def find_root(folder: Path) -> Path:
-    """Return the folder of the test set: this one, or the only one below that looks like one.
+    """Return the folder of the test set: this one, or the only suitable one below.
 
-    Raises ValidationError where there is none, or more than one.
+    Raises ValidationError if there is none, or more than one.
     """
     if not folder.is_dir():
         raise ValidationError(
@@ -67,7 +67,7 @@ def _is_root(folder: Path) -> bool:
 
 
 def pairs_of(root: Path) -> list[str]:
-    """Return the language pairs of a folder, as its files are named."""
+    """Return the language pairs of a folder, from the names of its files."""
     names = {path.stem for path in _below(root, "sources", "documents")}
     names |= {path.name for path in _below(root, "system-outputs", "metric-scores")}
     names |= {path.name.split(".")[0] for path in _below(root, "human-scores", "references")}
@@ -79,7 +79,7 @@ def _below(root: Path, *parts: str) -> list[Path]:
 
 
 def is_pair(name: str) -> bool:
-    """Whether a name is that of a language pair."""
+    """Return whether a name is that of a language pair."""
     try:
         languages.split_pair(name)
     except ValueError:
@@ -90,7 +90,7 @@ def is_pair(name: str) -> bool:
 def choose_pairs(root: Path, wanted: str = "") -> list[str]:
     """Return the wanted pair, or the only one there is.
 
-    Raises ValidationError where there is no such pair, or a choice is needed.
+    Raises ValidationError if there is no such pair, or if a choice is needed.
     """
     found = pairs_of(root)
     if not found:
@@ -130,7 +130,7 @@ def choose_pairs(root: Path, wanted: str = "") -> list[str]:
 
 
 def place_of(name: str, pair: str) -> str:
-    """Return where a file stands that came without its folders, by its name alone.
+    """Return the path of a file that was sent without folders, from its name.
 
     >>> place_of("en-de.mqm.seg.score", "en-de"), place_of("BLEU-refA.sys.score", "en-de")
     ('human-scores/en-de.mqm.seg.score', 'metric-scores/en-de/BLEU-refA.sys.score')
@@ -149,6 +149,6 @@ def place_of(name: str, pair: str) -> str:
 
 
 def guess_pair(names: Iterable[str]) -> str:
-    """Return the language pair that most files are named after; nothing where none is."""
+    """Return the language pair in the names of most files; empty if there is none."""
     heads = Counter(head for name in names if is_pair(head := name.split(".")[0]))
     return min(heads, key=lambda head: (-heads[head], head), default="")

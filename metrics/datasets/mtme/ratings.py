@@ -1,10 +1,9 @@
-"""Error spans of an mt-metrics-eval folder as judgments, where nothing is lost on the way.
+"""Read error spans of an mt-metrics-eval folder as judgments, without loss.
 
-A rating file holds one rating of each output. `mqm.seg.rating` and `mqm.merged.seg.rating` belong
-to the scores `mqm`; `mqm-2` is a second rating of the same outputs, as we export it, with
-`esa-r1.seg.score` and `esa-r2.seg.score` beside them where people gave scores, and `mqm.rater1`
-those of one annotator. The files of single annotators repeat a merged file and are then
-skipped.
+A rating file contains one rating of each output. `mqm.seg.rating` and `mqm.merged.seg.rating`
+belong to the scores `mqm`; `mqm-2` is a second rating of the same outputs, as in our export, with
+scores in `esa-r1.seg.score` and `esa-r2.seg.score` if annotators gave scores, and `mqm.rater1` is
+that of one annotator. The files of single annotators repeat a merged file and are then skipped.
 """
 
 import json
@@ -54,7 +53,7 @@ class NotUsableError(MessageError):
 
 
 def by_score(evalset: EvalSet, report: Report) -> dict[str, list[str]]:
-    """Return, by the name of a human score, the names of the rating files that belong to it."""
+    """Return, by the name of a human score, the names of its rating files."""
     scored = {name for name, _ in evalset.human_scores}
     merged = {name.removesuffix(MERGED) for name in evalset.ratings if name.endswith(MERGED)}
     found: dict[str, list[str]] = {}
@@ -91,7 +90,7 @@ def _base(name: str, known: set[str]) -> str:
 
 
 def _number(name: str) -> tuple[int, str]:
-    """Put `mqm-10` behind `mqm-9`, and both behind `mqm`."""
+    """Return a key that sorts `mqm-10` after `mqm-9`."""
     found = re.search(r"-(\d+)$", name)
     return (int(found[1]) if found else 0, name)
 
@@ -116,8 +115,8 @@ class _Reading:
 def read(evalset: EvalSet, name: str, files: Sequence[str], report: Report) -> Rated:
     """Return the ratings as judgments.
 
-    Raises NotUsableError where a severity is none of the protocol's, or where annotators gave
-    scores that the folder does not say one by one.
+    Raises NotUsableError if the protocol does not have a severity, or if the folder does not
+    contain each annotator's scores.
     """
     reading = _Reading(evalset, name, ESA if ESA in name.casefold() else MQM, report)
     for number, file in enumerate(files, 1):
@@ -164,7 +163,7 @@ def _add(
 
 
 def _item(reading: _Reading, system: str, position: int, rater: str) -> int:
-    """Return the item that an annotator saw; a second look at the same output is a repeat."""
+    """Return the item that an annotator rated; a second rating of an output is a repeat."""
     first = reading.places.setdefault((system, position), len(reading.items))
     segment = reading.evalset.segments[position]
     if first == len(reading.items):
@@ -177,7 +176,7 @@ def _item(reading: _Reading, system: str, position: int, rater: str) -> int:
 
 
 def _score(reading: _Reading, system: str, position: int) -> int:
-    """Return the one score of an output: whole, from 0 to 100, by one annotator."""
+    """Return the only score of an output: a whole number from 0 to 100, by one annotator."""
     found = reading.evalset.human_scores.get((reading.scores, "seg"))
     value = float(found.values[system][position]) if found and system in found.values else -1.0
     if not (0 <= value <= 100 and value == int(value)):
@@ -210,7 +209,7 @@ def _is_nothing(error: Mapping[str, object]) -> bool:
 def _span(
     reading: _Reading, file: str, system: str, position: int, error: Mapping[str, object]
 ) -> Span | None:
-    """Return an error as a span; one without a place, or beyond the text, is marked over it all.
+    """Return an error as a span; without a position, or beyond the text, it marks the whole text.
 
     None in an empty text, where nothing can be marked.
     """

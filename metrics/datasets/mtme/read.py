@@ -1,8 +1,8 @@
-"""One language pair of an mt-metrics-eval folder as drafts.
+"""Read one language pair of an mt-metrics-eval folder as drafts.
 
-Segments are named by their number in the files, from 1. Every human score becomes a finished
-campaign: with judgments where the folder holds the ratings behind it, and with published scores
-where it does not, or where they say something else than the ratings.
+Segments are named by their number in the files, from 1. Every human score becomes a closed
+campaign: with judgments if the folder contains the ratings behind it, and with published scores if
+it does not, or if the scores differ from the ratings.
 """
 
 import re
@@ -38,12 +38,12 @@ Cells = dict[tuple[str, str], float]
 
 @dataclass(frozen=True)
 class Choice:
-    """What to take of a folder: everything unless names are given.
+    """The part of a folder to import, by default everything.
 
-    `lower` and `higher` are metrics and human scores that are stated to be better when lower or
-    higher; the layout expects that all are better when higher, and the direction of others is
-    inferred. `name` is that of the test set, else the folder's. Campaigns join the `study`, else
-    one of that name, and carry the `question`, else that of their protocol.
+    `lower` and `higher` are metrics and human scores with a stated direction. In the layout higher
+    is always better; the direction of others is inferred. `name` is that of the test set, by
+    default the folder's. `study` is the study of the campaigns, by default one of that name, and
+    `question` their question, by default that of their protocol.
     """
 
     human: Collection[str] = ()
@@ -63,7 +63,7 @@ class Choice:
 
 
 def read(folder: Path, pair: str, report: Report, choice: Choice | None = None) -> EvaluationDraft:
-    """Read a language pair; whatever is wrong goes to the report, by file and line."""
+    """Read a language pair; errors go to the report, by file and line."""
     choice = choice or Choice()
     faults: list[FormatError] = []
     wanted = None if choice.metrics is None else set(choice.metrics).__contains__
@@ -74,7 +74,7 @@ def read(folder: Path, pair: str, report: Report, choice: Choice | None = None) 
 
 
 def draft_of(evalset: EvalSet, report: Report, choice: Choice) -> EvaluationDraft:
-    """Turn what was read into drafts."""
+    """Turn the content of a folder into drafts."""
     _check_choice(evalset, report, choice)
     test_set = _test_set(evalset, choice, report)
     metrics = {name: None for name, level in evalset.metric_scores if level in ("seg", "sys")}
@@ -179,9 +179,10 @@ def reference_name(name: str) -> str:
 
 
 def _systems(evalset: EvalSet) -> list[SystemDraft]:
-    """Every system with outputs or scores; a reference that was scored is one.
+    """Return every system with outputs or scores; a reference with scores is a system.
 
-    Without any outputs, every text of a system is empty: it can be compared, but not read.
+    If there are no outputs at all, the texts of systems are empty: they can be compared, but not
+    read.
     """
     texts: dict[str, Sequence[str | None]] = dict(evalset.outputs)
     scored = [rows.values for rows in evalset.human_scores.values()]
@@ -199,7 +200,7 @@ def _systems(evalset: EvalSet) -> list[SystemDraft]:
 
 
 def _metric(evalset: EvalSet, name: str, choice: Choice, report: Report) -> MetricDraft:
-    """Return a metric's scores, without those of outputs that no system gave."""
+    """Return a metric's scores, without scores of missing outputs."""
     outputs = evalset.metric_scores.get((name, "seg"))
     systems = evalset.metric_scores.get((name, "sys"))
     rows: dict[str, list[float]] = {}
@@ -257,7 +258,7 @@ def _without_output(n: int) -> Message:
 def _campaigns(
     evalset: EvalSet, test_set: TestSetDraft, report: Report, choice: Choice
 ) -> list[CampaignDraft]:
-    """A campaign for every human score that has any of segments, systems or errors."""
+    """Return a campaign for every human score with scores of segments, systems, or errors."""
     files = ratings.by_score(evalset, report)
     has_scores = {name for name, level in evalset.human_scores if level in ("seg", "sys")}
     repeated = {
@@ -286,7 +287,7 @@ def _campaigns(
 
 
 def _warn_of_levels(evalset: EvalSet, name: str, folder: str, report: Report) -> None:
-    """Scores of documents and domains are kept nowhere here."""
+    """Warn of scores of documents and domains, which are not imported."""
     mark = "." if folder.startswith("human") else "/"
     scores = evalset.human_scores if mark == "." else evalset.metric_scores
     for level in ("doc", "domain"):
@@ -351,7 +352,7 @@ def _campaign(
 
 
 def _published(evalset: EvalSet, name: str, report: Report) -> tuple[Cells, dict[str, float]]:
-    """Return the scores of outputs, and those of systems unless they are means of the outputs'."""
+    """Return scores of outputs, and scores of systems unless they are the outputs' means."""
     segments = evalset.human_scores.get((name, "seg"))
     systems = evalset.human_scores.get((name, "sys"))
     texts = evalset.outputs or {}
@@ -388,7 +389,7 @@ def _follow(
     systems: Mapping[str, float],
     means: Mapping[tuple[str, str], float],
 ) -> bool:
-    """Whether all published scores are those of the judgments, and no score is missing there."""
+    """Return whether the published scores equal those of the judgments, and none is missing."""
     if outputs and outputs.keys() != means.keys():
         return False
     return not systems and all(

@@ -1,4 +1,4 @@
-"""Describe baselines. Neither Django nor torch: web and workers read it."""
+"""Describe baselines. Imports neither Django nor torch: web and workers read it."""
 
 from metaeval.messages import message
 from metrics.base import MetricInfo, one_measure

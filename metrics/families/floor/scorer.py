@@ -1,4 +1,4 @@
-"""Baselines: random numbers and lengths (sentinels without a model, Perrella et al. 2024)."""
+"""Compute baselines: random numbers and lengths (sentinels; Perrella et al. 2024)."""
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
@@ -19,13 +19,13 @@ REVISION = 1
 
 
 class Floor(MeanOfSegments):
-    """One number per output, by the kind of the description; languages do not matter."""
+    """Return one number per output, by the kind of the description, for any languages."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info, self.kind, self.seed = info, str(info.option("kind")), int(info.option("seed"))
 
     def signature(self) -> str:
-        """Everything that changes a value."""
+        """Return everything that changes a value."""
         fields: dict[str, str | int] = {"kind": self.kind}
         fields |= {"seed": self.seed} if self.kind == RANDOM else {}
         return format_signature(self.info.name, fields | {"revision": REVISION})

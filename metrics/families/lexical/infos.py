@@ -1,4 +1,4 @@
-"""The lexical metrics as the registry lists them. Importing this imports no scorer."""
+"""List the lexical metrics for the registry, without importing a scorer."""
 
 from itertools import product
 
@@ -52,7 +52,7 @@ def _rouge(
     units: str = "",
     label_suffix: str = "",
 ) -> MetricInfo:
-    """Precision, recall and F1 of words, word pairs and the longest common subsequence."""
+    """Return the measures: precision, recall and F1 of words, word pairs and LCS."""
     cells = list(product("12L", (("P", "p"), ("R", "r"), ("F1", "f"))))
     return MetricInfo(
         name=name,

@@ -1,4 +1,4 @@
-"""Score a lexical metric against several references one by one, instead of by its own rule."""
+"""Score a lexical metric against several references one by one, instead of with its own rule."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from metrics.families.lexical import infos
 
 
 class OneByOne(MeanOfSegments):
-    """The first reference alone keeps the metric's statistics; otherwise segments are averaged."""
+    """Average over segments; with only the first reference, use the metric's statistics."""
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info, self.base = info, str(info.option("metric"))
@@ -22,7 +22,7 @@ class OneByOne(MeanOfSegments):
         )
 
     def signature(self) -> str:
-        """That of the metric itself, and which references are read."""
+        """Return the signature of the metric, with the references that are used."""
         _, _, rest = self.inner.signature().partition("|nrefs:var|")
         return f"{self.info.name}|metric:{self.base}|nrefs:{self.info.references}|{rest}"
 

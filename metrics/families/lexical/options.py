@@ -1,4 +1,4 @@
-"""Lexical metrics that can be configured. Neither Django nor torch: web and workers read it."""
+"""Describe lexical metrics that can be configured. Imports neither Django nor torch."""
 
 from dataclasses import replace
 
@@ -42,7 +42,7 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 
 
 def describe_one_by_one(name: str, label: str, options: Options) -> MetricInfo:
-    """Describe a metric of the registry that reads references one by one."""
+    """Describe a metric of the registry that uses references one by one."""
     own = METRICS[str(options["metric"])][0]
     is_one = len(own.measures) == 1
     reading = READING_WORDS[str(options["references"])]

@@ -29,7 +29,7 @@ from metrics.base import (
 from metrics.families.lexical.sequences import lcs_length, positions
 from metrics.families.lexical.tokens import RougeTokenizer, character_tokens, rouge_tokenizer
 
-# To be raised whenever a change here alters a value.
+# Increase it with every change that alters a value.
 REVISION = 1
 
 Triple = tuple[float, float, float]

@@ -1,4 +1,4 @@
-"""The frame around sacrebleu's metrics: its statistics per segment, our scores from their sums."""
+"""Adapt sacrebleu's metrics: statistics per segment, and scores from their sums."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from metrics.base import MetricInfo, Scores, SegmentInput, check_inputs, group_b
 class SacreMetric(ABC):
     """A metric whose segment statistics come from ``scorer``, a metric object of sacrebleu.
 
-    sacrebleu returns chrF's statistics from no public method, so the three hooks that its abstract
-    base class defines for subclasses are called here; the tests hold them to ``sentence_score``
+    No public method of sacrebleu returns chrF's statistics, so the three hooks that its abstract
+    base class defines for subclasses are called here; tests compare them with ``sentence_score``
     and ``corpus_score``.
     """
 
@@ -44,7 +44,7 @@ class SacreMetric(ABC):
         return np.hstack([values, statistics]) if self.info.statistics else values
 
     def statistics(self, inputs: Sequence[SegmentInput]) -> Scores:
-        """Return (n, k) statistics, each set of references being prepared once."""
+        """Return statistics, (n, k); each set of references is prepared once."""
         rows: list[Sequence[float]] = [()] * len(inputs)
         for references, indices in group_by_references(inputs).items():
             texts = [self.scorer._preprocess_segment(text) for text in references]
@@ -55,5 +55,5 @@ class SacreMetric(ABC):
         return np.array(rows, dtype=np.float64).reshape(len(inputs), self.n_statistics)
 
     def row(self, hypothesis: str, references: dict[str, Any]) -> Sequence[float]:
-        """Statistics of one preprocessed hypothesis against prepared references."""
+        """Return the statistics of a preprocessed hypothesis against prepared references."""
         return self.scorer._compute_segment_statistics(hypothesis, references)

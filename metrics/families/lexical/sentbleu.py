@@ -26,8 +26,11 @@ from metrics.families.lexical.words import bleu_of
 
 
 class WmtSentBleu(MeanOfSegments, SacreMetric):
-    """Several references count as in BLEU, clipped by the largest count, the closest length, unless
-    the option says that they are read one by one."""
+    """Compute sentence BLEU of the WMT metrics tasks.
+
+    With several references, counts are clipped by the largest count and the closest length is used,
+    as in BLEU, unless an option uses references one by one.
+    """
 
     n_statistics = 2 + 2 * ORDER
 
@@ -38,7 +41,7 @@ class WmtSentBleu(MeanOfSegments, SacreMetric):
         super().__init__(info, self.bleu)
 
     def signature(self) -> str:
-        """Everything that changes a value."""
+        """Return everything that changes a value."""
         reading = self.info.references
         nrefs = "var" if reading == "all" else reading
         fields = {"nrefs": nrefs, "case": "lc" if self.lowercase else "mixed", "smooth": "add-one"}

@@ -1,10 +1,10 @@
-"""Bit-parallel comparison of two token sequences; Python's integers are the bit vectors."""
+"""Compare two token sequences bit-parallel, with Python's integers as bit vectors."""
 
 from collections.abc import Hashable, Sequence
 
 
 def positions(tokens: Sequence[Hashable]) -> dict[Hashable, int]:
-    """Map each token to an integer whose bit i is set where ``tokens[i]`` is that token."""
+    """Map each token to an integer in which bit i is set if ``tokens[i]`` is that token."""
     masks: dict[Hashable, int] = {}
     for index, token in enumerate(tokens):
         masks[token] = masks.get(token, 0) | 1 << index
@@ -12,10 +12,10 @@ def positions(tokens: Sequence[Hashable]) -> dict[Hashable, int]:
 
 
 def lcs_length(masks: dict[Hashable, int], size: int, tokens: Sequence[Hashable]) -> int:
-    """Length of the longest common subsequence of ``tokens`` and a sequence given by its masks.
+    """Return the length of the longest common subsequence of two sequences.
 
-    ``masks`` and ``size`` are :func:`positions` and length of the other sequence.
-    Hyyrö (2004), "Bit-parallel LCS-length computation revisited".
+    ``masks`` and ``size`` are the :func:`positions` and the length of the other sequence. Hyyrö
+    (2004), "Bit-parallel LCS-length computation revisited".
     """
     full = (1 << size) - 1
     row = full
@@ -28,10 +28,10 @@ def lcs_length(masks: dict[Hashable, int], size: int, tokens: Sequence[Hashable]
 
 
 def edit_distance(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
-    """Levenshtein distance (insertion, deletion, substitution cost 1 each).
+    """Return the Levenshtein distance (insertion, deletion and substitution cost 1 each).
 
     Myers (1999), "A fast bit-vector algorithm for approximate string matching based on dynamic
-    programming", in the form for two whole sequences of Hyyrö (2003).
+    programming", in the form of Hyyrö (2003) for two whole sequences.
     """
     if not right:
         return len(left)

@@ -1,4 +1,4 @@
-"""Which tokenizer a target language gets, for BLEU (sacrebleu's) and for ROUGE (ours)."""
+"""Choose the tokenizer of a target language, for BLEU (sacrebleu's) and for ROUGE (ours)."""
 
 import re
 from collections.abc import Callable
@@ -38,14 +38,14 @@ _UNICODE_TOKEN = regex.compile(
 
 @dataclass(frozen=True)
 class RougeTokenizer:
-    """A way to cut a text into ROUGE tokens; ``signature`` names it with all that changes it."""
+    """A function that splits a text into ROUGE tokens; ``signature`` identifies it."""
 
     signature: str
     tokenize: Callable[[str], list[str]]
 
 
 def base_language(code: str) -> str:
-    """Reduce a language code to its first subtag, two letters where a tokenizer depends on it.
+    """Return the first subtag of a language code, in the two-letter form that tokenizers use.
 
     >>> [base_language(code) for code in ("zh-Hant", "cmn", "zho_Hans", "EN_us", "de")]
     ['zh', 'zh', 'zh', 'en', 'de']

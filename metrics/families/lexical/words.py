@@ -1,4 +1,4 @@
-"""Words of a text, cut as BLEU's tokenizers cut them: for metrics that compare words."""
+"""Split a text into words as BLEU's tokenizers do, for metrics that compare words."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _NAMES = {"whitespace": "none", "13a": "13a", "characters": "char"}
 
 @dataclass(frozen=True)
 class WordTokenizer:
-    """A way to cut a text into words; ``signature`` names it."""
+    """A function that splits a text into words; ``signature`` identifies it."""
 
     signature: str
     cut: Callable[[str], str]

@@ -1,1 +1,1 @@
-"""Metrics configured, scores brought in, runs, checkpoints: one command a file."""
+"""One module per command: configure metrics, import scores, run metrics, manage checkpoints."""

@@ -54,7 +54,7 @@ class Command(BaseCommand):
     def _import_all(
         self, wanted: list[tuple[str, str]], options: dict[str, Any]
     ) -> tuple[list[str], dict[str, str]]:
-        """Go on after one that is missing or broken; return what came in and what did not."""
+        """Import all sets; continue after invalid ones. Return imported and failed sets."""
         done: list[str] = []
         failed: dict[str, str] = {}
         for name, own in wanted:
@@ -81,7 +81,7 @@ class Command(BaseCommand):
 
 
 def sentences(stored: Stored) -> Iterator[str]:
-    """Say what was stored, a line for each campaign and one for the metrics."""
+    """Return what was stored, one line per campaign and one for the metrics."""
     for each in stored.campaigns:
         what = "imported" if each.is_new else "unchanged, it was stored already"
         yield f"{each.campaign.slug}: {', '.join(map(str, each.contents))}: {what}."

@@ -73,7 +73,7 @@ class Command(BaseCommand):
             raise CommandError(f"Nothing was stored of {', '.join(failed)}.")
 
     def _import(self, root: Path, pair: str, choice: mtme.Choice, is_dry_run: bool) -> bool:
-        """Check a language pair and store it; say whether it could be."""
+        """Check a language pair and store it; return whether that succeeded."""
         report = Report()
         draft = mtme.read(root, pair, report, choice)
         described([], vars(choice), report)

@@ -101,7 +101,7 @@ class Command(BaseCommand):
         self._report([*started.runs, *started.active])
 
     def _leave(self, own: Sequence[MetricRun]) -> NoReturn:
-        """End after Ctrl-C: cancel the runs that are scored here; workers go on with others."""
+        """End after Ctrl-C: cancel the runs that are scored here; workers continue with others."""
         n_cancelled = sum(starting.cancel(run) for run in own)
         runs = pluralize(n_cancelled, "run")
         about = f" Cancelled {runs}; the scores so far stay." if n_cancelled else ""
@@ -126,7 +126,7 @@ def _warnings(run: MetricRun) -> tuple[ScoreWarning, ...]:
 
 
 class _Line:
-    """A line that is rewritten on a terminal, and written only at the end elsewhere."""
+    """A line that is rewritten on a terminal; elsewhere it is written once at the end."""
 
     def __init__(self, out: Any) -> None:
         self._out, self._is_watched = out, out.isatty()

@@ -10,9 +10,6 @@ from django.test import Client
 from django.urls import Resolver404, resolve
 
 from annotation.models import Campaign
-from tests.dashboards.outputs import make_filterable
-from tests.shared import SharedRows
-from tests.world import World
 
 NEEDS = {"extensions.studies", "extensions.comparison", "extensions.layers"}
 
@@ -69,17 +66,6 @@ def refused(page: str, text: str) -> Iterator[str]:
         if known := getattr(match.func, "takes", None):
             strangers = set(QueryDict(address.query)) - known(**match.kwargs).names
             yield from (f"{page}: {link} sends {name}" for name in strangers)
-
-
-@pytest.fixture(scope="module")
-def filterable(shared_rows: SharedRows[Campaign]) -> Iterator[int]:
-    with shared_rows(make_filterable) as made:
-        yield made.pk
-
-
-@pytest.fixture
-def campaign(filterable: int, world: World) -> Campaign:
-    return Campaign.objects.get(pk=filterable)
 
 
 def test_every_link_and_form_sends_what_is_taken(campaign: Campaign, as_researcher: Client) -> None:

@@ -70,7 +70,7 @@ def test_parts_and_recomputing_give_the_same_gradient(gradient, level, change):
 
 # Processes that hold different weights are noticed; then they train as `-m training.refreeeval`.
 # All in one group: a second one finds the keys of the first still in torchrun's store. What only
-# scikit-learn brings is never loaded (extensions.neural.encoding.sparing).
+# scikit-learn brings is never loaded (extensions.neural).
 SCRIPT = """
 import contextlib, runpy, sys, torch
 from training.contract import JobError
