@@ -13,7 +13,6 @@ from annotation.uploads.formats import (
     doccano,
     label_studio,
     mqm,
-    own,
     parallel,
     potato,
     scores,
@@ -44,6 +43,9 @@ from annotation.uploads.tables.rows import (
 )
 from metaeval.messages import message
 
+# Columns by which our own exports are recognised: no other table has them together.
+OUR_JUDGMENTS = frozenset({"is_simulated", "is_current", "z_targets", "n_columns", "sent_together"})
+OUR_SUGGESTIONS = frozenset({"judgment", "origin", "fate", "shown_start", "shown_side"})
 FORMATS = (
     Format("TMX", "`<tmx`", (TEST_SET,), parallel.read_tmx, begins=parallel.is_tmx),
     Format("XLIFF", "`<xliff`", (TEST_SET,), parallel.read_xliff, begins=parallel.is_xliff),
@@ -66,14 +68,14 @@ FORMATS = (
         "columns `is_simulated`, `is_current`, `z_targets`, `n_columns` and `sent_together`",
         (JUDGMENTS,),
         tables_of,
-        has=with_columns(*own.JUDGMENTS),
+        has=with_columns(*OUR_JUDGMENTS),
     ),
     Format(
         "our export of suggestions",
         "columns `judgment`, `origin`, `fate`, `shown_start` and `shown_side`",
         (JUDGMENTS,),
         tables_of,
-        has=with_columns(*own.SUGGESTIONS),
+        has=with_columns(*OUR_SUGGESTIONS),
     ),
     Format(
         "MQM with tags or tokens, as of Google and Marot",

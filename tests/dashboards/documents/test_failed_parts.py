@@ -133,4 +133,4 @@ def test_a_study_does_not_wait_for_what_has_failed(
     without("systems", monkeypatch)
     text = shown(as_researcher, f"{STUDY}systems/")
     assert "ZeroDivisionError" in text
-    assert "Being computed" not in text
+    assert "being computed" not in text

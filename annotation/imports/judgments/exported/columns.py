@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
-from annotation.uploads.formats import own
+from annotation.uploads.formats.registry import OUR_JUDGMENTS
 from annotation.uploads.tables.columns import Wanted
 from metaeval.files.names import NAMES
 from metaeval.messages import Message, message
@@ -110,7 +110,7 @@ def type_of(column: str) -> Type:
 
 def is_exported(columns: Iterable[str]) -> bool:
     """Return True for the columns of an export of ours."""
-    return set(columns) >= own.JUDGMENTS
+    return set(columns) >= OUR_JUDGMENTS
 
 
 def answer_field(title: str) -> str:

@@ -12,7 +12,7 @@ from annotation.models import SuggestionFate
 from annotation.prefill.suggestions import PLANTED, WITHHELD
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE, TARGET
-from annotation.uploads.formats import own
+from annotation.uploads.formats.registry import OUR_SUGGESTIONS
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.rows import Table
 from metaeval.messages import message, plural
@@ -23,7 +23,7 @@ KEY = ("campaign", "judgment")
 
 def has_suggestions(table: Table) -> bool:
     """Return True for our table of suggestions."""
-    return set(table.columns) >= own.SUGGESTIONS
+    return set(table.columns) >= OUR_SUGGESTIONS
 
 
 def add_suggestions(rows: Sequence[Row], tables: Sequence[Table], report: Report) -> None:
