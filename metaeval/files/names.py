@@ -16,7 +16,17 @@ NAMES: dict[str, tuple[str, ...]] = {
     "segment": (
         *("segment_id", "seg_id", "sid", "seg", "segid", "sent_id", "sentence_id", "sentence"),
         *("source_id", "src_id", "line_id", "key", "globalSegId", "Satz", "segmento"),
-        *("segmentnummer", "句段", "段号", "句子编号", "věta", "segment_no", "seg_no"),
+        *(
+            "sentence_pair_id",
+            "pair_id",
+            "segmentnummer",
+            "句段",
+            "段号",
+            "句子编号",
+            "věta",
+            "segment_no",
+            "seg_no",
+        ),
     ),
     # In a table that also has segments, an item is what was shown at once.
     "item": ("item_id", "itemid", "instance_id", "id", "task_item", "hit_item"),
@@ -61,6 +71,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "output": (
         *("hypothesis", "hyp", "mt", "translation", "mt_output", "system_output", "candidate"),
+        *("machine_translation", "machine_translated_text", "translated_text", "mt_text"),
         *("prediction", "target", "tgt", "target_text", "tgt_text", "output_text", "Übersetzung"),
         *("Ausgabe", "Zieltext", "traducción", "traduction", "译文", "překlad", "перевод"),
     ),

@@ -2,12 +2,15 @@
 
 import csv
 import io
+import json
 import time
+from pathlib import Path
 
 import pytest
 
 from annotation.exports import csv_lines, judgment_rows
 from annotation.exports.judgments import header_of
+from annotation.imports.judgments.segments import UNNAMED
 from annotation.models import Annotator, Campaign, Judgment, Segment, System, TestSet
 from tests.files.doors import RefusedError, case, judge, of_talks, run, texts, upload
 
@@ -391,3 +394,22 @@ def test_campaign_files_open(name: str) -> None:
 def test_a_campaign_file_of_one_segment_opens() -> None:
     run("open", case("spans/double-click-en.json"))
     assert texts(TestSet.objects.get().slug)[0][1] == "Quelle."
+
+
+def test_outputs_of_an_unnamed_system_are_stored(tmp_path: Path) -> None:
+    """As a published evaluation of one system has them: keys that say what they hold."""
+    rows = [
+        {"sentence_pair_id": key, "evaluator_id": who, "score": score, "original": f"S {key}",
+         "human_translation": f"R {key}", "machine_translation": f"M {key}"}
+        for key, scores in {"p1": (45, 52), "p2": (9, 13)}.items()
+        for who, score in zip(("e1", "e2"), scores, strict=True)
+    ]  # fmt: skip
+    path = tmp_path / "evaluation.json"
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    assert f"“{UNNAMED}”" not in judge(path, system="Ours", dry_run=True)
+    assert f"“{UNNAMED}”" in judge(path)
+    (campaign,) = Campaign.objects.all()
+    found = texts(campaign.test_set.slug)
+    assert [(key, refs, list(outputs.values())) for key, _, refs, outputs in found] == [
+        (key, {"A": f"R {key}"}, [f"M {key}"]) for key in ("p1", "p2")
+    ]

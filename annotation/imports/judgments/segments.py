@@ -12,6 +12,9 @@ from annotation.uploads.tables.pairs import Pair, of_row
 from core.languages import LanguageError
 from metaeval.messages import message, plural
 
+# The system of a table with outputs that names none.
+UNNAMED = "system"
+
 
 def read_pair(row: Row, options: Options, report: Report) -> Pair:
     """Return the languages of a row: its own, or the stated ones; empty where nothing says."""
@@ -25,11 +28,11 @@ def read_pair(row: Row, options: Options, report: Report) -> Pair:
 
 
 def fill_names(rows: Iterable[Row], options: Options, report: Report) -> None:
-    """Fill in the stated system in cells without one, and remove Appraise's suffixes of documents.
+    """Fill in the system where cells name none, and remove Appraise's suffixes of documents.
 
     Kinds become ours, including whole documents; `is_copy` marks one shown as a control item.
     """
-    marked = 0
+    marked, unnamed = 0, None
     for row in rows:
         kind = row.kind(report)
         if row.is_true("level", report):
@@ -38,11 +41,22 @@ def fill_names(rows: Iterable[Row], options: Options, report: Report) -> None:
         row.cells |= {"kind": kind.value, "level": ""}
         if not row.name("system") and options.system:
             row.cells["system"] = options.system
+        elif "output" in row.sheet.has and "system" not in row.sheet.has:
+            row.cells["system"] = UNNAMED
+            unnamed = unnamed or row.at("output")
         shown = row.name("document")
         base = shown if row.sheet.is_exported else base_document(shown, row.name("system"))
         if shown != base:
             marked += 1
             row.cells |= {"document": base, "shown_document": shown}
+    if unnamed:
+        text = message(
+            "judgments.system-unnamed",
+            "No column names the system of the outputs, so it is called “{system}”. State its name "
+            "(command line: --system; API: system).",
+            system=UNNAMED,
+        )
+        report.warn(text, unnamed)
     if marked:
         report.note(
             plural(
