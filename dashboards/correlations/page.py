@@ -135,7 +135,7 @@ def choose(document: Correlations, query: QueryDict) -> Correlations:
     found = selection.subset(document, query)
     compared, trust = document.comparison, document.trust
     if compared:
-        compared = selection.subset(compared, present(compared, query))
+        compared = selection.only(compared, {metric.key for metric in found.metrics})
     marking = marks.marking(trust, compared, correction, scope)
     shown = {metric.key: metric.label for metric in found.metrics}
     states, baseline_marks = marks.against_floor(trust, compared, shown)
@@ -263,7 +263,7 @@ def _methods(document: Correlations) -> list[Message | str]:
 
 def present(document: OfMetrics, query: QueryDict) -> QueryDict:
     """Return an address without the metrics that one campaign of a study does not have."""
-    known = {metric.key for metric in document.metrics}
+    known = {metric.key for metric in document.metrics} | {selection.EVERY}
     mine = query.copy()
     mine.setlist("metric", [key for key in query.getlist("metric") if key in known])
     return mine

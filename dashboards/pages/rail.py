@@ -5,9 +5,9 @@ of the address are kept in hidden fields.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, Protocol
 
 from django.http.request import QueryDict
 
@@ -28,6 +28,13 @@ SCORES = {
 }
 
 
+class Named(selection.OfFamily, Protocol):
+    """A metric that can be shown."""
+
+    @property
+    def label(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class Option:
     """One value of a control."""
@@ -35,6 +42,24 @@ class Option:
     value: str
     label: Message | str
     is_chosen: bool
+
+
+@dataclass(frozen=True)
+class Tick(Option):
+    """A metric; `is_usual`: it is shown unless the address names others."""
+
+    is_usual: bool
+    variants: Sequence["Tick"] = ()
+
+    @property
+    def n_shown(self) -> int:
+        """The number of its family that is shown."""
+        return self.is_chosen + sum(each.is_chosen for each in self.variants)
+
+    @property
+    def has_chosen_variant(self) -> bool:
+        """Whether another metric of its family is shown."""
+        return self.n_shown > self.is_chosen
 
 
 @dataclass(frozen=True)
@@ -66,9 +91,9 @@ class Rail:
         Lists with one choice each, and those on the tests of the question.
     scores
         The forms of the human scores.
-    metrics, is_subset
-        The metrics that can be shown, empty where the page does not take them, and whether only
-        some are chosen.
+    metrics
+        One metric of each family that can be shown, with the others of the family; empty where the
+        page does not take them.
     hidden
         The other parameters of the address.
     words
@@ -80,8 +105,7 @@ class Rail:
     controls: Sequence[Control]
     tests: Sequence[Control]
     scores: Sequence[Option]
-    metrics: Sequence[Option]
-    is_subset: bool
+    metrics: Sequence[Tick]
     hidden: Sequence[tuple[str, str]]
     words: Sequence[Message | str]
     taken: frozenset[str]
@@ -94,8 +118,12 @@ class Rail:
     @property
     def n_shown(self) -> int:
         """The number of metrics that are shown."""
-        chosen = sum(option.is_chosen for option in self.metrics)
-        return chosen if self.is_subset else len(self.metrics)
+        return sum(tick.n_shown for tick in self.metrics)
+
+    @property
+    def n_metrics(self) -> int:
+        """The number of all metrics with their variants."""
+        return sum(1 + len(tick.variants) for tick in self.metrics)
 
     @property
     def summary(self) -> list[Message | str]:
@@ -115,7 +143,7 @@ def rail_of(
     taken: frozenset[str],
     query: QueryDict,
     filters: Filters | None,
-    metrics: Sequence[tuple[str, str]],
+    metrics: Sequence[Named],
     own: frozenset[str] = frozenset(),
     usual: str = Z,
     offered: Mapping[str, Message | str] | None = None,
@@ -123,15 +151,13 @@ def rail_of(
 ) -> Rail:
     """Return the sidebar of a page that takes these parameters; its template has fields for `own`.
 
-    `metrics` are keys and labels of all metrics that the page's document could show. `usual` is the
+    `metrics` are all metrics that the page's document could show. `usual` is the
     protocol's form of the human scores, which an address need not name. `offered` are the page's
     own statistics, and `statistic` is the default one.
     """
     every = _controls(taken, query, offered or {}, statistic)
     controls = [each for each in every if each.name not in TESTS]
-    wanted = set(query.getlist("metric"))
-    ticks = [Option(key, label, not wanted or key in wanted) for key, label in metrics]
-    shown = ticks if "metric" in taken and "metric" not in own else []
+    shown = _ticks(metrics, query) if "metric" in taken and "metric" not in own else []
     names = {control.name for control in every} | own | NAMES | {"row"}
     names |= {"metric"} if shown else set()
     return Rail(
@@ -139,11 +165,32 @@ def rail_of(
         tests=[each for each in every if each.name in TESTS],
         scores=_scores(filters, usual) if filters and "scores" in taken else [],
         metrics=shown,
-        is_subset=bool(wanted),
         hidden=[(n, v) for n, values in query.lists() if n not in names for v in values],
         words=filters.words if filters else [],
         taken=taken,
     )
+
+
+def _ticks(metrics: Sequence[Named], query: QueryDict) -> list[Tick]:
+    """Return the leading metric of each family with its variants, and what the address shows."""
+    first = selection.leading(metrics)
+    usual = {metric.key for metric in first}
+    wanted = set(query.getlist("metric")) or usual
+    every = {
+        metric.key: Tick(
+            metric.key,
+            metric.label,
+            selection.EVERY in wanted or metric.key in wanted,
+            metric.key in usual,
+        )
+        for metric in metrics
+    }
+    variants = selection.folded(metrics, first)
+    return [
+        replace(every[key], variants=[every[each.key] for each in variants.get(key, ())])
+        for key in every
+        if key in usual
+    ]
 
 
 def _scores(filters: Filters, usual: str) -> list[Option]:
