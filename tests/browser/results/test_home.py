@@ -153,7 +153,8 @@ def test_controls_act_at_once_and_the_address_follows(reader: Visitor) -> None:
     expect(statistic).to_have_css("text-overflow", "ellipsis")
     expect(page.locator("h2.answer")).not_to_have_text(before)
     # The next page takes the choice along.
-    page.get_by_role("link", name="All metrics").click()
+    pages = page.get_by_role("navigation", name="Pages")
+    pages.get_by_role("link", name="Metrics", exact=True).click()
     page.wait_for_url("**/correlations/?**statistic=limit**")
     assert "scores=raw" in page.url
 
