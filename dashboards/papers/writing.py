@@ -56,9 +56,10 @@ def _heads(row: Row, table: Table) -> SafeString:
         found.append(("span" if cell.span > 1 else align, cell.span, cell.text))
         at += cell.span
     # A header without a text is an empty cell.
-    heads = '<th scope="col" class="{}" colspan="{}">{}</th>'
+    named = '<th scope="col" class="{}" colspan="{}">{}</th>'
     empty = '<td class="{}" colspan="{}">{}</td>'
-    return SafeString("").join(format_html(heads if each[2] else empty, *each) for each in found)
+    cells = ((format_html(named if each[2] else empty, *each),) for each in found)
+    return format_html_join("", "{}", cells)
 
 
 def _row(row: Row, table: Table) -> tuple[SafeString, SafeString]:
