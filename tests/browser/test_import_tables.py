@@ -30,6 +30,7 @@ def test_from_the_file_to_the_campaign(visitor: Callable[..., Visitor], tmp_path
     someone.enter("admin")
     page = someone.open("/campaigns/import/")
     fits(page)
+    page.get_by_role("heading", name="A table of judgments").click()
     card = page.get_by_role("form", name="A table of judgments")
     card.get_by_label("Tables", exact=True).set_input_files(path)
     card.get_by_label("Source language").fill("de")

@@ -38,6 +38,7 @@ def fill(page: Page, table: Path) -> None:
     page.get_by_label("Name").fill("Haus")
     page.get_by_label("Source language").fill("German")
     page.get_by_label("Target language").fill("Englsh")
+    page.locator("summary", has_text="Description").click()
     page.get_by_label("Description").fill("By hand")
     page.get_by_label("Tables", exact=True).set_input_files(table)
     page.get_by_role("button", name="Check the files").click()
