@@ -64,11 +64,15 @@ class Tick(Option):
 
 @dataclass(frozen=True)
 class Control:
-    """One control: a list of options, in groups where `groups` names them."""
+    """One control: a list of options, in groups where `groups` names them.
+
+    `about` explains the chosen one in a line.
+    """
 
     name: str
     label: Message
     groups: Sequence[tuple[Message | str, Sequence[Option]]]
+    about: Message | None = None
 
     @property
     def options(self) -> list[Option]:
@@ -231,7 +235,7 @@ def _question(taken: frozenset[str], query: QueryDict) -> list[Control]:
         return []
     found, key = asked.statistic, asked.statistic.key
     levels: list[tuple[Message | str, Sequence[Option]]] = [
-        (level, [Option(one.key, one.label, one.key == key) for one in same])
+        (level, [Option(one.key, one.short, one.key == key) for one in same])
         for level, same in groupby(statistics.STATISTICS.values(), key=lambda s: s.level)
     ]
     groupings = {name: statistics.GROUPINGS[name] for name in found.groupings}
@@ -253,7 +257,13 @@ def _question(taken: frozenset[str], query: QueryDict) -> list[Control]:
         ),
     ]
     others = [one for one in others if one.name in taken and len(one.options) > 1]
-    return [Control("statistic", STATISTIC, levels), *others]
+    about = message(
+        "control.about-statistic",
+        "{statistic}. {about}",
+        statistic=found.label,
+        about=found.about,
+    )
+    return [Control("statistic", STATISTIC, levels, about), *others]
 
 
 def _one(name: str, label: Message, values: Any, chosen: str | None) -> Control:

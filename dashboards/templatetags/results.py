@@ -119,6 +119,13 @@ def n_folded(context: dict[str, Any]) -> int:
     return len(document.all_metrics) - len(document.metrics)
 
 
+@register.simple_tag(takes_context=True)
+def floors_differ(context: dict[str, Any]) -> bool:
+    """Return whether marks against the baselines distinguish metrics; a sentence has them all."""
+    rows = context["document"].rows
+    return len({row.floor for row in rows if row.kind == "metric"}) > 1
+
+
 @register.inclusion_tag("dashboards/_ticks.html")
 def ticks(axis: Axis) -> dict[str, Any]:
     """Return the numbers under a panel."""
