@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from annotation.filters import OUT
 from annotation.filters.chosen import excluded_annotators
 from annotation.filters.systems import chosen_systems
 from annotation.quality.agreement import N_RESAMPLES as AGREEMENT_RESAMPLES
 from dashboards.bundle.content import Content
-from dashboards.comparisons.document import measured
-from dashboards.comparisons.selection import leading
+from dashboards.comparisons.selection import leading_keys
 from dashboards.comparisons.statistics import Question
 from dashboards.spans.document import N_RESAMPLES as SPAN_RESAMPLES
 from dashboards.systems.document import N_RESAMPLES
@@ -24,6 +21,7 @@ from metaeval.commands import run_command
 from metaeval.messages import Message, message
 from metaeval.replication import plain
 from metaeval.replication.questions import N_HYBRIDS, can_answer
+from metaeval.replication.questions.statistics import SEGMENT
 from metaeval.scores.human_systems import looks_human
 
 
@@ -150,9 +148,8 @@ def _shown(content: Content, question: Question) -> list[str]:
     """Return the metrics that pages show for the same choices; empty for all."""
     wanted = content.filters.metric.split()
     if not wanted:
-        values = np.full(len(content.measures), np.nan)
-        metrics = measured(content.panel, question, values)
-        wanted = [metric.key for metric in leading(metrics)]
+        is_over_segments = question.statistic.level == SEGMENT
+        wanted = leading_keys(content.measures, is_over_segments=is_over_segments)
     found = [key for key in wanted if key in content.measures]
     return [] if len(found) == len(content.measures) else found
 

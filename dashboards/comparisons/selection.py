@@ -18,10 +18,11 @@ from metaeval.messages import Message, message
 from metaeval.replication import questions
 from metaeval.replication.questions import ALPHA, CORRECTIONS, SCOPES
 from metaeval.significance import rank_clusters
+from metrics.scores import MeasureScores
 
 __all__ = ["ALPHA", "BOUNDS", "CORRECTIONS", "EVERY", "SCOPES", "adjusted", "array", "by_value",
-           "folded", "leading", "level", "listed", "one_of", "only", "shows_bounds", "standing",
-           "subset"]  # fmt: skip
+           "folded", "leading", "leading_keys", "level", "listed", "one_of", "only",
+           "shows_bounds", "standing", "subset"]  # fmt: skip
 
 BOUNDS = {
     "hidden": message("bounds.hidden", "not shown"),
@@ -61,6 +62,24 @@ def leading(metrics: Iterable[F]) -> list[F]:
         if metric.is_leading and not first.is_leading:
             found[family] = metric
     return list(found.values())
+
+
+@dataclass(frozen=True)
+class _OfFamily:
+    key: str
+    family: str
+    is_leading: bool
+
+
+def leading_keys(
+    measures: Mapping[str, MeasureScores], *, is_over_segments: bool = False
+) -> list[str]:
+    """Return the keys of the leading measures of all families."""
+    found = (
+        _OfFamily(key, each.family_of(is_over_segments=is_over_segments), each.is_leading)
+        for key, each in measures.items()
+    )
+    return [each.key for each in leading(found)]
 
 
 def folded(metrics: Sequence[F], shown: Iterable[F]) -> dict[str, list[F]]:

@@ -23,7 +23,7 @@ from dashboards.pages.page import Page
 from dashboards.papers import latex
 from dashboards.trust import marks
 from metaeval.messages import Message, message, truncated
-from metrics.base import MetricInfo
+from metrics.base import IMPORTED, MetricInfo
 from metrics.catalogue import infos
 from metrics.runs.starting import refusals_for
 
@@ -176,6 +176,7 @@ def context(request: HttpRequest, campaign: Campaign, document: Correlations) ->
         "chart": chart([row for row in document.rows if row.value is not None][:LEADING]),
         "columns": _columns(document),
         "counts": sorted({row.n for row in document.rows if row.kind == METRIC}),
+        "has_imported": any(row.origin == IMPORTED for row in document.rows),
         "has_intervals": any(metric.low is not None for metric in document.metrics),
         "startable": startable,
         "refused": refused,

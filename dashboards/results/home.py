@@ -343,6 +343,7 @@ def _lines(
             p=better.get(metric.key),
             other=second.mark(metric.key),
             floor=states.get(metric.key, ""),
+            origin=metric.origin,
         )
         for metric in table.metrics
     ]
