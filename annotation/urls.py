@@ -24,6 +24,8 @@ urlpatterns = [
     path("", home.home, name="home"),
     path("glossary/", home.glossary, name="glossary"),
     path("account/", accounts.own_account, name="own-account"),
+    path("account/tokens/", accounts.token_make, name="token-make"),
+    path("account/tokens/<int:pk>/revoke/", accounts.token_revoke, name="token-revoke"),
     path("accounts/", accounts.account_list, name="accounts"),
     path("accounts/<int:pk>/", accounts.account_detail, name="account"),
     *(

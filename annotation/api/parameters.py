@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from annotation.filters import FilterError
 from annotation.filters.choice import LISTS
+from annotation.models import ApiToken
 from annotation.web.parameters import Parameters
 
 Texts = Mapping[str, str]
@@ -57,9 +58,10 @@ class TakesParameters(APIView):
     """First base of every view set: answer 400 to unknown parameters and to a FilterError.
 
     `takes` has the parameters and their meanings by action; `paged` are the actions that answer in
-    pages.
+    pages. `scope` is what a token needs for changes.
     """
 
+    scope: ClassVar[str] = ApiToken.Scope.ANNOTATE_ADMIN
     takes: ClassVar[Mapping[str, Texts]] = {}
     paged: ClassVar[tuple[str, ...]] = ("list",)
     schema = ParameterSchema()

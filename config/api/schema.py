@@ -31,7 +31,8 @@ PROBLEMS: Document = {
 }
 BY_STATUS = {
     "400": ("Problems", "The request cannot be read, or cannot be done."),
-    "403": ("Refusal", "Nobody is signed in, or the account lacks the role."),
+    "401": ("Refusal", "Nobody is signed in, or the token is not valid."),
+    "403": ("Refusal", "The account lacks the role, or the token the scope."),
     "404": ("Refusal", "There is no such resource, or the account may not see it."),
     "406": ("Refusal", "The answer is available as JSON only."),
     "507": ("Refusal", "A disk of the server, or its database, is full."),

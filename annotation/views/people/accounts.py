@@ -8,7 +8,7 @@ from django.contrib.auth import login, update_session_auth_hash
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -19,10 +19,17 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import ANNOTATOR, is_site_admin, signed_in, site_admin_required
-from annotation.accounts import managing
+from annotation.access import (
+    ANNOTATOR,
+    is_researcher,
+    is_site_admin,
+    researcher_required,
+    signed_in,
+    site_admin_required,
+)
+from annotation.accounts import managing, tokens
 from annotation.entry import throttle
-from annotation.forms.access import AccountMailForm, InviteForm, RolesForm
+from annotation.forms.access import AccountMailForm, InviteForm, RolesForm, TokenForm
 from annotation.models import AccountLink
 from annotation.notifications import letters as mails
 from annotation.web.appearance import choices
@@ -196,14 +203,53 @@ def own_account(request: HttpRequest) -> HttpResponse:
             request, _("Your password has been changed. Other browsers have been signed out.")
         )
         return redirect("own-account")
+    return _own(request, form)
+
+
+def _own(
+    request: HttpRequest, form: Any, token_form: TokenForm | None = None, token: str = ""
+) -> HttpResponse:
+    """Show one's own account, with a refused form or, once, a new token."""
+    user = signed_in(request)
+    has_tokens = is_researcher(user) and user.has_usable_password()
     context = {
         "form": form,
         "held": [ROLE_NAMES.get(group.name, group.name) for group in user.groups.all()],
         "is_site_admin": is_site_admin(user),
         "choices": choices(request),
+        "has_tokens": has_tokens,
+        "tokens": user.api_tokens.filter(revoked_at=None) if has_tokens else (),
+        "token_form": token_form or TokenForm(user=user),
+        "token": token,
     }
-    status = 422 if form is not None and form.errors else 200
-    return render(request, "accounts/own.html", context, status=status)
+    status = 422 if any(each is not None and each.errors for each in (form, token_form)) else 200
+    response = render(request, "accounts/own.html", context, status=status)
+    if token:
+        response["Cache-Control"] = "no-store"
+    return response
+
+
+@researcher_required
+@require_POST
+def token_make(request: HttpRequest) -> HttpResponse:
+    """Make a token for programs and show it, once."""
+    user = signed_in(request)
+    if not user.has_usable_password():
+        raise PermissionDenied
+    password_form = _described(PasswordChangeForm(user))
+    form = TokenForm(request.POST, user=user)
+    if not form.is_valid():
+        return _own(request, password_form, form)
+    return _own(request, password_form, token=tokens.make(user=user, **form.cleaned_data))
+
+
+@researcher_required
+@require_POST
+def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    """Revoke one's own token."""
+    if tokens.revoke(user=signed_in(request), pk=pk):
+        messages.success(request, _("The token has been revoked. Programs can no longer use it."))
+    return redirect("own-account")
 
 
 def _described(form: Any) -> Any:

@@ -13,7 +13,7 @@ LISTS = ["test-sets", "campaigns", "judgments", "runs"]
 @pytest.mark.parametrize("name", LISTS)
 def test_roles(world: World, client: Client, name: str) -> None:
     address = f"/api/{name}/"
-    assert client.get(address).status_code == 403
+    assert client.get(address).status_code == 401
     client.force_login(world.annotators[0])
     assert client.get(address).status_code == 403
     client.force_login(world.researcher)
