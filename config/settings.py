@@ -282,6 +282,7 @@ REST_FRAMEWORK = {
     # The only version; otherwise any `?version=` would become part of a header of the schema.
     "ALLOWED_VERSIONS": [API_VERSION],
     "PAGE_SIZE": 100,
+    "EXCEPTION_HANDLER": "annotation.api.parameters.answer_exception",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Touchstone",

@@ -78,23 +78,11 @@ class RefusedSerializer(serializers.Serializer[object]):
     problems = ProblemSerializer(many=True, required=False)
 
 
-class TooLargeSerializer(serializers.Serializer[object]):
-    """The body is larger than imports may be; nothing was read."""
-
-    error = serializers.CharField()
-
-
-class DeniedSerializer(serializers.Serializer[object]):
-    """Why a request was refused."""
-
-    detail = serializers.CharField()
-
-
 REFUSALS: dict[int, Any] = {
-    400: OpenApiResponse(RefusedSerializer, "Nothing was stored: every error with its place."),
-    403: OpenApiResponse(DeniedSerializer, "Only campaign admins import."),
-    413: OpenApiResponse(TooLargeSerializer, "The body is too large."),
-    415: OpenApiResponse(DeniedSerializer, "The body is not a multipart form."),
+    400: OpenApiResponse(None, "Nothing was stored: every error with its place."),
+    403: OpenApiResponse(None, "Only campaign admins import."),
+    413: OpenApiResponse(None, "The body is too large."),
+    415: OpenApiResponse(None, "The body is not a multipart form."),
 }
 
 

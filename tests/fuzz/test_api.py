@@ -24,7 +24,7 @@ from tests.fuzz.places import Places, make_places
 from tests.fuzz.requests import Case, Record, send
 
 # What a method that is not in the schema, or no operation at all, may be answered.
-OTHERWISE = {200, 301, 400, 403, 404, 405, 406, 415}
+OTHERWISE = {200, 301, 400, 401, 403, 404, 405, 406, 415}
 
 
 @pytest.fixture
