@@ -178,13 +178,23 @@ class FlagsSerializer(serializers.Serializer[object]):
     skip = serializers.ListField(child=serializers.ChoiceField(choices=list(KINDS)), required=False)
 
 
-def refusal(sentence: str, problems: list[Problem]) -> Response:
+def refusal(
+    sentence: str, problems: list[Problem], code: int = status.HTTP_400_BAD_REQUEST
+) -> Response:
     """Return the response to an import that cannot be stored."""
     data = RefusedSerializer({"error": sentence, "problems": problems[:MAX_PROBLEMS]}).data
-    return Response(data, status=status.HTTP_400_BAD_REQUEST)
+    return Response(data, status=code)
 
 
-def _problems_of(
+def unless_too_large(request: Request) -> Response | None:
+    """Return the refusal of a body that is too large; such a body is never read."""
+    if not is_too_large(request._request):
+        return None
+    refused = {"error": too_large_sentence().text}
+    return Response(refused, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
+
+
+def problems_of_forms(
     form: Mapping[str, Iterable[ValidationError]], flags: Mapping[str, Iterable[object]]
 ) -> list[Problem]:
     """Return the errors of a form and of a serializer as problems of their fields."""
@@ -216,16 +226,15 @@ class ImportView(TakesParameters):
 
     def take(self, request: Request) -> Response:
         """Read what was sent and, unless this is a dry run, store it."""
-        if is_too_large(request._request):
-            refused = {"error": too_large_sentence().text}
-            return Response(refused, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
+        if (refused := unless_too_large(request)) is not None:
+            return refused
         flags = FlagsSerializer(data=request.POST)
         flags.is_valid()
         given = request.POST.copy()
         given["ends_included"] = str(flags.validated_data.get("ends_included", False))
         form = self.form(given, request.FILES)
         form.prefix = None  # the page has several forms, a program sends one
-        if wrong := _problems_of(form.errors.as_data(), flags.errors):
+        if wrong := problems_of_forms(form.errors.as_data(), flags.errors):
             return refusal("The request cannot be read.", wrong)
         reading, report = sources.check(form.sent(), request.user)
         if report.errors:

@@ -19,6 +19,7 @@ from annotation.web.parameters import Parameters
 from annotation.web.problem_details import CONTENT_TYPE, problem_details
 
 Texts = Mapping[str, str]
+# Of `annotation.api.pages.StrictPagination`.
 PAGING = ("limit", "offset")
 LEAVING_OUT: Texts = {
     "without": "An annotator to exclude, by public name or id.",
@@ -85,7 +86,8 @@ class TakesParameters(APIView):
         super().initial(request, *args, **kwargs)
         action = getattr(self, "action", None) or ""
         is_paged = action in self.paged and getattr(self, "paginator", None) is not None
-        names = {*self.takes.get(action, {}), *(PAGING if is_paged else ())}
+        paging = getattr(getattr(self, "paginator", None), "parameters", PAGING) if is_paged else ()
+        names = {*self.takes.get(action, {}), *paging}
         Parameters(frozenset(names)).check(request.query_params)
         if has_key(request):
             self.repeatable = Repeatable(request)

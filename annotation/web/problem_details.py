@@ -64,6 +64,8 @@ def _errors(refusal: Any, fields: Mapping[str, Any]) -> Iterator[dict[str, Any]]
     for each in fields.get("problems") or ():
         if each["severity"] == "error":
             yield {"detail": each["text"]} | {name: each[name] for name in OF_PROBLEM}
+    if fields.get("problems"):
+        return  # what fields of the request say is the same
     for each in fields.get("messages") or ():
         known = {"code": each["code"], "parameters": each["parameters"]}
         yield {"field": "", "detail": each["text"]} | known

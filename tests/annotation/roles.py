@@ -36,6 +36,12 @@ def run(done: int = 302) -> tuple[Statuses, Statuses]:
     return table, hidden(table)
 
 
+def run_api(done: int) -> tuple[Statuses, Statuses]:
+    """A change to a campaign by the API."""
+    table, private = run(done)
+    return table | {"anonymous": 401}, private | {"anonymous": 401}
+
+
 CAMPAIGN = (READ, hidden(READ))
 NOTHING_THERE = each(anonymous=302, annotator=403, readers=404)
 UNNAMED = each(anonymous=302, annotator=403, readers=400)
@@ -256,6 +262,17 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "api-campaign-list": ("GET", API, API),
     "api-campaign-detail": ("GET", *CAMPAIGN_API),
     "api-campaign-file": ("GET", *CAMPAIGN_API),
+    **{f"api-{name}-list": ("GET", *CAMPAIGN_API) for name in ("people", "links", "members")},
+    "api-campaign-open": ("POST", *run_api(409)),
+    "api-campaign-close": ("POST", *run_api(200)),
+    "api-people-exclude": ("POST", *run_api(400)),
+    "api-people-include": ("POST", *run_api(400)),
+    "api-people-reassign": ("POST", *run_api(409)),
+    "api-people-renew": ("POST", *run_api(200)),
+    "api-people-revoke": ("POST", *run_api(200)),
+    "api-links-revoke": ("POST", *run_api(200)),
+    # The page has removed the member before.
+    "api-members-detail": ("DELETE", *run_api(404)),
     "api-judgment-list": ("GET", API, API),
     "jobs": ("GET", READ, READ),
     "job": ("GET", READ, READ),
@@ -303,6 +320,7 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "api-metric-import-detail": ("GET", API, API),
     "api-import-judgments": ("POST", *[IMPORTS] * 2),
     "api-import-human-scores": ("POST", *[IMPORTS] * 2),
+    "api-import-metric-spans": ("POST", *[IMPORTS] * 2),
     "api-mtme-import-list": ("GET", API, API),
     "api-mtme-import-detail": ("GET", *[API | dict.fromkeys(NOT_THEIRS, 404)] * 2),
     "api-dataset-import-list": ("GET", API, API),

@@ -2,6 +2,20 @@
 
 ADMIN, SCORE, SITE = "annotate-admin", "score", "site"
 CHANGES = {
+    "POST /api/test-sets/": ADMIN,
+    "POST /api/campaigns/": ADMIN,
+    "POST /api/campaigns/{slug}/open/": ADMIN,
+    "POST /api/campaigns/{slug}/close/": ADMIN,
+    "POST /api/campaigns/{slug}/people/": ADMIN,
+    "POST /api/campaigns/{slug}/people/{id}/exclude/": ADMIN,
+    "POST /api/campaigns/{slug}/people/{id}/include/": ADMIN,
+    "POST /api/campaigns/{slug}/people/{id}/reassign/": ADMIN,
+    "POST /api/campaigns/{slug}/people/{id}/renew/": ADMIN,
+    "POST /api/campaigns/{slug}/people/{id}/revoke/": ADMIN,
+    "POST /api/campaigns/{slug}/links/": ADMIN,
+    "POST /api/campaigns/{slug}/links/{id}/revoke/": ADMIN,
+    "POST /api/campaigns/{slug}/members/": ADMIN,
+    "DELETE /api/campaigns/{slug}/members/{id}/": ADMIN,
     "POST /api/test-sets/{slug}/human-systems/": ADMIN,
     "POST /api/imports/judgments/": ADMIN,
     "POST /api/imports/human-scores/": ADMIN,
@@ -12,6 +26,7 @@ CHANGES = {
     "POST /api/runs/": SCORE,
     "POST /api/runs/{id}/cancel/": SCORE,
     "POST /api/imports/metric-scores/": SCORE,
+    "POST /api/imports/metric-spans/": SCORE,
     "POST /api/imports/metric-scores/{id}/withdraw/": SCORE,
     "POST /api/corpora/": SCORE,
     "POST /api/jobs/": SCORE,
