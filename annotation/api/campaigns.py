@@ -306,7 +306,8 @@ class CampaignViewSet(OfCampaign, viewsets.ReadOnlyModelViewSet[Campaign]):
         return self._answer(request, opened, [], is_dry_run=sent.validated_data["dry_run"])
 
     def _from_file(self, request: Request) -> Response:
-        data = {name: request.data.get(name) for name in request.data}
+        form: Any = request.data
+        data = {name: form.get(name) for name in form}
         data["media"] = request.FILES.getlist("media")
         sent = CampaignFileRequestSerializer(data=data)
         sent.is_valid(raise_exception=True)

@@ -69,12 +69,13 @@ class CursorPagination(StrictPagination):
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> Any:
         """Return the rows of a page."""
+        rows: list[Any]
         after = _whole(request, "cursor", least=0, most=LARGEST_KEY)
         if after is not None and self.offset_query_param in request.query_params:
             raise ValidationError({"cursor": ["Send cursor or offset, not both."]})
         if after is None:
-            rows = super().paginate_queryset(queryset, request, view)
-            has_next = bool(rows) and self.offset + len(rows) < self.count
+            rows = super().paginate_queryset(queryset, request, view) or []
+            has_next = bool(rows) and (self.offset or 0) + len(rows) < (self.count or 0)
         else:
             limit = self.get_limit(request) or 0
             self.request, self.count, self.limit, self.offset = request, None, limit, 0
@@ -86,7 +87,7 @@ class CursorPagination(StrictPagination):
 
     def get_next_link(self) -> str | None:
         """Return the address of the next page, by cursor."""
-        if self.after is None:
+        if self.after is None or self.request is None:
             return None
         address = self.request.build_absolute_uri()
         address = remove_query_param(address, self.offset_query_param)

@@ -109,7 +109,7 @@ class UploadRequestSerializer(serializers.Serializer[object]):
     source_language = serializers.CharField(help_text="zh, Chinese or 中文")
     target_language = serializers.CharField()
     description = serializers.CharField(required=False, allow_blank=True)
-    source = serializers.FileField(required=False, help_text="one segment per line")
+    source = serializers.FileField(required=False, help_text="one segment per line")  # type: ignore[assignment]
     references = serializers.ListField(child=serializers.FileField(), required=False)
     documents = serializers.FileField(required=False, help_text="one id per line of the source")
     systems = serializers.ListField(child=serializers.FileField(), required=False)

@@ -22,12 +22,10 @@ from metrics.api.spans import MetricSpansView
 router = DefaultRouter()
 router.register("test-sets", TestSetViewSet, basename="api-testset")
 router.register("campaigns", CampaignViewSet, basename="api-campaign")
-for name, viewset in (
-    ("people", PersonViewSet),
-    ("links", AccessLinkViewSet),
-    ("members", MemberViewSet),
-):
-    router.register(f"campaigns/(?P<slug>[^/.]+)/{name}", viewset, basename=f"api-{name}")
+OF_CAMPAIGN = "campaigns/(?P<slug>[^/.]+)"
+router.register(f"{OF_CAMPAIGN}/people", PersonViewSet, basename="api-people")
+router.register(f"{OF_CAMPAIGN}/links", AccessLinkViewSet, basename="api-links")
+router.register(f"{OF_CAMPAIGN}/members", MemberViewSet, basename="api-members")
 router.register("judgments", JudgmentViewSet, basename="api-judgment")
 router.register("runs", RunViewSet, basename="api-run")
 router.register("metrics", MetricViewSet, basename="api-metric")

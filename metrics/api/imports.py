@@ -162,11 +162,10 @@ class MetricImportViewSet(OfTestSetViewSet):
         files = [InputFile.sent(file) for file in given["files"]]
         checked = check(given["test_set"], files, _choices(given))
         if errors := checked.report.errors:
+            problems: Any = checked.report.problems[:MAX_PROBLEMS]
             data = {
                 "files": [str(problem) for problem in errors],
-                "problems": ProblemSerializer(
-                    checked.report.problems[:MAX_PROBLEMS], many=True
-                ).data,
+                "problems": ProblemSerializer(problems, many=True).data,
             }
             return Response(data, status=status.HTTP_400_BAD_REQUEST)
         if given["dry_run"]:

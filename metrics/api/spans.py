@@ -7,7 +7,6 @@ from django.core.exceptions import ValidationError
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.parsers import MultiPartParser
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -84,7 +83,7 @@ class MetricSpansView(TakesParameters):
     """Tables of error spans."""
 
     scope: ClassVar[str] = ApiToken.Scope.SCORE
-    permission_classes: ClassVar[tuple[type[BasePermission], ...]] = (MayImport,)
+    permission_classes = (MayImport,)
     parser_classes = (MultiPartParser,)
 
     @extend_schema(

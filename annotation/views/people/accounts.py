@@ -8,7 +8,7 @@ from django.contrib.auth import login, update_session_auth_hash
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -23,11 +23,10 @@ from annotation.access import (
     ANNOTATOR,
     is_researcher,
     is_site_admin,
-    researcher_required,
     signed_in,
     site_admin_required,
 )
-from annotation.accounts import managing, tokens
+from annotation.accounts import managing
 from annotation.entry import throttle
 from annotation.forms.access import AccountMailForm, InviteForm, RolesForm, TokenForm
 from annotation.models import AccountLink
@@ -172,7 +171,7 @@ def account_link(request: HttpRequest, token: str) -> HttpResponse:
         link = managing.find_link(token, lock=request.method == "POST")
         if link is None:
             return _dead(request)
-        form = _described(SetPasswordForm(link.user, request.POST or None))
+        form = described(SetPasswordForm(link.user, request.POST or None))
         if request.method == "POST" and form.is_valid():
             user = managing.enter(link, form.cleaned_data["new_password1"])
             login(request, user, backend=BACKEND)
@@ -195,7 +194,7 @@ def own_account(request: HttpRequest) -> HttpResponse:
     user = signed_in(request)
     form: Any = None
     if user.has_usable_password():
-        form = _described(PasswordChangeForm(user, request.POST or None))
+        form = described(PasswordChangeForm(user, request.POST or None))
     if request.method == "POST" and form is not None and form.is_valid():
         form.save()
         update_session_auth_hash(request, form.user)
@@ -203,10 +202,10 @@ def own_account(request: HttpRequest) -> HttpResponse:
             request, _("Your password has been changed. Other browsers have been signed out.")
         )
         return redirect("own-account")
-    return _own(request, form)
+    return show_own(request, form)
 
 
-def _own(
+def show_own(
     request: HttpRequest, form: Any, token_form: TokenForm | None = None, token: str = ""
 ) -> HttpResponse:
     """Show one's own account, with a refused form or, once, a new token."""
@@ -229,30 +228,7 @@ def _own(
     return response
 
 
-@researcher_required
-@require_POST
-def token_make(request: HttpRequest) -> HttpResponse:
-    """Make a token for programs and show it, once."""
-    user = signed_in(request)
-    if not user.has_usable_password():
-        raise PermissionDenied
-    password_form = _described(PasswordChangeForm(user))
-    form = TokenForm(request.POST, user=user)
-    if not form.is_valid():
-        return _own(request, password_form, form)
-    return _own(request, password_form, token=tokens.make(user=user, **form.cleaned_data))
-
-
-@researcher_required
-@require_POST
-def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
-    """Revoke one's own token."""
-    if tokens.revoke(user=signed_in(request), pk=pk):
-        messages.success(request, _("The token has been revoked. Programs can no longer use it."))
-    return redirect("own-account")
-
-
-def _described(form: Any) -> Any:
+def described(form: Any) -> Any:
     """Change Django's form: no colons, and one sentence instead of a list."""
     form.label_suffix = ""
     form.fields["new_password1"].help_text = _(
