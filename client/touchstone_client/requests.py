@@ -63,7 +63,7 @@ class Session:
         )
 
     def get(self, path: str, **params: Any) -> Any:
-        """Return what an address has; None as a parameter is left out."""
+        """Return what an address has; a parameter that is None is omitted."""
         return self._send("GET", path, params=_query(params)).json()
 
     def text(self, path: str, **params: Any) -> str:
