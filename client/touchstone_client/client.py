@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from touchstone_client.campaigns import Campaign
 from touchstone_client.requests import Files, Session
-from touchstone_client.tables import Table, table
+from touchstone_client.tables import Table, read_csv, table
 
 Paths = Iterable[str | Path]
 ENDED = frozenset({"done", "failed", "cancelled"})
@@ -160,6 +160,10 @@ class Touchstone:
             if all(run["status"] in ENDED for run in found):
                 return found
             self.session.sleep(poll)
+
+    def read(self, address: str) -> Table:
+        """Return the rows of a page's CSV file, by its address, once it is computed."""
+        return read_csv(self.session.text(address))
 
     def import_scores(
         self, test_set: str | Mapping[str, Any], files: Paths, **options: Any
