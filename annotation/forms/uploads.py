@@ -160,6 +160,19 @@ class UploadForm(LanguagesForm):
         help_text=_("They are kept for two hours. Untick files that must not be used."),
     )
 
+    # What is seldom needed is folded.
+    SELDOM = ("description", "documents", "ratio", "lines", "pair", "recordings")
+
+    @property
+    def more(self) -> list[forms.BoundField]:
+        """The folded fields."""
+        return [self[name] for name in self.SELDOM]
+
+    @property
+    def has_more(self) -> bool:
+        """Whether a folded field has a value or an error."""
+        return any(field.errors or field.value() for field in self.more)
+
     def __init__(self, data: Any = None, files: Any = None, *, earlier: Sent | None = None) -> None:
         super().__init__(data, files, initial=dict(earlier.words) if earlier else None)
         self.fields["lines"].choices = [  # type: ignore[attr-defined]

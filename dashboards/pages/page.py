@@ -89,7 +89,7 @@ class Page(Generic[D]):
     """
 
     name: str
-    title: Message | str
+    title: Message
     kind: str
     template: str
     columns: Sequence[str]
@@ -410,4 +410,4 @@ def _plain_table(shown: _Shown[D], document: D) -> latex.Table:
     """The rows of the CSV."""
     page = shown.page
     rows = cells(page.rows(document), page.columns)
-    return latex.plain_table(page.title, shown.filename, page.columns, rows)
+    return latex.plain_table(str(page.title), shown.filename, page.columns, rows)
