@@ -16,11 +16,13 @@ touchstone demo                  the app with its demo, until Ctrl-C
 touchstone open campaign.json    open a campaign from one file, and print its links
 touchstone serve                 the web server
 touchstone worker                everything that can be computed here
+touchstone backup FILE           save database, files and keys while people work
+touchstone restore FILE          restore them into an empty site
 touchstone manage COMMAND …      every other command; without a name, a list
 touchstone --version
 """
 # Commands of Django that may be named without `manage`.
-DIRECT = ("demo", "open", "serve", "worker")
+DIRECT = ("demo", "open", "serve", "worker", "backup", "restore")
 FOLDERS = tuple(
     f"TOUCHSTONE_{name}" for name in ("VAR", "DATA", "MODELS", "TRAINED", "MEDIA", "STATIC")
 )
