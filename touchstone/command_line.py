@@ -9,20 +9,20 @@ import sys
 from pathlib import Path
 
 from touchstone import HOME, IS_INSTALLED, put_on_path
+from touchstone.host import init
 
 USAGE = """Touchstone {version}
 
 touchstone demo                  the app with its demo, until Ctrl-C
 touchstone open campaign.json    open a campaign from one file, and print its links
+touchstone init DIR              write settings, services and nginx configuration of a host
 touchstone serve                 the web server
 touchstone worker                everything that can be computed here
 touchstone backup FILE           save database, files and keys while people work
 touchstone restore FILE          restore them into an empty site
-touchstone manage COMMAND …      every other command; without a name, a list
+touchstone manage COMMAND …      every other command, also without `manage`; without a name, a list
 touchstone --version
 """
-# Commands of Django that may be named without `manage`.
-DIRECT = ("demo", "open", "serve", "worker", "backup", "restore")
 FOLDERS = tuple(
     f"TOUCHSTONE_{name}" for name in ("VAR", "DATA", "MODELS", "TRAINED", "MEDIA", "STATIC")
 )
@@ -36,15 +36,12 @@ def main() -> None:
         print(USAGE.format(version=_version()))
     elif command in ("version", "--version"):
         print(_version())
+    elif command == "init":
+        sys.exit(init(rest))
     elif command == "manage":
         _manage(rest)
-    elif command in DIRECT:
-        _manage([command, *rest])
     else:
-        sys.exit(
-            f"There is no command {command!r}. `touchstone help` lists the commands; "
-            f"`touchstone manage {command}` runs one of `manage.py`."
-        )
+        _manage([command, *rest])
 
 
 def _version() -> str:
@@ -77,5 +74,5 @@ def _choose_folder(command: str) -> None:
         sys.exit(
             "TOUCHSTONE_VAR is not set: it names the folder of files, and of the database if "
             "DATABASE_URL is not set.\n"
-            f"`touchstone demo` starts a demo in {folder}."
+            f"`touchstone demo` starts a demo in {folder}; `touchstone init` sets up a site."
         )

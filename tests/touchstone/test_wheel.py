@@ -102,7 +102,7 @@ def test_commands_run_from_any_folder(installed: Installed, tmp_path: Path) -> N
     checked = installed.run("manage", "check", TOUCHSTONE_VAR=str(tmp_path))
     assert checked.returncode == 0, checked.stderr
     assert "no issues" in checked.stdout
-    unknown = installed.run("nonsense")
+    unknown = installed.run("nonsense", TOUCHSTONE_VAR=str(tmp_path))
     assert unknown.returncode == 1
     assert "nonsense" in unknown.stderr
 
