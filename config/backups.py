@@ -156,7 +156,7 @@ def _opened(path: Path) -> Iterator[tarfile.TarFile]:
         with tarfile.open(path, "r:gz") as archive:
             yield archive
     except FileNotFoundError:
-        raise BackupError(f"There is no file {path}.") from None
+        raise BackupError(f"The file {path} does not exist.") from None
     except (tarfile.TarError, EOFError, OSError) as error:
         raise BackupError(f"{path} cannot be restored: {error}") from error
 

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import may_change_test_set, test_set_refusal
+from annotation.api.imports import MAX_PROBLEMS, ProblemSerializer
 from annotation.models import TestSet
 from annotation.uploads import InputFile
 from annotation.uploads.tables.lines import LINES
@@ -161,7 +162,12 @@ class MetricImportViewSet(OfTestSetViewSet):
         files = [InputFile.sent(file) for file in given["files"]]
         checked = check(given["test_set"], files, _choices(given))
         if errors := checked.report.errors:
-            raise serializers.ValidationError({"files": [str(problem) for problem in errors]})
+            problems: Any = checked.report.problems[:MAX_PROBLEMS]
+            data = {
+                "files": [str(problem) for problem in errors],
+                "problems": ProblemSerializer(problems, many=True).data,
+            }
+            return Response(data, status=status.HTTP_400_BAD_REQUEST)
         if given["dry_run"]:
             return Response(CheckedScoresSerializer(checked).data)
         return self._store(request, checked, given["note"])

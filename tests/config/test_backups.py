@@ -201,18 +201,18 @@ def damaged(path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("made", "words"),
     [
         (lambda path: archive(path, version="99.0.0"), "99.0.0"),
         (lambda path: archive(path, format=2), "newer version"),
         (lambda path: archive(path, version="new"), "damaged"),
         (lambda path: archive(path, database="oracle"), "oracle"),
-        (lambda path: path, "no file"),
+        (lambda path: path, "does not exist"),
         (damaged, "cannot be restored"),
     ],
 )
-def test_what_cannot_be_restored_is_refused_in_words(tmp_path: Path, made: Any, said: str) -> None:
-    with pytest.raises(BackupError, match=said):
+def test_what_cannot_be_restored_is_refused_in_words(tmp_path: Path, made: Any, words: str) -> None:
+    with pytest.raises(BackupError, match=words):
         restore(made(tmp_path / "site.tar.gz"))
 
 

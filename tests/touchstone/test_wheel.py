@@ -84,6 +84,8 @@ def test_one_version_is_released() -> None:
     changes = (ROOT / "CHANGELOG.md").read_text()
     assert f"\n## {__version__} (" in changes
     assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    client = (ROOT / "client" / "pyproject.toml").read_text()
+    assert f'\nversion = "{__version__}"\n' in client
 
 
 def test_the_wheel_says_its_version_and_its_requirements(installed: Installed) -> None:
