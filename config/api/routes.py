@@ -5,7 +5,7 @@ from django.utils.module_loading import import_string
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import DefaultRouter
 
-from annotation.api.imports import HumanScoresImportView, JudgmentsImportView
+from annotation.api.imports import FileImportViewSet, HumanScoresImportView, JudgmentsImportView
 from annotation.api.stages import CampaignViewSet, JudgmentViewSet, TestSetViewSet
 from core import extensions
 from dashboards.api import ResultViewSet
@@ -29,6 +29,7 @@ for extension in extensions.installed():
         router.register(prefix, import_string(viewset), basename=basename)
 router.register("imports/mt-metrics-eval", FolderImportViewSet, basename="api-mtme-import")
 router.register("imports/data-sets", PublishedImportViewSet, basename="api-dataset-import")
+router.register("imports/files", FileImportViewSet, basename="api-file-import")
 router.register("results", ResultViewSet, basename="api-result")
 
 urlpatterns = [
