@@ -352,6 +352,7 @@ WORK_KINDS: dict[str, str] = {
 }
 # What files are imported as, and where that is described (`annotation.imports.background.Door`).
 IMPORT_DOORS: dict[str, str] = {
+    "test-set": "annotation.imports.doors.test_sets",
     "judgments": "annotation.imports.doors.campaigns",
     "human-scores": "annotation.imports.doors.campaigns",
 }

@@ -230,16 +230,18 @@ def of_files(
 ) -> FileImport | None:
     """Return the import of files that wait, which begins if it is new; None if they are small.
 
-    Files that were checked with other choices are checked again. Raises ExpiredError.
+    Raises ExpiredError.
     """
+    if (row := find(user, door, token)) is not None:
+        return row
+    return begin(user, door, token, files, choices) if is_large(files) else None
+
+
+def find(user: Any, door: str, token: str) -> FileImport | None:
+    """Return the import of files that wait, if it has not ended. Raises ExpiredError."""
     name = waiting.name_of(token, user_id=user.pk, purpose=door_named(door).purpose)
     rows = FileImport.objects.filter(created_by=user, door=door, held__name=name)
-    row = rows.filter(state__in=FileImport.OPEN).first()
-    if row is None:
-        return begin(user, door, token, files, choices) if is_large(files) else None
-    if choices is not None and row.choices != choices and row.state == State.CHECKED:
-        return _ask(row, State.CHECKING, choices=dict(choices))
-    return row
+    return rows.filter(state__in=FileImport.OPEN).first()
 
 
 def shown(row: FileImport) -> Any:
@@ -253,12 +255,18 @@ def shown(row: FileImport) -> Any:
     return pickle.loads(content)  # noqa: S301  # written by a worker, and its hash is in the row
 
 
-def confirm(row: FileImport) -> FileImport:
+def confirm(row: FileImport, choices: Mapping[str, Any] | None = None) -> FileImport:
     """Let a worker store what was checked."""
-    return _ask(row, State.STORING)
+    return _ask(row, State.STORING, choices)
 
 
-def _ask(row: FileImport, state: State, **fields: Any) -> FileImport:
+def check_again(row: FileImport, choices: Mapping[str, Any]) -> FileImport:
+    """Let a worker check files with other choices."""
+    return _ask(row, State.CHECKING, choices)
+
+
+def _ask(row: FileImport, state: State, choices: Mapping[str, Any] | None) -> FileImport:
+    fields = {} if choices is None else {"choices": dict(choices)}
     with transaction.atomic():
         rows = FileImport.objects.filter(pk=row.pk, state=State.CHECKED)
         if rows.update(state=state, **fields):

@@ -4,16 +4,26 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.urls import reverse
 
 from annotation import protocols
+from annotation.forms.uploads import read_again
 from annotation.imports import background, sources
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.first_rows import first_rows
 from annotation.imports.launch import Launched, launch
 from annotation.imports.sources import Reading, Sent
 from annotation.models import Campaign, FileImport, Item
-from annotation.uploads import Report, TestSetDraft
+from annotation.uploads import (
+    OutdatedError,
+    Report,
+    TestSetDraft,
+    check_pairs,
+    pending,
+    store,
+    waiting,
+)
 from annotation.uploads.tables.skipping import skipped
 from core.messages import as_json
 from metaeval.messages import Message
@@ -138,3 +148,47 @@ def _result(launched: Launched) -> dict[str, Any]:
 
 
 campaigns = Campaigns()
+
+
+class TestSets(background.Door):
+    """Files with segments and outputs, which become test sets."""
+
+    __test__ = False  # not a test class, whatever pytest thinks
+    purpose = pending.PURPOSE
+
+    def check(self, row: FileImport, token: str) -> background.Found:
+        """Check the files and keep what was read of them; before storing, only recall it."""
+        user_id = row.created_by_id
+        if row.state == FileImport.State.STORING:
+            kept = pending.recall(token, user_id)
+            return background.Found(kept.report, drafts=kept)
+        sent = pending.recall_sent(token, user_id)
+        submission = read_again(sent)
+        if submission is None:
+            raise pending.ExpiredError
+        found = check_pairs(submission, user=row.created_by)
+        checked = pending.keep(found, sent, user_id)
+        held = waiting.hold(checked, user_id=user_id, purpose=self.purpose)
+        return background.Found(found[0].report, held=held)
+
+    def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
+        """Store the drafts that were previewed."""
+        kept, lines = found.drafts, skipped(found.report)
+        results = []
+        for draft, part in zip(kept.drafts, kept.parts, strict=True):
+            try:
+                result = store(draft, user=row.created_by, expected=part.changes, skipped=lines)
+            except OutdatedError as error:
+                raise ValidationError([background.OUTDATED]) from error
+            results.append(result)
+        return {
+            "sentences": [as_json(each.sentence) for each in results],
+            "test_sets": [each.test_set.slug for each in results],
+        }
+
+    def page(self, row: FileImport) -> str:
+        """Return the page of uploads."""
+        return reverse("testset-upload")
+
+
+test_sets = TestSets()

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.imports import background
-from annotation.models import Campaign, FileImport, Judgment
+from annotation.models import Campaign, FileImport, Judgment, Output, TestSet
 from core.work import claims, working
 from tests.world import World, make_user
 
@@ -177,3 +177,56 @@ def test_only_its_owner_and_site_admins_see_an_import(world: World, client: Clie
         if code == 404:
             assert client.post(f"{address}cancel/").status_code == 404
             assert client.delete(f"{JOBS}{pk}/").status_code == 404
+
+
+def upload(client: Client, extra: str = "", **words: str) -> str:
+    """Send a test set, and return the address of its import."""
+    rows = "".join(f"{n}\tSatz {n}\tSentence {n}\tPhrase {n}\n" for n in range(ROWS))
+    text = f"segment\tsource\tsystem:amber\tsystem:birch\n{rows}{extra}"
+    words = {"name": "Quay", "source_language": "de", "target_language": "en", **words}
+    tables = SimpleUploadedFile("quay.tsv", text.encode())
+    address: str = client.post("/testsets/upload/", {**words, "tables": tables})["Location"]
+    return address
+
+
+def test_a_test_set_is_checked_shown_and_stored_once(world: World, as_admin: Client) -> None:
+    address = upload(as_admin)
+    assert address == upload(as_admin)
+    work()
+    preview = as_admin.get(address)["Location"]
+    page = as_admin.get(preview)
+    assert page.status_code == 200
+    assert f"Satz {4}" in page.text
+    assert not TestSet.objects.filter(slug="quay").exists()
+    assert as_admin.post(preview)["Location"] == address
+    work()
+    done = as_admin.get(address).text
+    assert f'href="{reverse("testset", args=["quay"])}"' in done
+    stored = TestSet.objects.get(slug="quay")
+    assert (stored.segments.count(), stored.created_by) == (ROWS, world.admin)
+    assert Output.objects.filter(system__test_set=stored).count() == 2 * ROWS
+    assert held() == []
+    again = upload(as_admin)
+    work()
+    as_admin.post(as_admin.get(again)["Location"])
+    work()
+    assert Output.objects.filter(system__test_set=stored).count() == 2 * ROWS
+
+
+def test_rows_of_a_test_set_are_skipped_after_the_preview(world: World, as_admin: Client) -> None:
+    address = upload(as_admin, extra="0\tSatz 0\tTwice\tTwice\n")
+    work()
+    preview = as_admin.get(address)["Location"]
+    page = as_admin.get(preview)
+    assert page.status_code == 422
+    tables = page.context["understanding"].tables
+    chosen = {form.add_prefix(n): each.initial for form in tables for n, each in form.fields.items()}
+    chosen |= {"skip": "duplicate"}
+    read = as_admin.post(preview, {"read": "1", **chosen})["Location"]
+    assert read != address
+    work()
+    as_admin.post(as_admin.get(read)["Location"], chosen)
+    work()
+    assert TestSet.objects.get(slug="quay").segments.count() == ROWS
+    assert "1 row was skipped" in TestSet.objects.get(slug="quay").skipped_rows.get().sentence.text
+    assert held() == []
