@@ -355,6 +355,8 @@ IMPORT_DOORS: dict[str, str] = {
     "test-set": "annotation.imports.doors.test_sets",
     "judgments": "annotation.imports.doors.campaigns",
     "human-scores": "annotation.imports.doors.campaigns",
+    "metric-scores": "metrics.spans.doors.metric_scores",
+    "spans": "metrics.spans.doors.spans",
 }
 # Seconds without a heartbeat after which another worker takes over the work of one.
 RUN_STALE_SECONDS = env_int("RUN_STALE_SECONDS", 60)

@@ -220,8 +220,8 @@ def test_rows_of_a_test_set_are_skipped_after_the_preview(world: World, as_admin
     page = as_admin.get(preview)
     assert page.status_code == 422
     tables = page.context["understanding"].tables
-    chosen = {form.add_prefix(n): each.initial for form in tables for n, each in form.fields.items()}
-    chosen |= {"skip": "duplicate"}
+    fields = [(form.add_prefix(n), each) for form in tables for n, each in form.fields.items()]
+    chosen = {name: each.initial for name, each in fields} | {"skip": "duplicate"}
     read = as_admin.post(preview, {"read": "1", **chosen})["Location"]
     assert read != address
     work()
