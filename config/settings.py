@@ -352,9 +352,9 @@ WORK_KINDS: dict[str, str] = {
 }
 # What files are imported as, and where that is described (`annotation.imports.background.Door`).
 IMPORT_DOORS: dict[str, str] = {
-    "test-set": "annotation.imports.doors.test_sets",
-    "judgments": "annotation.imports.doors.campaigns",
-    "human-scores": "annotation.imports.doors.campaigns",
+    "test-set": "annotation.doors.test_sets",
+    "judgments": "annotation.doors.campaigns",
+    "human-scores": "annotation.doors.campaigns",
     "metric-scores": "metrics.spans.doors.metric_scores",
     "spans": "metrics.spans.doors.spans",
 }

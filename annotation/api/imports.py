@@ -20,10 +20,10 @@ from rest_framework.response import Response
 from annotation import protocols
 from annotation.access import is_admin, is_site_admin
 from annotation.api.parameters import TakesParameters
+from annotation.doors import as_values
 from annotation.filters import FilterError
 from annotation.forms.tables import HumanScoresForm, JudgmentsForm, TablesForm
 from annotation.imports import background, sources
-from annotation.imports.doors import as_values
 from annotation.imports.judgments.options import LAST_WINS, ORDERS
 from annotation.imports.launch import launch
 from annotation.imports.sources import Reading

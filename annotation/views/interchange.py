@@ -25,6 +25,7 @@ from annotation.access import (
 )
 from annotation.campaign_files import open_file, to_values
 from annotation.campaign_files.one_step import Wish
+from annotation.doors import Look, look
 from annotation.exports import FORMATS
 from annotation.exports.facts import FACTS, facts_of
 from annotation.exports.parquet import MissingPackageError
@@ -48,7 +49,6 @@ from annotation.forms.tables import (
     changed,
 )
 from annotation.imports import background, human_scores, sources
-from annotation.imports.doors import Look, look
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
 from annotation.imports.launch import launch

@@ -5,8 +5,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from annotation.doors import Campaigns
 from annotation.imports.background import Found
-from annotation.imports.doors import Campaigns
 from annotation.models import FileImport
 from tests.metrics.fakes import may_pass
 
