@@ -345,13 +345,15 @@ class FileImportViewSet(
         """Return an import, with `Retry-After` while a worker has something to do."""
         return _state_of(self.get_object(), status.HTTP_200_OK)
 
-    @extend_schema(responses={204: None, 409: RefusedSerializer})
+    @extend_schema(responses={200: FileImportSerializer, 409: RefusedSerializer})
     def destroy(self, request: Request, pk: str, format: str | None = None) -> Response:
         """Cancel an import, of which nothing remains; 409 if it has ended."""
-        if not background.cancel(self.get_object()):
+        row = self.get_object()
+        if not background.cancel(row):
             refused = {"error": "This import has already ended."}
             return Response(refused, status=status.HTTP_409_CONFLICT)
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        row.refresh_from_db()
+        return _state_of(row, status.HTTP_200_OK)
 
 
 class JudgmentsImportView(ImportView):
