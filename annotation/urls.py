@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from annotation.views import campaigns, home, instructions, interchange, preview, test_sets, uploads
+from annotation.views import (
+    campaigns,
+    home,
+    imports,
+    instructions,
+    interchange,
+    preview,
+    test_sets,
+    uploads,
+)
 from annotation.views.adjudicating import deciding, queue
 from annotation.views.judging import (
     ahead,
@@ -60,6 +69,8 @@ urlpatterns = [
     path("campaigns/new/", campaigns.campaign_new, name="campaign-new"),
     path("campaigns/new/<slug:slug>/screen/", preview.draw_form, name="campaign-draw"),
     path("campaigns/import/file/", interchange.open_from_file, name="campaign-from-file"),
+    path("imports/files/<int:pk>/", imports.file_import, name="file-import"),
+    path("imports/files/<int:pk>/cancel/", imports.file_import_cancel, name="file-import-cancel"),
     path("campaigns/import/", interchange.import_campaign, name="campaign-import"),
     path("campaigns/<slug:slug>/", campaigns.campaign_detail, name="campaign"),
     path("campaigns/<slug:slug>/setup/", campaigns.campaign_setup, name="campaign-setup"),

@@ -186,8 +186,11 @@ MAX_UNPACKED_BYTES = env_int("MAX_UNPACKED_MB", 500) * 1024 * 1024
 # One recording or picture beside a segment; where they lie, which all web processes see.
 MAX_MEDIA_BYTES = env_int("MAX_MEDIA_MB", 50) * 1024 * 1024
 MEDIA_ROOT = Path(os.environ.get("TOUCHSTONE_MEDIA", VAR_DIR / "media"))
-# Segments, references and outputs of one upload; they are checked while a browser waits.
-MAX_UPLOAD_TEXTS = env_int("MAX_UPLOAD_TEXTS", 200_000)
+# Segments, references and outputs of one upload.
+MAX_UPLOAD_TEXTS = env_int("MAX_UPLOAD_TEXTS", 1_000_000)
+# Files beyond one of these are read by a worker, smaller ones while the browser waits.
+IMPORT_IN_REQUEST_BYTES = env_int("IMPORT_IN_REQUEST_MB", 5) * 1024 * 1024
+IMPORT_IN_REQUEST_ROWS = env_int("IMPORT_IN_REQUEST_ROWS", 20_000)
 # The longest document with all that can be asked of each segment has about 4,500.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 DATA_UPLOAD_MAX_NUMBER_FILES = 200
@@ -350,8 +353,17 @@ WORK_KINDS: dict[str, str] = {
     "slice": "metrics.runs.work.kind",
     "hash-check": "metrics.stock.checks.hash_checks",
     "import": "metrics.datasets.waiting.imports",
+    "file-import": "annotation.imports.background.file_imports",
     **{name: path for record in EXTENSION_RECORDS for name, path in record.work.items()},
     "document": "dashboards.documents.computing.documents",
+}
+# What files are imported as, and where that is described (`annotation.imports.background.Door`).
+IMPORT_DOORS: dict[str, str] = {
+    "test-set": "annotation.doors.test_sets",
+    "judgments": "annotation.doors.campaigns",
+    "human-scores": "annotation.doors.campaigns",
+    "metric-scores": "metrics.spans.doors.metric_scores",
+    "spans": "metrics.spans.doors.spans",
 }
 # Seconds without a heartbeat after which another worker takes over the work of one.
 RUN_STALE_SECONDS = env_int("RUN_STALE_SECONDS", 60)

@@ -4,6 +4,7 @@ from annotation.models.adjudication import Adjudication, Disagreement
 from annotation.models.assignment import Assignment, ContextOpening
 from annotation.models.campaign import Campaign, Item, OriginalFile, SkippedRows
 from annotation.models.corpus import Output, Reference, Segment, System, TestSet, TestSetShare
+from annotation.models.imports import FileImport
 from annotation.models.judgment import ErrorSpan, Judgment, Playback, PublishedScore
 from annotation.models.lifecycle import Archived, ChangeEntry, is_archived, listed
 from annotation.models.notification import Letter, Notification
@@ -34,6 +35,7 @@ __all__ = [
     "ContextOpening",
     "Disagreement",
     "ErrorSpan",
+    "FileImport",
     "GuessCount",
     "Instructions",
     "Item",

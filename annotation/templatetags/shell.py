@@ -17,7 +17,7 @@ from annotation.campaigns import effort, hindrances
 from annotation.campaigns.facts import facts, study_facts
 from annotation.filters.form import Choice
 from annotation.glossary import TERMS
-from annotation.models import Campaign, TestSet
+from annotation.models import Campaign, FileImport, TestSet
 from annotation.protocols.published import Pace
 from annotation.web import navigation
 from annotation.web.navigation import Link, Sidebar, first_steps
@@ -27,6 +27,12 @@ from metaeval.messages import Message
 register = template.Library()
 register.filter("facts", facts)
 register.filter("study_facts", study_facts)
+
+
+@register.simple_tag
+def imports_under_way(user: Any) -> list[FileImport]:
+    """Return a user's imports that have not ended."""
+    return list(FileImport.objects.filter(created_by=user, state__in=FileImport.OPEN))
 
 
 @register.simple_tag

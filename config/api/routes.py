@@ -6,7 +6,7 @@ from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import DefaultRouter
 
 from annotation.api.campaigns import CampaignViewSet
-from annotation.api.imports import HumanScoresImportView, JudgmentsImportView
+from annotation.api.imports import FileImportViewSet, HumanScoresImportView, JudgmentsImportView
 from annotation.api.judgments import JudgmentViewSet
 from annotation.api.people import AccessLinkViewSet, MemberViewSet, PersonViewSet
 from annotation.api.test_sets import TestSetViewSet
@@ -37,6 +37,7 @@ for extension in extensions.installed():
         router.register(prefix, import_string(viewset), basename=basename)
 router.register("imports/mt-metrics-eval", FolderImportViewSet, basename="api-mtme-import")
 router.register("imports/data-sets", PublishedImportViewSet, basename="api-dataset-import")
+router.register("imports/files", FileImportViewSet, basename="api-file-import")
 router.register("results", ResultViewSet, basename="api-result")
 
 urlpatterns = [

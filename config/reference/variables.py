@@ -73,8 +73,10 @@ VARIABLES = (
     Variable("MAX_UPLOAD_MB", "100", "largest upload"),
     Variable("MAX_MEDIA_MB", "50", "largest recording or picture of a segment"),
     Variable(
-        "MAX_UPLOAD_TEXTS", "200000", "maximum segments, references and outputs of one upload"
+        "MAX_UPLOAD_TEXTS", "1000000", "maximum segments, references and outputs of one upload"
     ),
+    Variable("IMPORT_IN_REQUEST_MB", "5", "a worker imports files that are larger together"),
+    Variable("IMPORT_IN_REQUEST_ROWS", "20000", "a worker imports files with more rows together"),
     Variable("MAX_UNPACKED_MB", "500", "maximum unpacked size of an archive"),
     Variable(
         "SITE_URL", "http://localhost:8000", "address of the site, for links in notifications"

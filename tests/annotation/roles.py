@@ -235,6 +235,8 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "metric-spans-file": ("GET", READ, READ),
     "mtme-import": ("GET", CREATE, CREATE),
     "dataset-list": ("GET", CREATE, CREATE),
+    "file-import": ("GET", *[CREATE | {"other": 404}] * 2),
+    "file-import-cancel": ("POST", *[CREATE | {"other": 404, "owner": 302, "site": 302}] * 2),
     "dataset-import": ("GET", *[CREATE | {"other": 404}] * 2),
     # The test set belongs to nobody, so only site admins may add to it.
     "metric-scores-withdraw": ("POST", *[SITE | {"site": 302}] * 2),
@@ -326,6 +328,14 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "api-dataset-import-list": ("GET", API, API),
     "api-dataset-import-detail": ("GET", *[API | dict.fromkeys(NOT_THEIRS, 404)] * 2),
     "api-metric-import-withdraw": ("POST", *[SITE | {"anonymous": 401, "site": 409}] * 2),
+    "api-file-import-list": (
+        "GET",
+        *[IMPORTS | dict.fromkeys(("other", "owner", "site"), 200)] * 2,
+    ),
+    "api-file-import-detail": (
+        "GET",
+        *[IMPORTS | {"other": 404, "owner": 200, "site": 200}] * 2,
+    ),
     "api-checkpoint-list": ("GET", API, API),
     "api-worker-list": ("GET", API, API),
     "api-result-list": ("GET", API, API),

@@ -20,7 +20,7 @@ from django.utils.safestring import SafeString
 from annotation.access import run_campaigns, runs_campaign, visible_campaigns
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.entry.links import create_link
-from annotation.models import Assignment, Campaign, Membership, Output
+from annotation.models import Assignment, Campaign, FileImport, Membership, Output
 from core.messages import as_json
 from dashboards.documents.computing import QUICK, SLOW
 from extensions.neural.bertscore.options import make_info
@@ -55,6 +55,7 @@ def cast(world: World, campaign: Campaign) -> dict[str, User | None]:
         DatasetImport.objects.create(
             pk=pk, name="sent", dataset=dataset, created_by=people["owner"]
         )
+    FileImport.objects.create(pk=1, door="judgments", name="sent", created_by=people["owner"])
     return people
 
 

@@ -146,6 +146,7 @@ PAGES: dict[str, list[str]] = {
     "metric-spans": [f"/testsets/{TEST_SET}/spans/"],
     "mtme-import": ["/campaigns/import/mt-metrics-eval/"],
     "dataset-list": ["/datasets/"],
+    "file-import": ["/imports/files/{waiting}/", "/imports/files/{stopped}/"],
     "dataset-import": ["/datasets/imports/{checked}/", "/datasets/imports/{refused}/"],
     "campaigns": ["/campaigns/"],
     "campaign-new": ["/campaigns/new/", f"/campaigns/new/?testset={TEST_SET}"],
