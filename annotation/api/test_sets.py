@@ -17,20 +17,23 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import may_share_test_set, not_blinded
+from annotation.access import may_share_test_set, not_blinded, signed_in
 from annotation.api.imports import (
+    BEGUN,
     MAX_PROBLEMS,
     FlagsSerializer,
     ProblemSerializer,
+    begun,
     problems_of_forms,
     refusal,
     unless_too_large,
 )
 from annotation.api.parameters import TakesParameters
 from annotation.forms.uploads import UploadForm
+from annotation.imports import background
 from annotation.models import Output, Segment, System, TestSet
 from annotation.test_sets import NOT_YOURS, set_human
-from annotation.uploads import Checked, OutdatedError, check_pairs, store
+from annotation.uploads import Checked, OutdatedError, check_pairs, pending, store
 from annotation.uploads.problems import Problem
 from annotation.uploads.tables.skipping import KINDS, skipped
 from core.messages import messages_of
@@ -196,6 +199,7 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
         responses={
             200: OpenApiResponse(UploadSerializer, "A dry run, or all was stored already."),
             201: UploadSerializer,
+            202: BEGUN,
             413: OpenApiResponse(None, "The body is too large."),
         },
     )
@@ -217,7 +221,12 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
             decode=chosen["decode"],
             skip=frozenset(chosen.get("skip", ())),
         )
-        found = check_pairs(submission, user=request.user)
+        files, user = [file for _, file in form.files_sent()], signed_in(request)
+        if background.is_large(files):
+            chosen_too = {name: getattr(submission, name) for name in ("columns", "decode", "skip")}
+            token = pending.keep([], replace(form.sent(), **chosen_too), user.pk)
+            return begun(request, "test-set", token, files, {"store": not chosen["dry_run"]})
+        found = check_pairs(submission, user=user)
         report = found[0].report
         if report.errors:
             n = pluralize(len(report.errors), "error")
