@@ -25,7 +25,7 @@ from annotation.views.judging import (
     qualifying,
     welcome,
 )
-from annotation.views.people import access, accounts, decisions, letters
+from annotation.views.people import access, accounts, decisions, letters, tokens
 
 urlpatterns = [
     # First, because every answer comes here: addresses are compared in this order.
@@ -33,6 +33,8 @@ urlpatterns = [
     path("", home.home, name="home"),
     path("glossary/", home.glossary, name="glossary"),
     path("account/", accounts.own_account, name="own-account"),
+    path("account/tokens/", tokens.token_make, name="token-make"),
+    path("account/tokens/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),
     path("accounts/", accounts.account_list, name="accounts"),
     path("accounts/<int:pk>/", accounts.account_detail, name="account"),
     *(

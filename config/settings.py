@@ -84,6 +84,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "annotation.api.authentication.TokenMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -267,7 +268,11 @@ WEBHOOK_ALLOW_PRIVATE = env_bool("WEBHOOK_ALLOW_PRIVATE", False)
 # --- API ----------------------------------------------------------------------------------------
 API_VERSION = "0.1.0"
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    # Tokens first: without either, programs get 401.
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "annotation.api.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
     "DEFAULT_PERMISSION_CLASSES": ["annotation.access.IsResearcher"],
     "DEFAULT_PARSER_CLASSES": [
         "config.api.reading.StorableJSONParser",
@@ -275,11 +280,12 @@ REST_FRAMEWORK = {
         "rest_framework.parsers.MultiPartParser",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PAGINATION_CLASS": "config.api.reading.StrictPagination",
+    "DEFAULT_PAGINATION_CLASS": "annotation.api.pages.StrictPagination",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     # The only version; otherwise any `?version=` would become part of a header of the schema.
     "ALLOWED_VERSIONS": [API_VERSION],
     "PAGE_SIZE": 100,
+    "EXCEPTION_HANDLER": "annotation.api.parameters.answer_exception",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Touchstone",

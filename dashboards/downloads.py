@@ -22,13 +22,14 @@ from dashboards.pages.answers import data_response, no_document
 from dashboards.pages.page import Page
 from dashboards.pages.parameters import require_measures
 from dashboards.report.document import Report
+from metaeval.messages import message
 from metaeval.replication.questions import STATISTICS
 
 BLOCK = 1 << 16
 DOCUMENT = "dashboards/report_document.html"
 REPORT: Page[Report] = Page(
     name="report",
-    title="Report",
+    title=message("page.report", "Report"),
     kind="report",
     template="dashboards/report.html",
     columns=("key", "label", "n", "tau", "r_segment", "n_systems", "r_system", "r_hybrid"),
@@ -51,7 +52,7 @@ def bundle_context(request: HttpRequest, campaign: Campaign, document: Bundle) -
 
 BUNDLE = Page(
     name="bundle",
-    title="Replication bundle",
+    title=message("page.bundle", "Replication bundle"),
     kind="bundle",
     template="dashboards/bundle.html",
     columns=("file", "sha256"),

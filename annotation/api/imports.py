@@ -80,23 +80,11 @@ class RefusedSerializer(serializers.Serializer[object]):
     problems = ProblemSerializer(many=True, required=False)
 
 
-class TooLargeSerializer(serializers.Serializer[object]):
-    """The body is larger than imports may be; nothing was read."""
-
-    error = serializers.CharField()
-
-
-class DeniedSerializer(serializers.Serializer[object]):
-    """Why a request was refused."""
-
-    detail = serializers.CharField()
-
-
 REFUSALS: dict[int, Any] = {
-    400: OpenApiResponse(RefusedSerializer, "Nothing was stored: every error with its place."),
-    403: OpenApiResponse(DeniedSerializer, "Only campaign admins import."),
-    413: OpenApiResponse(TooLargeSerializer, "The body is too large."),
-    415: OpenApiResponse(DeniedSerializer, "The body is not a multipart form."),
+    400: OpenApiResponse(None, "Nothing was stored: every error with its place."),
+    403: OpenApiResponse(None, "Only campaign admins import."),
+    413: OpenApiResponse(None, "The body is too large."),
+    415: OpenApiResponse(None, "The body is not a multipart form."),
 }
 
 
@@ -192,13 +180,23 @@ class FlagsSerializer(serializers.Serializer[object]):
     skip = serializers.ListField(child=serializers.ChoiceField(choices=list(KINDS)), required=False)
 
 
-def refusal(sentence: str, problems: list[Problem]) -> Response:
+def refusal(
+    sentence: str, problems: list[Problem], code: int = status.HTTP_400_BAD_REQUEST
+) -> Response:
     """Return the response to an import that cannot be stored."""
     data = RefusedSerializer({"error": sentence, "problems": problems[:MAX_PROBLEMS]}).data
-    return Response(data, status=status.HTTP_400_BAD_REQUEST)
+    return Response(data, status=code)
 
 
-def _problems_of(
+def unless_too_large(request: Request) -> Response | None:
+    """Return the refusal of a body that is too large; such a body is never read."""
+    if not is_too_large(request._request):
+        return None
+    refused = {"error": too_large_sentence().text}
+    return Response(refused, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
+
+
+def problems_of_forms(
     form: Mapping[str, Iterable[ValidationError]], flags: Mapping[str, Iterable[object]]
 ) -> list[Problem]:
     """Return the errors of a form and of a serializer as problems of their fields."""
@@ -230,16 +228,15 @@ class ImportView(TakesParameters):
 
     def take(self, request: Request) -> Response:
         """Read what was sent and, unless this is a dry run, store it."""
-        if is_too_large(request._request):
-            refused = {"error": too_large_sentence().text}
-            return Response(refused, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
+        if (refused := unless_too_large(request)) is not None:
+            return refused
         flags = FlagsSerializer(data=request.POST)
         flags.is_valid()
         given = request.POST.copy()
         given["ends_included"] = str(flags.validated_data.get("ends_included", False))
         form = self.form(given, request.FILES)
         form.prefix = None  # the page has several forms, a program sends one
-        if wrong := _problems_of(form.errors.as_data(), flags.errors):
+        if wrong := problems_of_forms(form.errors.as_data(), flags.errors):
             return refusal("The request cannot be read.", wrong)
         sent, is_dry_run = form.sent(), flags.validated_data["dry_run"]
         files = list(sent.files.values())

@@ -18,6 +18,7 @@ from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
 FOLDER = Path(__file__).parent
 STUDY = "demo"
+TO_TRY = "try-it"
 DEMO_PASSWORD = "touchstone-demo"  # noqa: S105 - printed at start, for a local demo only
 NAMES = {"en-zh": "Demo English–Chinese", "zh-en": "Demo Chinese–English"}
 RATIOS = (Decimal("0.80"), Decimal("0.50"))
@@ -155,7 +156,7 @@ def _open_campaign(
         return
     protocol = protocols.get(settings.get("protocol", protocols.DEFAULT))
     shown = "source" if protocol.spans else "reference"
-    defaults: dict[str, Any] = {"traps_per_annotator": 0, "shown_text": shown}
+    defaults: dict[str, Any] = {"traps_per_annotator": 0, "shown_text": shown, "study": TO_TRY}
     defaults["question"] = protocol.ask(RATIOS[0])
     campaign = _draft(slug, test_set=test_set, ratio=RATIOS[0], **(defaults | settings))
     add_annotators(campaign=campaign, users=annotators)

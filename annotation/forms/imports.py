@@ -53,12 +53,13 @@ class QuestionField(forms.CharField):
 class ToolForm(forms.Form):
     """The base of every tool's form; `roles` are its files, `tool` is its name.
 
-    `title` is its heading, and `about` a template that explains what is read. If `first` names
-    fields, all others are folded.
+    `title` is its heading, `holds` says what such files hold, and `about` is a template that
+    explains what is read. If `first` names fields, all others are folded.
     """
 
     tool = ""
     title: str | Promise = ""
+    holds: str | Promise = ""
     about = ""
     roles: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
@@ -98,6 +99,7 @@ class AppraiseForm(ToolForm):
 
     tool = APPRAISE
     title = _("From Appraise")
+    holds = _("batches, a manifest and scores")
     roles = ("batches", "manifest", "scores")
     optional = ("scores",)
     prefix = APPRAISE
@@ -131,6 +133,7 @@ class PearmutForm(ToolForm, LanguagesForm):
 
     tool = PEARMUT
     title = _("From Pearmut")
+    holds = _("a campaign file and logs of judgments")
     roles = ("campaign", "log", "recordings")
     optional = ("log", "recordings")
     prefix = PEARMUT

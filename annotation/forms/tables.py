@@ -186,6 +186,7 @@ class JudgmentsForm(TablesForm, JudgmentsWords):
 
     tool = prefix = JUDGMENTS
     title = _("A table of judgments")
+    holds = _("one row per judgment; also WMT, MQM, Label Studio, doccano, Potato")
     about = "annotation/_judgments_columns.html"
     field_order = ("tables",)
 
@@ -203,6 +204,7 @@ class HumanScoresForm(TablesForm, HumanScoresWords):
 
     tool = prefix = HUMAN_SCORES
     title = _("Published human scores")
+    holds = _("means or z-scores of outputs or systems, without the judgments")
     about = "annotation/_human_scores_columns.html"
     field_order = ("tables",)
 

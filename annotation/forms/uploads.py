@@ -51,7 +51,7 @@ class FilesField(forms.FileField):
         """Return the files."""
         sent = data if isinstance(data, (list, tuple)) else [data] if data else []
         if not sent and self.required:
-            raise forms.ValidationError(self.error_messages["required"])
+            raise forms.ValidationError(self.error_messages["required"], code="required")
         return [file for file in sent if file]
 
 
@@ -159,6 +159,19 @@ class UploadForm(LanguagesForm):
         widget=forms.CheckboxSelectMultiple,
         help_text=_("They are kept for two hours. Untick files that must not be used."),
     )
+
+    # What is seldom needed is folded.
+    SELDOM = ("description", "documents", "ratio", "lines", "pair", "recordings")
+
+    @property
+    def more(self) -> list[forms.BoundField]:
+        """The folded fields."""
+        return [self[name] for name in self.SELDOM]
+
+    @property
+    def has_more(self) -> bool:
+        """Whether a folded field has a value or an error."""
+        return any(field.errors or field.value() for field in self.more)
 
     def __init__(self, data: Any = None, files: Any = None, *, earlier: Sent | None = None) -> None:
         super().__init__(data, files, initial=dict(earlier.words) if earlier else None)

@@ -18,6 +18,7 @@ from annotation.models.people import (
     Membership,
 )
 from annotation.models.prefill import OutputSuggestions, Prefill, SuggestionFate
+from annotation.models.programs import ApiToken, RepeatableAnswer
 from annotation.models.qualification import Stop, TestAttempt
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "AccountLink",
     "Adjudication",
     "Annotator",
+    "ApiToken",
     "Archived",
     "Assignment",
     "AuditEntry",
@@ -48,6 +50,7 @@ __all__ = [
     "Prefill",
     "PublishedScore",
     "Reference",
+    "RepeatableAnswer",
     "Segment",
     "SkippedRows",
     "Stop",

@@ -20,7 +20,7 @@ from annotation.glossary import TERMS
 from annotation.models import Campaign, FileImport, TestSet
 from annotation.protocols.published import Pace
 from annotation.web import navigation
-from annotation.web.navigation import Link, first_steps
+from annotation.web.navigation import Link, Sidebar, first_steps
 from core.messages import translated
 from metaeval.messages import Message
 
@@ -57,13 +57,13 @@ def study_pages(study: str, page: str) -> list[Link]:
 
 
 @register.simple_tag(takes_context=True)
-def campaign_pages(context: dict[str, Any], page: str) -> list[Link]:
+def campaign_sidebar(context: dict[str, Any], page: str) -> Sidebar:
     """Return the pages of a campaign's current tab, with the reader's filters that they take."""
     request = context.get("request")
     query = request.GET if request else QueryDict()
     runs_it = context.get("is_admin", False)
     is_admin = runs_it() if callable(runs_it) else bool(runs_it)
-    return navigation.page_links(context["campaign"], page, query, is_admin=is_admin)
+    return navigation.sidebar_of(context["campaign"], page, query, is_admin=is_admin)
 
 
 @register.filter

@@ -1,6 +1,8 @@
 """The page of all campaigns, the home page of researchers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -24,6 +26,53 @@ class Line:
     leader: Leader | None
 
 
+@dataclass(frozen=True)
+class Group:
+    """Lines that are shown together: the campaigns of one study, or a single campaign.
+
+    `is_folded` says whether only the group's own line is shown at first.
+    """
+
+    study: str
+    lines: Sequence[Line]
+    is_folded: bool
+
+    @property
+    def n_open(self) -> int:
+        """The number of open campaigns."""
+        return sum(line.campaign.status == Campaign.Status.OPEN for line in self.lines)
+
+    @property
+    def rated(self) -> int:
+        """The number of existing ratings."""
+        return sum(line.progress.rated for line in self.lines)
+
+    @property
+    def total(self) -> int:
+        """The number of planned ratings."""
+        return sum(line.progress.total for line in self.lines)
+
+    @property
+    def last(self) -> datetime | None:
+        """The time of the last rating."""
+        return max(filter(None, (line.progress.last for line in self.lines)), default=None)
+
+
+def grouped(lines: Sequence[Line], choice: listing.Choice) -> list[Group]:
+    """Return lines in groups, each where its first line is.
+
+    What a reader looked for, or put in an order of single campaigns, is not folded.
+    """
+    if choice.is_narrowed or choice.sort not in ("open", "rated", "study"):
+        return [Group("", lines, is_folded=False)]
+    found: dict[object, list[Line]] = {}
+    for line in lines:
+        found.setdefault(line.campaign.study or line.campaign.pk, []).append(line)
+    return [
+        Group(group[0].campaign.study, group, is_folded=len(group) > 1) for group in found.values()
+    ]
+
+
 @researcher_required
 @takes(Parameters(listing.NAMES))
 def campaign_list(request: HttpRequest) -> HttpResponse:
@@ -41,7 +90,7 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
         "section": "campaigns",
         "choice": choice,
         "page": page,
-        "lines": [Line(c, progress[c.pk], leaders.get(c.pk)) for c in shown],
+        "groups": grouped([Line(c, progress[c.pk], leaders.get(c.pk)) for c in shown], choice),
         "needs": found,
         "more": more,
         "query": query.urlencode(),

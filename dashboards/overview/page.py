@@ -58,7 +58,7 @@ def tables(document: Overview) -> list[Table]:
 
 OVERVIEW = Page(
     name="dashboard",
-    title="Dashboard",
+    title=message("page.dashboard", "Dashboard"),
     kind="overview",
     figures=FIGURES,
     template="dashboards/overview.html",

@@ -21,7 +21,7 @@ from dashboards.documents import results
 from dashboards.pages.answers import is_unfinished, no_document
 from dashboards.papers import latex, writing
 from dashboards.papers.cells import Table, is_heading
-from dashboards.papers.shaping import Shape, column_names, joined, row_name, shaped, shown_columns
+from dashboards.papers.shaping import Shape, column_names, joined, named_rows, shaped, shown_columns
 from metaeval.messages import Message, message
 
 CHOICES = ("part", "places", "zero", "bold", "marks", "turned", "notes", "caption")
@@ -74,6 +74,7 @@ def answer(request: HttpRequest, shown: Any, fmt: str, figure: str = "") -> Http
     if request.headers.get("If-None-Match") == result.tag:
         return HttpResponseNotModified()
     context = shown.context | {
+        "has_csv": False,
         "result": result,
         "base": "shell/study.html" if shown.about.get("study") else "shell/campaign.html",
         "back": shown.files.removesuffix("/table") + "/",
@@ -153,12 +154,13 @@ def _further(shown: Any) -> list[tuple[str, Message, bool]]:
 def _choices(table: Table, shape: Shape, repeated: Sequence[str]) -> dict[str, Any]:
     """Return the rows and columns with whether they are shown; metrics have a list of their own."""
     names, shown = column_names(table), shown_columns(table, shape)
-    rows = [row_name(row) for row in table.body if not is_heading(row, table)]
+    rows = named_rows(row for row in table.body if not is_heading(row, table))
+    lines = dict.fromkeys(name for name, _ in rows)
     return {
         "columns": [(name, place in shown) for place, name in enumerate(names) if place],
         "lines": []
         if "metric" in repeated
-        else [(name, not shape.rows or name in shape.rows) for name in dict.fromkeys(rows)],
+        else [(name, not shape.rows or name in shape.rows) for name in lines],
     }
 
 

@@ -49,6 +49,14 @@ def row_name(row: Row) -> str:
     return row[0].text
 
 
+def named_rows(rows: Iterable[Row]) -> Iterator[tuple[str, Row]]:
+    """Yield rows with their names; one with an empty first cell has the name of the one above."""
+    name = ""
+    for row in rows:
+        name = row_name(row) or name
+        yield name, row
+
+
 def shown_columns(table: Table, shape: Shape) -> list[int]:
     """Return the positions of the shown columns; the first is always shown."""
     names = column_names(table)
@@ -69,7 +77,7 @@ def shown_rows(table: Table, shape: Shape) -> list[Row]:
         if is_head:
             found += rows[-1:]
             continue
-        kept = [row for row in rows if not shape.rows or row_name(row) in shape.rows]
+        kept = [row for name, row in named_rows(rows) if not shape.rows or name in shape.rows]
         if not kept and found and is_heading(found[-1], table):
             found.pop()
         found += kept
@@ -216,7 +224,7 @@ def _transposed(table: Table) -> Table:
     return replace(
         table,
         columns="l" + "r" * len(rows),
-        head=[[Cell(names[0]), *(replace(row[0], is_bold=False) for row in rows)]],
+        head=[[Cell(names[0]), *(Cell(name) for name, _ in named_rows(rows))]],
         body=[
             [Cell(name), *(row[place] for row in rows)] for place, name in enumerate(names) if place
         ],

@@ -55,7 +55,11 @@ def _heads(row: Row, table: Table) -> SafeString:
         align = "start" if table.columns[at] == "l" else "num"
         found.append(("span" if cell.span > 1 else align, cell.span, cell.text))
         at += cell.span
-    return format_html_join("", '<th scope="col" class="{}" colspan="{}">{}</th>', found)
+    # A header without a text is an empty cell.
+    named = '<th scope="col" class="{}" colspan="{}">{}</th>'
+    empty = '<td class="{}" colspan="{}">{}</td>'
+    cells = ((format_html(named if each[2] else empty, *each),) for each in found)
+    return format_html_join("", "{}", cells)
 
 
 def _row(row: Row, table: Table) -> tuple[SafeString, SafeString]:
@@ -65,7 +69,7 @@ def _row(row: Row, table: Table) -> tuple[SafeString, SafeString]:
         cell = format_html('<th scope="rowgroup" colspan="{}">{}</th>', span, name)
         return SafeString(' class="group"'), cell
     rest = (_td(*each) for each in zip(row[1:], table.columns[1:], strict=True))
-    first = format_html('<th scope="row">{}</th>', name)
+    first = format_html('<th scope="row">{}</th>' if name else "<td>{}</td>", name)
     return SafeString(""), first + format_html_join("", '<td class="{}">{}</td>', rest)
 
 

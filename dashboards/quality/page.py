@@ -13,6 +13,7 @@ from annotation.quality.people import CUT_SECONDS
 from annotation.quality.scales import scale_of
 from dashboards.pages.page import Page
 from dashboards.quality.document import Line, Quality
+from metaeval.messages import message
 
 # The most traps that are shown among those that not all annotators passed.
 WORST = 20
@@ -44,7 +45,7 @@ def context(request: HttpRequest, campaign: Campaign, document: Quality) -> dict
 
 QUALITY = Page(
     name="quality",
-    title="Quality",
+    title=message("page.quality", "Quality"),
     kind="quality",
     template="dashboards/quality.html",
     columns=[each.name for each in fields(Line) if not each.name.endswith("_passed")],

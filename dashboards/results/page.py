@@ -164,7 +164,7 @@ def _table(
 
 RESULTS = HomePage(
     name="results",
-    title="Results",
+    title=message("page.results", "Results"),
     kind="results",
     figures=FIGURES,
     template="dashboards/results.html",

@@ -32,7 +32,12 @@ from metaeval.messages import message
 MOST_COLUMNS = 6
 DATA = [each.name for each in fields(Row)]
 PAGE: Page[Any] = Page(
-    "compare", "Compare", "compare", "comparison/page.html", DATA, statistics=CORRELATIONS
+    "compare",
+    message("page.compare", "Compare"),
+    "compare",
+    "comparison/page.html",
+    DATA,
+    statistics=CORRELATIONS,
 )
 PARAMETERS = ALL.and_others("study", "length", "of", repeated=("campaign", "published"))
 

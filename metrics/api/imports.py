@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import may_change_test_set, signed_in, test_set_refusal
-from annotation.api.imports import BEGUN, begun
+from annotation.api.imports import BEGUN, MAX_PROBLEMS, ProblemSerializer, begun
 from annotation.imports import background
 from annotation.models import TestSet
 from annotation.uploads import InputFile
@@ -171,7 +171,12 @@ class MetricImportViewSet(OfTestSetViewSet):
             return begun(request, doors.METRIC_SCORES, token, files, values)
         checked = check(given["test_set"], files, choices)
         if errors := checked.report.errors:
-            raise serializers.ValidationError({"files": [str(problem) for problem in errors]})
+            problems: Any = checked.report.problems[:MAX_PROBLEMS]
+            data = {
+                "files": [str(problem) for problem in errors],
+                "problems": ProblemSerializer(problems, many=True).data,
+            }
+            return Response(data, status=status.HTTP_400_BAD_REQUEST)
         if given["dry_run"]:
             return Response(CheckedScoresSerializer(checked).data)
         return self._store(request, checked, given["note"])

@@ -8,8 +8,8 @@ import { read, write } from "./store.js";
 const SPANS = "spans";
 const WHOLE = "touchstone:whole-words";
 const NOTHING = measure("", "");
-// Once and as they are: a translation may hold "{quote}" or "$&".
-const fill = (sentence, parts) => sentence.replace(/\{(\w+)\}/g, (field, name) => parts[name] ?? field);
+// As they are: a translation may hold "{quote}" or "$&".
+const fill = (sentence, parts) => sentence.replace(/\{(\w+)\}/g, (all, name) => parts[name] ?? all);
 
 /**
  * The bar that marks what is selected, in whichever of several texts. `box` has its sentences.

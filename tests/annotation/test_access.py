@@ -123,6 +123,8 @@ def exceptions(world: World, campaign: Campaign) -> Iterator[tuple[str, dict[str
     pks |= {name: world.outsider.pk for name in TABLE if name.startswith("account")}
     of_annotator = ("annotator-decide", "invitation-renew", "invitation-revoke")
     pks |= dict.fromkeys(of_annotator, annotator.pk)
+    pks |= {name: annotator.pk for name in TABLE if name.startswith("api-people")}
+    pks |= {"api-links-revoke": link.pk, "api-members-detail": last.pk}
     pks["output"] = Output.objects.filter(system__campaigns=campaign).first().pk
     yield from ((name, {"pk": str(pk)}) for name, pk in pks.items())
     yield from ((name, {"slug": campaign.study}) for name in STUDIES)

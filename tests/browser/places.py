@@ -12,6 +12,8 @@ NOT_PAGES = {
     "logout": "a redirect",
     "set-appearance": "a redirect",
     "account-roles": "a redirect",
+    "token-make": "the page of the own account, with the token",
+    "token-revoke": "a redirect",
     "account-reset": "a page like that of an invitation",
     "account-mail": "a redirect",
     "account-activate": "a redirect",

@@ -38,8 +38,9 @@ def fill(page: Page, table: Path) -> None:
     page.get_by_label("Name").fill("Haus")
     page.get_by_label("Source language").fill("German")
     page.get_by_label("Target language").fill("Englsh")
+    page.locator("summary", has_text="Description").click()
     page.get_by_label("Description").fill("By hand")
-    page.get_by_label("Tables").set_input_files(table)
+    page.get_by_label("Tables", exact=True).set_input_files(table)
     page.get_by_role("button", name="Check the files").click()
 
 
@@ -85,6 +86,7 @@ def test_a_table_of_odd_names(visitor: Callable[..., Visitor], table: Path, widt
     expect(store).to_be_visible()
     page.get_by_label("Decode HTML entities").check()
     page.get_by_role("button", name="Read again").click()
+    page.locator("details.note > summary").click()
     expect(page.get_by_text("Decoded HTML entities in 2 texts")).to_be_visible()
     assert violations(page) == []
     no_sideways_scrolling(page)
@@ -111,7 +113,7 @@ def test_the_browsers_way_back_keeps_what_was_typed(
     page.get_by_label("Name").fill("Haus")
     page.get_by_label("Source language").fill("German")
     page.get_by_label("Target language").fill("English")
-    page.get_by_label("Tables").set_input_files(table)
+    page.get_by_label("Tables", exact=True).set_input_files(table)
     page.get_by_role("button", name="Check the files").click()
     page.get_by_text("The columns human ref").wait_for()
     page.go_back()

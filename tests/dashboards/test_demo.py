@@ -7,7 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from annotation.demo.load import STUDY
+from annotation.models import Campaign, TestSet
 from dashboards.management.commands import demo
+from dashboards.models import Analysis
+from tests.world import make_demo
 
 ROOT = Path(__file__).resolve().parents[2]
 # A process that says where it stands and waits; its child would outlive it.
@@ -75,3 +81,15 @@ def test_a_worker_that_is_killed_is_started_again_so_often() -> None:
     assert ended.stderr.count(f"{said}. It is being restarted; no data are lost.") == demo.RESTARTS
     assert ended.stderr.count(f"{said}, so the demo stops.") == 1
     assert ended.returncode != 0
+
+
+@pytest.mark.django_db
+def test_what_visitors_open_first_is_computed_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every campaign of the finished study, and none that is open."""
+    make_demo()
+    monkeypatch.setattr(demo.connection, "close", lambda: None)
+    demo._open_pages(TestSet.objects.all())
+    finished = set(Campaign.objects.filter(study=STUDY).values_list("pk", flat=True))
+    asked = set(Analysis.objects.values_list("campaign", flat=True)) - {None}
+    assert asked == finished
+    assert len(finished) == 4

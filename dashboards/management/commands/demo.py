@@ -9,27 +9,35 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from contextlib import suppress
 from types import FrameType
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.db import connection
+from django.test import Client
 
+from annotation.access import ADMIN
 from annotation.demo import DEMO_PASSWORD, load_demo
-from annotation.demo.load import LOGINS
+from annotation.demo.load import LOGINS, STUDY
 from annotation.management.command_line import BaseCommand
-from annotation.models import TestSet
+from annotation.models import Campaign, TestSet
 from dashboards.documents.computing import QUICK, SLOW
 from metrics.models import MetricRun
 from metrics.registry import METRICS
 from metrics.runs.starting import start
 from metrics.stock import packaged
 
+# The pages that visitors open first, of the study and of each of its campaigns.
+FIRST_PAGES = ("results", "correlations", "systems", "quality", "significance")
 GRACE_SECONDS = 15
 # How often killed workers are restarted; a worker that always runs out of memory ends the demo.
 RESTARTS = 5
@@ -61,6 +69,7 @@ class Command(BaseCommand):
         if collecting is not None and collecting.wait():
             raise CommandError("The files of the pages could not be collected; see above.")
         self._announce(host, port)
+        threading.Thread(target=_open_pages, args=[test_sets], daemon=True).start()
         sys.exit(_supervise([_web(host, port), *_workers()]))
 
     def _say(self, sentence: str) -> None:
@@ -75,9 +84,24 @@ class Command(BaseCommand):
             f"  logins    {names}\n"
             f"  password  {DEMO_PASSWORD}\n"
             f"Judgments and scores are kept in {settings.VAR_DIR}. Ctrl-C stops everything.\n"
-            "The workers compute scores and results now; pages show them as they come.\n"
+            "The workers compute scores and results now, which takes a minute or two.\n"
         )
         self.stdout.flush()
+
+
+def _open_pages(test_sets: Sequence[TestSet]) -> None:
+    """Wait for the scores, then open the pages that visitors open first: that computes them."""
+    active = MetricRun.objects.filter(test_set__in=test_sets, status__in=MetricRun.ACTIVE)
+    while active.exists():
+        time.sleep(1)
+    browser = Client(headers={"host": "localhost"})
+    browser.force_login(User.objects.filter(groups__name=ADMIN)[0])
+    slugs = Campaign.objects.filter(study=STUDY).order_by("slug").values_list("slug", flat=True)
+    pages = [f"/campaigns/{slug}/{page}/" for page in FIRST_PAGES for slug in slugs]
+    for page in [f"/studies/{STUDY}/", *pages]:
+        with suppress(Exception):  # the web server answers the same, and says what is wrong
+            browser.get(page)
+    connection.close()
 
 
 def _not_yet_run(test_set: TestSet) -> list[str]:

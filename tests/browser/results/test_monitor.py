@@ -37,13 +37,13 @@ def test_new_answers_appear_without_a_reload(visitor: Callable[..., Visitor]) ->
     rate(of(campaign, "A1")[0], 50, comment="No verb.")
     with page.expect_response(lambda answer: "/monitor/" in answer.url):
         page.clock.run_for(10_000)
-    expect(row).to_contain_text("at work")
+    expect(row).to_contain_text("active")
     link = page.get_by_role("link", name="1 by A1")
     link.focus()
     for assignment in of(campaign, "A2")[:2]:
         rate(assignment, 50)
     page.clock.run_for(10_000)
-    expect(page.get_by_role("row", name="A2")).to_contain_text("at work")
+    expect(page.get_by_role("row", name="A2")).to_contain_text("active")
     expect(link).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_role("row", name="A1")).to_contain_text("No verb.")

@@ -28,7 +28,7 @@ from tests.world import World, make_campaign, make_test_set
 def shown(client: Client, query: str = "") -> list[str]:
     page = client.get(f"/campaigns/{query}")
     assert page.status_code == 200, page.text
-    return [line.campaign.slug for line in page.context["lines"]]
+    return [line.campaign.slug for group in page.context["groups"] for line in group.lines]
 
 
 @pytest.fixture
@@ -44,6 +44,18 @@ def several(world: World) -> dict[str, Campaign]:
         then = datetime(2026, 1, 10 - days, tzinfo=UTC)
         Campaign.objects.filter(slug=slug).update(created_at=then)
     return made
+
+
+def test_campaigns_of_one_study_are_one_line(
+    several: dict[str, Campaign], as_admin: Client
+) -> None:
+    """Unless the reader looks for something, or wants an order of campaigns."""
+    groups = as_admin.get("/campaigns/").context["groups"]
+    assert [group.study for group in groups] == ["", "port"]
+    assert [group.is_folded for group in groups] == [False, True]
+    for query in ("?study=port", "?sort=name"):
+        groups = as_admin.get(f"/campaigns/{query}").context["groups"]
+        assert not any(group.is_folded for group in groups)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +89,7 @@ def test_who_only_reads_sees_first_what_has_ratings(
     row = Assignment.objects.create(annotator=annotator, item=item, position=0)
     assert shown(as_researcher) == ["c", "b", "a"]
     Assignment.objects.filter(pk=row.pk).update(completed_at=datetime(2026, 1, 11, tzinfo=UTC))
-    assert shown(as_researcher) == ["a", "c", "b"]
+    assert shown(as_researcher) == ["a", "b", "c"]  # one study, where its first is
     assert shown(as_researcher, "?sort=open") == ["c", "b", "a"]
 
 

@@ -151,3 +151,16 @@ def test_metrics_are_chosen_by_ticking(rated: Campaign, as_researcher: Client) -
     ticks = re.findall(r'<input type="checkbox" name="metric"[^>]*>', page)
     assert len(ticks) > 1
     assert all("checked" in tick for tick in ticks)
+
+
+def test_rows_below_a_name_go_with_it() -> None:
+    """A table of blocks, such as sample sizes per metric, writes the name once."""
+    rows = [latex.texts(*row) for row in (("A", "1"), ("", "2"), ("B", "3"), ("", "4"))]
+    blocks = Table("Sizes.", "tab:s", "lr", [latex.texts("", "n")], rows)
+    kept = shaped(blocks, Shape(rows=("B",)))
+    assert [[cell.text for cell in row] for row in kept.body] == [["B", "3"], ["", "4"]]
+    turned = shaped(blocks, Shape(is_transposed=True))
+    assert [cell.text for cell in turned.head[0]] == ["", "A", "A", "B", "B"]
+    page = writing.html(blocks)
+    assert "<th" in page
+    assert not re.search(r"<th[^>]*></th>", page)
