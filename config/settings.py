@@ -23,6 +23,7 @@ from config.environment import (
 )
 from core import extensions
 from core.work import brokers
+from metaeval import __version__
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Everything that the app writes when no server is configured: database, broker, secret key.
@@ -236,7 +237,7 @@ USE_TZ = True
 
 # --- Static files -------------------------------------------------------------------------------
 STATIC_URL = "/static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+STATIC_ROOT = Path(os.environ.get("TOUCHSTONE_STATIC", VAR_DIR / "staticfiles"))
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -266,7 +267,7 @@ if WEBHOOK_TIMEOUT_SECONDS < 1:
 WEBHOOK_ALLOW_PRIVATE = env_bool("WEBHOOK_ALLOW_PRIVATE", False)
 
 # --- API ----------------------------------------------------------------------------------------
-API_VERSION = "0.1.0"
+VERSION = API_VERSION = __version__
 REST_FRAMEWORK = {
     # Tokens first: without either, programs get 401.
     "DEFAULT_AUTHENTICATION_CLASSES": [

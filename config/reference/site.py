@@ -147,7 +147,7 @@ def _default_value(default: str) -> str:
 ROOT = Path(__file__).parents[2]
 TOPS = (
     *("config", "core", "annotation", "metrics", "metaeval", "dashboards", "training", "lifecycle"),
-    *("extensions", "benchmarks"),
+    *("extensions", "touchstone", "benchmarks"),
 )
 # Folders with names of Django need no explanation.
 SELF_EVIDENT = {"management", "migrations", "templatetags", "commands"}

@@ -52,6 +52,10 @@ VARIABLES = (
         *("TOUCHSTONE_MEDIA", "`media` in `TOUCHSTONE_VAR`"),
         "recordings and pictures of segments; with several hosts, a shared folder",
     ),
+    Variable(
+        *("TOUCHSTONE_STATIC", "`staticfiles` in `TOUCHSTONE_VAR`"),
+        "styles and scripts as they are served; `collectstatic` writes them",
+    ),
     Variable("RESIDENT_MODELS_MB", "4096", "memory for models of a worker without a GPU"),
     Variable("GPUS_PER_SLOT", "1", "GPUs that a large model of one process can use"),
     Variable("EMBEDDING_CACHE_MB", "1024", "memory for token vectors of a worker"),

@@ -42,7 +42,7 @@ def _stored(
 def _briefly_named(measures: Mapping[str, MeasureScores]) -> Mapping[str, MeasureScores]:
     """Return the measures without the mark in the names of imported ones that need none.
 
-    Pages mark them beside the name. Where a metric of ours has the same name, it tells them apart.
+    Pages mark them beside the name. It stays where another metric has the same name.
     """
     brief = {key: each.label.removesuffix(MARK) for key, each in measures.items()}
     counts = Counter(brief.values())

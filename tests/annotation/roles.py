@@ -327,6 +327,7 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "api-mtme-import-detail": ("GET", *[API | dict.fromkeys(NOT_THEIRS, 404)] * 2),
     "api-dataset-import-list": ("GET", API, API),
     "api-dataset-import-detail": ("GET", *[API | dict.fromkeys(NOT_THEIRS, 404)] * 2),
+    "api-metric-import-withdraw": ("POST", *[SITE | {"anonymous": 401, "site": 409}] * 2),
     "api-file-import-list": (
         "GET",
         *[IMPORTS | dict.fromkeys(("other", "owner", "site"), 200)] * 2,
@@ -335,7 +336,6 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
         "GET",
         *[IMPORTS | {"other": 404, "owner": 200, "site": 200}] * 2,
     ),
-    "api-metric-import-withdraw": ("POST", *[SITE | {"anonymous": 401, "site": 409}] * 2),
     "api-checkpoint-list": ("GET", API, API),
     "api-worker-list": ("GET", API, API),
     "api-result-list": ("GET", API, API),

@@ -1,15 +1,18 @@
 """Requests with an idempotency key change something once; refusals are problem details."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
 
 from annotation.api import repeating
 from annotation.models import Campaign, RepeatableAnswer
 from metrics.models import MetricRun
-from tests.world import World, make_user
+from tests.world import World, make_user, make_world
 
 TABLE = b"annotator\tsegment\tsystem\tscore\nA\t1\tnew\t50\nB\t1\tnew\t60\n"
 JUDGMENTS = {"name": "sent", "source_language": "zh", "target_language": "en"}
@@ -114,3 +117,26 @@ def test_refusals_are_problem_details(world: World, as_admin: Client) -> None:
         answer = as_admin.get(address)
         assert (answer.status_code, answer["Content-Type"]) == (status, "application/problem+json")
     assert Client().get("/api/campaigns/").json()["code"] == "not_authenticated"
+
+
+def test_two_at_once_do_it_once(transactional_db: None) -> None:
+    world: World = make_world()
+    together = Barrier(2)
+
+    def start(_: int) -> Any:
+        client = Client()
+        client.force_login(world.researcher)
+        together.wait()
+        try:
+            data = {"test_set": world.test_set.slug, "metrics": ["bleu"]}
+            return client.post(
+                "/api/runs/", data, "application/json", headers={"Idempotency-Key": "twice"}
+            )
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(start, range(2))
+    assert first.status_code == second.status_code == 201, (first.content, second.content)
+    assert first.json()["runs"][0]["id"] == second.json()["runs"][0]["id"]
+    assert MetricRun.objects.count() == 1

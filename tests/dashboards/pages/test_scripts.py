@@ -46,7 +46,8 @@ def test_the_lines_on_the_page_give_its_numbers(
     address = f"/campaigns/demo-zh-en-80/{page}/"
     shown = as_researcher.get(address + choices)
     assert shown.status_code == 200, shown.content[:300]
-    python, curl = map(unescape, re.findall(r"<pre><code>(.*?)</code></pre>", shown.text, re.S))
+    blocks = re.findall(r"<pre[^>]*><code>(.*?)</code></pre>", shown.text, re.S)
+    python, curl = map(unescape, blocks)
     lines = [line for line in python.splitlines() if line]
     assert len(lines) <= 5
     names: dict[str, Any] = {

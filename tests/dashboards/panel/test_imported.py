@@ -101,7 +101,7 @@ def test_systems_are_compared_as_published_in_every_document(meta: Campaign) -> 
     for name, (over_systems, _) in PUBLISHED.items():
         assert values[name] == pytest.approx(over_systems, abs=5e-4)
         assert again[name] == values[name]
-        shown = {row["system"]: row["score"] for row in columns[label]["rows"]}
+        shown = {row["system"]: row["score"] for row in columns[name]["rows"]}
         assert len(shown) == 12
         assert shown == {system: float(theirs[system][name]) for system in shown}
     points = document(
