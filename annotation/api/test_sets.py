@@ -221,12 +221,17 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
             decode=chosen["decode"],
             skip=frozenset(chosen.get("skip", ())),
         )
-        files, user = [file for _, file in form.files_sent()], signed_in(request)
-        if background.is_large(files):
-            chosen_too = {name: getattr(submission, name) for name in ("columns", "decode", "skip")}
-            token = pending.keep([], replace(form.sent(), **chosen_too), user.pk)
-            return begun(request, "test-set", token, files, {"store": not chosen["dry_run"]})
-        found = check_pairs(submission, user=user)
+        if background.is_large(submission.files):
+            sent = replace(
+                form.sent(),
+                columns=submission.columns,
+                decode=submission.decode,
+                skip=submission.skip,
+            )
+            token = pending.keep([], sent, signed_in(request).pk)
+            options = {"store": not chosen["dry_run"]}
+            return begun(request, "test-set", token, submission.files, options)
+        found = check_pairs(submission, user=request.user)
         report = found[0].report
         if report.errors:
             n = pluralize(len(report.errors), "error")

@@ -114,12 +114,14 @@ class MetricSpansView(TakesParameters):
         test_set = test_set_for_reader(request._request, given["test_set"].slug)
         choices = Choices(columns=given["columns"], skip=frozenset(given.get("skip", ())))
         if background.is_large(files := form.sent()):
-            token = pending.keep(files, signed_in(request).pk)
+            query = {name: form.cleaned_data[name] for name in ("name", "ends")}
             values = {
-                "test_set": test_set.slug, "name": form.cleaned_data["name"],
-                "ends_included": form.ends_included, "columns": given["columns"],
-                SKIP: ",".join(given.get("skip", ())), "store": not given["dry_run"],
+                "test_set": test_set.slug, "name": query["name"],
+                "ends_included": form.ends_included, "columns": dict(choices.columns),
+                SKIP: ",".join(sorted(choices.skip)), "query": query,
+                "store": not given["dry_run"],
             }  # fmt: skip
+            token = pending.keep(files, signed_in(request).pk)
             return begun(request, doors.SPANS, token, files, values)
         checked = check(
             test_set, files, form.cleaned_data["name"], form.ends_included, request.user,
