@@ -171,8 +171,8 @@ class TestSets(background.Door):
         held = waiting.hold(checked, user_id=user_id, purpose=self.purpose)
         report = found[0].report
         stores = row.choices.get("store") and not report.errors
-        kept = pending.recall(checked, user_id) if stores else None
-        return background.Found(report, drafts=kept, held=held)
+        drafts = pending.recall(checked, user_id) if stores else None
+        return background.Found(report, drafts=drafts, held=held)
 
     def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
         """Store the drafts that were previewed."""

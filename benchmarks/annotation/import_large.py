@@ -52,7 +52,7 @@ def sign_in() -> object:
     from django.test.utils import setup_test_environment
 
     setup_test_environment()  # answers say with what pages were rendered
-    user, is_new = User.objects.get_or_create(username="ida")
+    user, is_new = User.objects.get_or_create(username="admin")
     if is_new:
         user.groups.add(Group.objects.get(name="campaign admin"))
     client = Client(SERVER_NAME="localhost")
@@ -67,7 +67,7 @@ def send(path: Path) -> None:
     from annotation.imports import background, sources
     from annotation.uploads import InputFile, pending
 
-    user, file = User.objects.get(username="ida"), InputFile.at(path)
+    user, file = User.objects.get(username="admin"), InputFile.at(path)
     words = {"name": "Large", "source_language": "de", "target_language": "en"}
     assert background.is_large([file])
     if path == SETS:
