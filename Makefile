@@ -94,6 +94,11 @@ ready: $(DEV) browser
 test: ready
 	$(PYTEST) $(PROCESSES)
 
+# The core alone: what an installation without extensions runs.
+test-core: export EXTENSIONS :=
+test-core: $(DEV)
+	$(PYTEST) $(PROCESSES) --ignore=tests/browser --ignore=tests/metaeval --ignore=tests/metrics/workers
+
 # Made anew each time: what was the newest then is not the newest now.
 test-newest:
 	rm -rf $(NEWEST)

@@ -4,15 +4,19 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from django.core.management import call_command
 
 from config.reference.markdown import first_sentence, table
 from config.reference.variables import VARIABLES
+from tests.needing import extensions_of_the_project
 
 CONFIG = Path(__file__).parents[2] / "config"
 READERS = ("env_bool", "env_int", "env_list", "env_networks", "os.environ.get")
 
 
+# The pages describe every extension of the project.
+@pytest.mark.needs(*extensions_of_the_project())
 def test_the_pages_are_current() -> None:
     call_command("docs", "--check")
 

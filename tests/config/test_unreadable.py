@@ -97,6 +97,7 @@ def test_too_many_files_or_fields_are_refused_with_a_sentence(
         (b"{", "JSON parse error"),
     ],
 )
+@pytest.mark.needs("training")
 def test_json_that_nothing_here_can_hold(
     world: World, careful: Client, body: bytes, sentence: str
 ) -> None:

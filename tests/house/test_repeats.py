@@ -139,18 +139,28 @@ def test_a_value_counts_where_two_programs_read_one_after_the_other() -> None:
     assert [parser.parse_args(["--seed", "1"]).seed for _ in range(3)] == [1, 1, 1]
 
 
+TRAINING = pytest.mark.needs("training")
+
+
 @pytest.mark.parametrize(
     ("command", "given", "message"),
     [
-        ("preferences", ["x", "--metric", "chrf", "--condition", "clauses", "--condition",
-                         "shuffle"], "--condition.*given twice"),
-        ("train_sweep", ["s", "--corpus", "c", "--set", "alpha=1", "--set", "alpha=2"], "alpha"),
-        ("train_sweep", ["s", "--corpus", "c", "--vary", "alpha=1,2", "--vary", "alpha=3"],
-         "alpha"),
-        ("train", ["refreeeval", "--name", "n", "--option", "seed=1", "--option", "seed=2"],
-         "seed"),
-        ("add_metric", ["cosine", "n", "--option", "references=best", "--option",
-                        "references=mean"], "references"),
+        pytest.param(
+            "preferences", ["x", "--metric", "chrf", "--condition", "clauses", "--condition",
+                            "shuffle"], "--condition.*given twice", marks=TRAINING),
+        pytest.param(
+            "train_sweep", ["s", "--corpus", "c", "--set", "alpha=1", "--set", "alpha=2"],
+            "alpha", marks=TRAINING),
+        pytest.param(
+            "train_sweep", ["s", "--corpus", "c", "--vary", "alpha=1,2", "--vary", "alpha=3"],
+            "alpha", marks=TRAINING),
+        pytest.param(
+            "train", ["refreeeval", "--name", "n", "--option", "seed=1", "--option", "seed=2"],
+            "seed", marks=TRAINING),
+        pytest.param(
+            "add_metric", ["cosine", "n", "--option", "references=best", "--option",
+                           "references=mean"], "references",
+            marks=pytest.mark.needs("extensions.neural")),
         ("import_human_scores", ["manage.py", "--column", "a=score", "--column", "a=segment"],
          "a is given twice"),
         ("import_scores", ["harbour", "manage.py", "--name", "a=b", "--name", "a=c"],

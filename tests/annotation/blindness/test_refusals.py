@@ -11,7 +11,11 @@ from django.urls import reverse
 from annotation.models import TestSet
 from tests.world import World
 
-PAGES = ["testset-upload", "campaign-import", "corpus-upload"]
+PAGES = [
+    "testset-upload",
+    "campaign-import",
+    pytest.param("corpus-upload", marks=pytest.mark.needs("training")),
+]
 
 
 def files(number: int) -> list[SimpleUploadedFile]:

@@ -152,7 +152,14 @@ def test_what_waits_is_its_senders_alone(world: World, as_admin: Client) -> None
     assert "odd.csv" not in answer.text
 
 
-@pytest.mark.parametrize("name", ["testset-upload", "campaign-import", "corpus-upload"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "testset-upload",
+        "campaign-import",
+        pytest.param("corpus-upload", marks=pytest.mark.needs("training")),
+    ],
+)
 def test_names_of_languages_are_offered(world: World, as_admin: Client, name: str) -> None:
     page = as_admin.get(reverse(name)).text
     assert 'list="known-languages"' in page

@@ -29,6 +29,7 @@ from tests.dashboards.outputs import make_filterable
 from tests.shared import SharedRows
 from tests.world import World
 
+NEEDS = {"extensions.neural"}
 N_SEGMENTS = 24
 # Analyses with tests of their own: pairs of campaigns, marked spans, suggestions, designs that a
 # reader states, files. `correlations` has the values, whose intervals are those of `significance`.
