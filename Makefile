@@ -41,7 +41,7 @@ export OMP_NUM_THREADS ?= 1
 # Many tests start the project in a process of its own: it is compiled once.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo demo-neural worker sbom test test-newest test-kernels test-services check format messages browser ready clean
+.PHONY: help demo demo-neural worker sbom test test-newest test-core test-kernels test-services check format messages browser ready clean
 
 help:
 	@echo "make worker         what neural metrics need: torch and the metric packages"
