@@ -60,7 +60,7 @@ $(BIN)/python:
 	  (echo "Touchstone needs Python 3.11; set PYTHON=/path/to/python3.11" && false)
 	$(PYTHON) -m venv $(VENV)
 
-$(WEB): requirements/web.txt requirements/constraints.txt | $(BIN)/python
+$(WEB): requirements/web.txt requirements/postgres.txt requirements/constraints.txt | $(BIN)/python
 	@echo "Installing what the web app needs into $(VENV), once: some minutes, most of it download …"
 	$(PIP) -r requirements/web.txt
 	@touch $@
@@ -97,7 +97,7 @@ test: ready
 test-newest:
 	rm -rf $(NEWEST)
 	$(PYTHON) -m venv $(NEWEST)
-	sed -n 's/^\([A-Za-z][^=]*\)==.*/\1/p' requirements/web.txt requirements/test.txt > $(NEWEST)/names.txt
+	sed -n 's/^\([A-Za-z][^=]*\)==.*/\1/p' requirements/web.txt requirements/postgres.txt requirements/test.txt > $(NEWEST)/names.txt
 	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade \
 	  -r $(NEWEST)/names.txt setuptools 'numpy>=2'
 	$(NEWEST)/bin/python -m pip check
@@ -139,4 +139,4 @@ browser:
 	  (echo "The tests need nginx, and Chromium as 'chromium-headless-shell' or 'chromium' on the PATH." && false)
 
 clean:
-	rm -rf $(VENV) $(NEWEST) staticfiles .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(NEWEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis

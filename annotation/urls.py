@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from annotation.views import campaigns, home, instructions, interchange, preview, test_sets, uploads
+from annotation.views import (
+    campaigns,
+    home,
+    imports,
+    instructions,
+    interchange,
+    preview,
+    test_sets,
+    uploads,
+)
 from annotation.views.adjudicating import deciding, queue
 from annotation.views.judging import (
     ahead,
@@ -16,7 +25,7 @@ from annotation.views.judging import (
     qualifying,
     welcome,
 )
-from annotation.views.people import access, accounts, decisions, letters
+from annotation.views.people import access, accounts, decisions, letters, tokens
 
 urlpatterns = [
     # First, because every answer comes here: addresses are compared in this order.
@@ -24,6 +33,8 @@ urlpatterns = [
     path("", home.home, name="home"),
     path("glossary/", home.glossary, name="glossary"),
     path("account/", accounts.own_account, name="own-account"),
+    path("account/tokens/", tokens.token_make, name="token-make"),
+    path("account/tokens/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),
     path("accounts/", accounts.account_list, name="accounts"),
     path("accounts/<int:pk>/", accounts.account_detail, name="account"),
     *(
@@ -58,6 +69,8 @@ urlpatterns = [
     path("campaigns/new/", campaigns.campaign_new, name="campaign-new"),
     path("campaigns/new/<slug:slug>/screen/", preview.draw_form, name="campaign-draw"),
     path("campaigns/import/file/", interchange.open_from_file, name="campaign-from-file"),
+    path("imports/files/<int:pk>/", imports.file_import, name="file-import"),
+    path("imports/files/<int:pk>/cancel/", imports.file_import_cancel, name="file-import-cancel"),
     path("campaigns/import/", interchange.import_campaign, name="campaign-import"),
     path("campaigns/<slug:slug>/", campaigns.campaign_detail, name="campaign"),
     path("campaigns/<slug:slug>/setup/", campaigns.campaign_setup, name="campaign-setup"),

@@ -2,10 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
+from django.db.migrations.executor import MigrationExecutor
+
+from config import health
 
 # As in Django's security.W009: keys of get_random_secret_key have 50 characters.
 KEY_LENGTH, KEY_CHARACTERS = 50, 8
@@ -60,6 +64,98 @@ def _transport_errors() -> Iterator[CheckMessage]:
             "one visitor who guesses passwords delays all others.",
             hint="Set it to the addresses of the proxy that terminates TLS.",
             id="touchstone.W001",
+        )
+
+
+@register(Tags.security, deploy=True)
+def has_servers(app_configs: Sequence[Any] | None, **options: Any) -> list[CheckMessage]:
+    """Return warnings for settings of a single machine behind HTTPS, and for unset mail."""
+    return [*_server_warnings()] if settings.HTTPS else []
+
+
+def _server_warnings() -> Iterator[CheckMessage]:
+    if settings.DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+        yield Warning(
+            "The database is SQLite: one process writes at a time, and other hosts cannot use it.",
+            hint="Set DATABASE_URL to a PostgreSQL database.",
+            id="touchstone.W002",
+        )
+    if settings.CELERY_BROKER_URL.startswith("filesystem:"):
+        yield Warning(
+            "The broker is a folder of this machine, so workers on other hosts get no jobs.",
+            hint="Set CELERY_BROKER_URL to Redis or RabbitMQ.",
+            id="touchstone.W003",
+        )
+    if urlsplit(settings.SITE_URL).hostname in ("localhost", "127.0.0.1", "::1"):
+        yield Warning(
+            f"SITE_URL is {settings.SITE_URL}: links in e-mails lead to the reader's own machine.",
+            hint="Set it to the address that people open, such as https://mt.example.org.",
+            id="touchstone.W004",
+        )
+    if not settings.MAILS_LINKS:
+        yield Warning(
+            "EMAIL_URL names no mail server, so invitations and notices are not mailed.",
+            hint="Set it, such as smtp+tls://user:password@mail.example.org:587.",
+            id="touchstone.W005",
+        )
+
+
+@register(Tags.security, deploy=True)
+def is_complete(app_configs: Sequence[Any] | None, **options: Any) -> list[CheckMessage]:
+    """Return what a site lacks to work: database, tables, broker, folders, workers."""
+    try:
+        return [*_table_errors(), *_service_errors(), *_worker_warnings()]
+    except DatabaseError as error:
+        return [
+            Error(
+                f"The database does not answer: {str(error).strip()}",
+                hint="Start it, and compare DATABASE_URL with its address, user and password.",
+                id="touchstone.E007",
+            )
+        ]
+
+
+def _table_errors() -> Iterator[CheckMessage]:
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        yield Error(
+            "The database lacks tables or columns of this version.",
+            hint="Run `touchstone migrate`.",
+            id="touchstone.E008",
+        )
+
+
+def _service_errors() -> Iterator[CheckMessage]:
+    for check, sentence, hint in (
+        (
+            health.broker,
+            "The broker does not answer",
+            "Start it, and compare CELERY_BROKER_URL with its address and password.",
+        ),
+        (
+            health.storage,
+            "The site cannot write its files",
+            "TOUCHSTONE_VAR and TOUCHSTONE_MEDIA must belong to the user of the services.",
+        ),
+    ):
+        try:
+            check()
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            yield Error(f"{sentence}: {reason}", hint=hint, id="touchstone.E009")
+
+
+def _worker_warnings() -> Iterator[CheckMessage]:
+    """Neural metrics and judges are a choice of the site."""
+    if not connections[DEFAULT_DB_ALIAS].introspection.table_names():
+        return
+    optional = {"gpu"} | (set() if settings.JUDGE_ENDPOINTS else {"judges"})
+    served = health.served_queues()
+    if missing := [name for name in settings.WORK_QUEUES if name not in served | optional]:
+        yield Warning(
+            f"No worker takes the jobs of {', '.join(missing)}.",
+            hint="Start touchstone-worker, or `touchstone worker` on any host of the site.",
+            id="touchstone.W006",
         )
 
 

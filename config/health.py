@@ -68,8 +68,8 @@ class Answers(NamedTuple):
 def _check_all() -> Answers:
     checks: dict[str, Callable[[], dict[str, Any]]] = {
         "database": _database,
-        "broker": _broker,
-        "storage": _storage,
+        "broker": broker,
+        "storage": storage,
         "workers": _workers,
         "documents": _documents,
     }
@@ -93,15 +93,17 @@ def _database() -> dict[str, Any]:
     return {"ok": True}
 
 
-def _broker() -> dict[str, Any]:
+def broker() -> dict[str, Any]:
+    """Return that the broker answers; raises what it raises."""
     if app.conf.task_always_eager:
         return {"ok": True}
-    with app.connection_for_write() as broker:
-        broker.ensure_connection(**RETRIES, timeout=BROKER_SECONDS)
+    with app.connection_for_write() as opened:
+        opened.ensure_connection(**RETRIES, timeout=BROKER_SECONDS)
     return {"ok": True}
 
 
-def _storage() -> dict[str, Any]:
+def storage() -> dict[str, Any]:
+    """Return that files can be written; raises OSError."""
     for folder in {Path(settings.VAR_DIR), Path(settings.MEDIA_ROOT)}:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -111,9 +113,13 @@ def _storage() -> dict[str, Any]:
 
 def _workers() -> dict[str, Any]:
     """Queues that compute pages need a worker each; others are a choice of the site."""
-    served = {name for queues in live_workers().values_list("queues", flat=True) for name in queues}
-    missing = sorted({QUICK, SLOW} - served)
+    missing = sorted({QUICK, SLOW} - served_queues())
     return {"ok": not missing or settings.ANALYSES_IN_PLACE, "missing": missing}
+
+
+def served_queues() -> set[str]:
+    """Return the queues from which live workers take jobs."""
+    return {name for queues in live_workers().values_list("queues", flat=True) for name in queues}
 
 
 def _documents() -> dict[str, Any]:

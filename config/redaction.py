@@ -27,8 +27,9 @@ PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>[^)]*\)")
 SLASH = r"(?:/|%2[Ff])"
 # A part of an address anywhere: up to the next slash or the end of the address.
 PART = r"""(?:(?!%2[Ff])[^/\s?#&"'<>,;)\]}\\])+"""
-# Tokens themselves, whatever surrounds them: 256 bits in URL-safe letters.
-BARE = re.compile(r"(?<![\w-])[\w-]{43}(?![\w-])")
+# Tokens themselves, whatever surrounds them: 256 bits in URL-safe letters; those of programs have a
+# prefix.
+BARE = re.compile(r"(?<![\w-])(?:touchstone_)?[\w-]{43}(?![\w-])")
 # Without the path even on our own addresses, whose requests servers log; a browser that sends no
 # referrer at all would send no origin with forms, either, and they would be refused as forged.
 REFERRER_POLICY = "strict-origin"

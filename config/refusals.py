@@ -16,7 +16,7 @@ from django.conf import settings
 from django.contrib.admin.options import TO_FIELD_VAR
 from django.core.exceptions import FieldDoesNotExist
 from django.db import DataError, InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils import translation
@@ -65,7 +65,7 @@ def unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
     language = translation.get_language_from_request(request)
     with translation.override(language):
         if wants_json(request):
-            response: HttpResponse = JsonResponse({"error": sentence}, status=503)
+            response = errors.as_json_answer(request, 503, {"error": sentence})
         else:
             context = {"title": OUT_OF_REACH, "sentence": sentence}
             response = HttpResponse(render_to_string("unavailable.html", context), status=503)

@@ -23,6 +23,7 @@ from config.environment import (
 )
 from core import extensions
 from core.work import brokers
+from metaeval import __version__
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Everything that the app writes when no server is configured: database, broker, secret key.
@@ -84,6 +85,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "annotation.api.authentication.TokenMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -184,8 +186,11 @@ MAX_UNPACKED_BYTES = env_int("MAX_UNPACKED_MB", 500) * 1024 * 1024
 # One recording or picture beside a segment; where they lie, which all web processes see.
 MAX_MEDIA_BYTES = env_int("MAX_MEDIA_MB", 50) * 1024 * 1024
 MEDIA_ROOT = Path(os.environ.get("TOUCHSTONE_MEDIA", VAR_DIR / "media"))
-# Segments, references and outputs of one upload; they are checked while a browser waits.
-MAX_UPLOAD_TEXTS = env_int("MAX_UPLOAD_TEXTS", 200_000)
+# Segments, references and outputs of one upload.
+MAX_UPLOAD_TEXTS = env_int("MAX_UPLOAD_TEXTS", 1_000_000)
+# Files beyond one of these are read by a worker, smaller ones while the browser waits.
+IMPORT_IN_REQUEST_BYTES = env_int("IMPORT_IN_REQUEST_MB", 5) * 1024 * 1024
+IMPORT_IN_REQUEST_ROWS = env_int("IMPORT_IN_REQUEST_ROWS", 20_000)
 # The longest document with all that can be asked of each segment has about 4,500.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 DATA_UPLOAD_MAX_NUMBER_FILES = 200
@@ -232,7 +237,7 @@ USE_TZ = True
 
 # --- Static files -------------------------------------------------------------------------------
 STATIC_URL = "/static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+STATIC_ROOT = Path(os.environ.get("TOUCHSTONE_STATIC", VAR_DIR / "staticfiles"))
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -262,9 +267,13 @@ if WEBHOOK_TIMEOUT_SECONDS < 1:
 WEBHOOK_ALLOW_PRIVATE = env_bool("WEBHOOK_ALLOW_PRIVATE", False)
 
 # --- API ----------------------------------------------------------------------------------------
-API_VERSION = "0.1.0"
+VERSION = API_VERSION = __version__
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    # Tokens first: without either, programs get 401.
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "annotation.api.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
     "DEFAULT_PERMISSION_CLASSES": ["annotation.access.IsResearcher"],
     "DEFAULT_PARSER_CLASSES": [
         "config.api.reading.StorableJSONParser",
@@ -272,11 +281,12 @@ REST_FRAMEWORK = {
         "rest_framework.parsers.MultiPartParser",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PAGINATION_CLASS": "config.api.reading.StrictPagination",
+    "DEFAULT_PAGINATION_CLASS": "annotation.api.pages.StrictPagination",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     # The only version; otherwise any `?version=` would become part of a header of the schema.
     "ALLOWED_VERSIONS": [API_VERSION],
     "PAGE_SIZE": 100,
+    "EXCEPTION_HANDLER": "annotation.api.parameters.answer_exception",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Touchstone",
@@ -343,8 +353,17 @@ WORK_KINDS: dict[str, str] = {
     "slice": "metrics.runs.work.kind",
     "hash-check": "metrics.stock.checks.hash_checks",
     "import": "metrics.datasets.waiting.imports",
+    "file-import": "annotation.imports.background.file_imports",
     **{name: path for record in EXTENSION_RECORDS for name, path in record.work.items()},
     "document": "dashboards.documents.computing.documents",
+}
+# What files are imported as, and where that is described (`annotation.imports.background.Door`).
+IMPORT_DOORS: dict[str, str] = {
+    "test-set": "annotation.doors.test_sets",
+    "judgments": "annotation.doors.campaigns",
+    "human-scores": "annotation.doors.campaigns",
+    "metric-scores": "metrics.spans.doors.metric_scores",
+    "spans": "metrics.spans.doors.spans",
 }
 # Seconds without a heartbeat after which another worker takes over the work of one.
 RUN_STALE_SECONDS = env_int("RUN_STALE_SECONDS", 60)

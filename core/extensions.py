@@ -22,9 +22,11 @@ from django.utils.module_loading import import_string
 class Place:
     """The place of a page in a list of pages; `address` is the URL's name, by default `name`.
 
-    A page of an extension is listed before the page `before`, or last. In a sidebar, `tab` is its
-    heading among the pages of a study, `is_own` hides it from everyone who does not run the
-    campaign, and `needs` is the condition on a campaign under which the page has any content.
+    A page of an extension is listed before the page `before`, or last. Pages with the same `tab`
+    are one tab of a study, or one page of a campaign's sidebar with a row of links above them.
+    `is_own` hides a page from everyone who does not run the campaign, and `needs` is the condition
+    on a campaign under which the page has any content: an attribute (`judging.spans`), or a
+    function of the campaign (`module:function`).
     """
 
     name: str

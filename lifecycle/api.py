@@ -7,8 +7,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from annotation.api.parameters import TakesParameters
 from core.messages import as_json, refusal_as_json
 from lifecycle import services
 from lifecycle.resources import RESOURCE_TYPES
@@ -51,7 +51,7 @@ class ActionSerializer(serializers.Serializer[object]):
     )
 
 
-class ResourceView(APIView):
+class ResourceView(TakesParameters):
     """One resource, by its type and key."""
 
     permission_classes = (MayRun,)
@@ -74,7 +74,7 @@ class ResourceView(APIView):
         return Response(status=204)
 
 
-class ActionView(APIView):
+class ActionView(TakesParameters):
     """Actions that can be undone."""
 
     permission_classes = (MayRun,)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
         systems,
     )
 
-__version__ = "0.1.0"
+# The version of everything in this repository (docs/versions.md).
+__version__ = "1.0.0"
 
 __all__ = [
     "Interval",

@@ -165,6 +165,12 @@ class MetricInfo:
         as it is, a message in the language of the page.
     shown
         The measures that tables show, where there are many more.
+    leading
+        The measure that stands for the metric in tables, where its others are folded into the same
+        row; by default the first that tables show.
+    variant_of, same_segments_as
+        The metric in whose row of tables this one is folded: always, or only where a statistic is
+        over segments, because the segments of both have the same scores.
     checkpoint
         The hub's name, or the directory, of the model that scores.
     family, options
@@ -190,6 +196,9 @@ class MetricInfo:
     description: Message | str = ""
     citation: str = ""
     shown: tuple[str, ...] = ()
+    leading: str = ""
+    variant_of: str = ""
+    same_segments_as: str = ""
     checkpoint: str = ""
     family: str = ""
     depends_on_set: bool = False
@@ -201,6 +210,8 @@ class MetricInfo:
     def __post_init__(self) -> None:
         if not set(self.shown) <= set(self.measures):
             raise ValueError(f"shown of {self.name!r} names an unknown measure")
+        if self.leading and self.leading not in self.table_measures:
+            raise ValueError(f"leading of {self.name!r} is not among the measures of tables")
         if len(self.measures) != len(self.measure_labels):
             raise ValueError(f"measure_labels of {self.name!r}: one label per measure is needed")
 
@@ -245,6 +256,11 @@ class MetricInfo:
     def table_measures(self) -> tuple[str, ...]:
         """The measures that tables show: all, unless some are chosen."""
         return self.shown or self.measures
+
+    @property
+    def leading_measure(self) -> str:
+        """The measure that stands for the metric in tables."""
+        return self.leading or self.table_measures[0]
 
     @property
     def width(self) -> int:

@@ -19,7 +19,8 @@ class MeasureScores:
     segments into (h,) scores; otherwise both are None. `systems` has imported system scores (nan
     for systems without one). They replace the means, but only for all segments. `own_references`
     are the positions of systems that are references which the measure uses; they have no score
-    here.
+    here. `own_family` and `segment_family` are those of `family_of`; `is_leading`: the measure
+    stands for its metric.
     """
 
     key: str
@@ -36,6 +37,9 @@ class MeasureScores:
     systems: Scores | None = None
     is_imported: bool = False
     own_references: tuple[int, ...] = ()
+    own_family: str = ""
+    segment_family: str = ""
+    is_leading: bool = True
 
     @property
     def is_complete(self) -> bool:
@@ -46,6 +50,10 @@ class MeasureScores:
     def has_segments(self) -> bool:
         """Whether any output has a score; else there are scores of systems alone."""
         return self.n_missing < self.n_outputs
+
+    def family_of(self, *, is_over_segments: bool) -> str:
+        """Return the metric in whose row of tables the measure is."""
+        return (self.segment_family if is_over_segments else "") or self.own_family or self.metric
 
     @property
     def origin(self) -> str:

@@ -278,6 +278,9 @@ def _measures(
             n_outputs=len(grid.keys),
             n_missing=n_missing,
             warnings=warnings,
+            own_family=info.variant_of,
+            segment_family=info.same_segments_as,
+            is_leading=key == info.leading_measure,
         )
         for column, key in enumerate(signature.measures)
         if are_all or _is_shown(info, key)

@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
 from annotation.filters.choice import quoted
+from annotation.models import ApiToken
 from core.messages import as_json, refusal_as_json
 from metaeval.messages import Message, message
 from metrics.api.runs import MayRun
@@ -69,6 +70,7 @@ class CorpusViewSet(
 ):
     """Parallel corpora, and what cleaning excluded."""
 
+    scope: ClassVar[str] = ApiToken.Scope.SCORE
     permission_classes = (MayRun,)
     serializer_class = CorpusSerializer
     queryset = ParallelCorpus.objects.order_by("name")
@@ -159,6 +161,7 @@ class WorkViewSet(
 ):
     """Background jobs that can be cancelled and resumed."""
 
+    scope: ClassVar[str] = ApiToken.Scope.SCORE
     permission_classes = (MayRun,)
     lookup_value_regex = "[0-9]{1,18}"
 

@@ -39,7 +39,7 @@ def invite(*, actor: User, username: str, email: str, roles: Sequence[str]) -> t
     user.full_clean(exclude=["password"])
     user.save()
     user.groups.set(Group.objects.filter(name__in=roles))
-    _note(actor, user, Action.INVITED, ", ".join(sorted(roles)))
+    note(actor, user, Action.INVITED, ", ".join(sorted(roles)))
     return user, _link(user, INVITATION)
 
 
@@ -50,7 +50,7 @@ def reset(*, actor: User, user: User) -> str:
     The current password works until then.
     """
     check_may_link(actor, user)
-    _note(actor, user, Action.LINKED)
+    note(actor, user, Action.LINKED)
     return _link(user, RESET if user.has_usable_password() else INVITATION)
 
 
@@ -82,7 +82,7 @@ def enter(link: AccountLink, password: str) -> User:
     user.set_password(password)
     user.save(update_fields=["password"])
     link.delete()
-    _note(user, user, Action.ENTERED)
+    note(user, user, Action.ENTERED)
     return user
 
 
@@ -94,7 +94,7 @@ def set_roles(*, actor: User, user: User, roles: Sequence[str]) -> None:
         raise ValidationError([NOT_YOURSELF])
     if set(roles) != {group.name for group in user.groups.all()}:
         user.groups.set(Group.objects.filter(name__in=roles))
-        _note(actor, user, Action.ROLES, ", ".join(sorted(roles)) or "none")
+        note(actor, user, Action.ROLES, ", ".join(sorted(roles)) or "none")
 
 
 @transaction.atomic
@@ -110,7 +110,7 @@ def set_active(*, actor: User, user: User, is_active: bool) -> None:
         user.is_active = is_active
         user.save(update_fields=["is_active"])
         AccountLink.objects.filter(user=user).delete()
-        _note(actor, user, Action.ACTIVATED if is_active else Action.DEACTIVATED)
+        note(actor, user, Action.ACTIVATED if is_active else Action.DEACTIVATED)
 
 
 def _check_may_change(actor: User, user: User) -> None:
@@ -118,7 +118,8 @@ def _check_may_change(actor: User, user: User) -> None:
         raise PermissionDenied(NOT_YOURS)
 
 
-def _note(actor: User, user: User, action: str, reason: str = "") -> None:
+def note(actor: User, user: User, action: str, reason: str = "") -> None:
+    """Record a change of an account."""
     ChangeEntry.objects.create(
         actor=actor, actor_name=actor.get_username(), action=action, kind="account",
         key=str(user.pk), name=user.get_username(), reason=reason,

@@ -3,13 +3,14 @@
 Campaign admins only. The serializers of problems serve every import of the API.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
-from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework import serializers, status
+from django.db.models import QuerySet
+from django.urls import reverse
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
+from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import MultiPartParser
 from rest_framework.permissions import BasePermission
@@ -17,18 +18,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import protocols
-from annotation.access import is_admin
+from annotation.access import is_admin, is_site_admin
 from annotation.api.parameters import TakesParameters
+from annotation.doors import as_values
 from annotation.filters import FilterError
 from annotation.forms.tables import HumanScoresForm, JudgmentsForm, TablesForm
-from annotation.imports import sources
-from annotation.imports.drafts import CampaignDraft
+from annotation.imports import background, sources
 from annotation.imports.judgments.options import LAST_WINS, ORDERS
 from annotation.imports.launch import launch
 from annotation.imports.sources import Reading
-from annotation.models import Campaign
+from annotation.models import Campaign, FileImport
 from annotation.protocols.composed import MOST_WEIGHT
-from annotation.uploads import Report, TestSetDraft
+from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Place, Problem
 from annotation.uploads.tables.skipping import KINDS, skipped
 from annotation.views.uploads import is_too_large, too_large_sentence
@@ -37,6 +38,7 @@ from core.text import pluralize
 from metaeval.messages import Message
 
 MAX_PROBLEMS = 1_000
+RETRY_SECONDS = 2
 
 
 class MayImport(BasePermission):
@@ -78,23 +80,11 @@ class RefusedSerializer(serializers.Serializer[object]):
     problems = ProblemSerializer(many=True, required=False)
 
 
-class TooLargeSerializer(serializers.Serializer[object]):
-    """The body is larger than imports may be; nothing was read."""
-
-    error = serializers.CharField()
-
-
-class DeniedSerializer(serializers.Serializer[object]):
-    """Why a request was refused."""
-
-    detail = serializers.CharField()
-
-
 REFUSALS: dict[int, Any] = {
-    400: OpenApiResponse(RefusedSerializer, "Nothing was stored: every error with its place."),
-    403: OpenApiResponse(DeniedSerializer, "Only campaign admins import."),
-    413: OpenApiResponse(TooLargeSerializer, "The body is too large."),
-    415: OpenApiResponse(DeniedSerializer, "The body is not a multipart form."),
+    400: OpenApiResponse(None, "Nothing was stored: every error with its place."),
+    403: OpenApiResponse(None, "Only campaign admins import."),
+    413: OpenApiResponse(None, "The body is too large."),
+    415: OpenApiResponse(None, "The body is not a multipart form."),
 }
 
 
@@ -190,13 +180,23 @@ class FlagsSerializer(serializers.Serializer[object]):
     skip = serializers.ListField(child=serializers.ChoiceField(choices=list(KINDS)), required=False)
 
 
-def refusal(sentence: str, problems: list[Problem]) -> Response:
+def refusal(
+    sentence: str, problems: list[Problem], code: int = status.HTTP_400_BAD_REQUEST
+) -> Response:
     """Return the response to an import that cannot be stored."""
     data = RefusedSerializer({"error": sentence, "problems": problems[:MAX_PROBLEMS]}).data
-    return Response(data, status=status.HTTP_400_BAD_REQUEST)
+    return Response(data, status=code)
 
 
-def _problems_of(
+def unless_too_large(request: Request) -> Response | None:
+    """Return the refusal of a body that is too large; such a body is never read."""
+    if not is_too_large(request._request):
+        return None
+    refused = {"error": too_large_sentence().text}
+    return Response(refused, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
+
+
+def problems_of_forms(
     form: Mapping[str, Iterable[ValidationError]], flags: Mapping[str, Iterable[object]]
 ) -> list[Problem]:
     """Return the errors of a form and of a serializer as problems of their fields."""
@@ -228,23 +228,27 @@ class ImportView(TakesParameters):
 
     def take(self, request: Request) -> Response:
         """Read what was sent and, unless this is a dry run, store it."""
-        if is_too_large(request._request):
-            refused = {"error": too_large_sentence().text}
-            return Response(refused, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
+        if (refused := unless_too_large(request)) is not None:
+            return refused
         flags = FlagsSerializer(data=request.POST)
         flags.is_valid()
         given = request.POST.copy()
         given["ends_included"] = str(flags.validated_data.get("ends_included", False))
         form = self.form(given, request.FILES)
         form.prefix = None  # the page has several forms, a program sends one
-        if wrong := _problems_of(form.errors.as_data(), flags.errors):
+        if wrong := problems_of_forms(form.errors.as_data(), flags.errors):
             return refusal("The request cannot be read.", wrong)
-        reading, report = sources.check(form.sent(), request.user)
+        sent, is_dry_run = form.sent(), flags.validated_data["dry_run"]
+        files = list(sent.files.values())
+        if background.is_large(files):
+            token = sources.keep(sent, request.user.pk)
+            return begun(request, sent.tool, token, files, {"store": not is_dry_run})
+        reading, report = sources.check(sent, request.user)
         if report.errors:
             return refusal(
                 f"{pluralize(len(report.errors), 'error')}; nothing was stored.", report.problems
             )
-        if flags.validated_data["dry_run"]:
+        if is_dry_run:
             return _answer(reading, report, is_stored=False, is_new=False)
         return self._store(request, reading, report)
 
@@ -262,34 +266,91 @@ def _answer(reading: Reading, report: Report, *, is_stored: bool, is_new: bool) 
     data = ImportSerializer(
         {
             "stored": is_stored,
-            "columns": reading.fields,
-            "campaigns": [_campaign(*each) for each in reading.drafts],
+            **as_values(reading),
             "problems": report.problems[:MAX_PROBLEMS],
         }
     ).data
     return Response(data, status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
 
 
-def _campaign(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
-    return {
-        "slug": campaign.slug,
-        "name": campaign.name,
-        "study": campaign.study,
-        "question": campaign.question,
-        "test_set": test_set.slug,
-        "source_language": test_set.source_language,
-        "target_language": test_set.target_language,
-        "protocol": campaign.protocol,
-        "n_segments": len(test_set.segments),
-        "n_systems": len(test_set.systems),
-        "n_annotators": len({judgment.annotator for judgment in campaign.judgments}),
-        "n_items": len(campaign.items),
-        "n_judgments": len(campaign.judgments),
-        "n_published": len(campaign.output_scores) + len(campaign.system_scores),
-        "lower_is_better": campaign.lower_is_better,
-        "direction": str(campaign.direction or ""),
-        "kinds": dict(Counter(item.kind.value for item in campaign.items)),
-    }
+class FileImportSerializer(serializers.ModelSerializer[FileImport]):
+    """An import by a worker: `stage`, `done` and `total` say how far it has come.
+
+    `report` are problems, `stored` what was stored, or found in a dry run.
+    """
+
+    page = serializers.SerializerMethodField()
+    report = serializers.SerializerMethodField()
+
+    class Meta:
+        model = FileImport
+        fields = (
+            "id", "door", "name", "state", "stage", "done", "total", "report", "stored", "page",
+            "created_at",
+        )  # fmt: skip
+
+    def get_page(self, row: FileImport) -> str:
+        """Return the address of the page of the import."""
+        return row.get_absolute_url()
+
+    @extend_schema_field(ProblemSerializer(many=True))
+    def get_report(self, row: FileImport) -> Any:
+        """Return errors, warnings and notes, by file, row and field."""
+        problems: Any = background.report_of(row).problems
+        return ProblemSerializer(problems, many=True).data
+
+
+BEGUN = OpenApiResponse(FileImportSerializer, "The files are large: a worker imports them.")
+
+
+def begun(
+    request: Request,
+    door: str,
+    token: str,
+    files: Sequence[InputFile],
+    choices: Mapping[str, Any],
+) -> Response:
+    """Let a worker import files, and answer with the address of the import."""
+    return _state_of(background.begin(request.user, door, token, files, choices), 202)
+
+
+def _state_of(row: FileImport, code: int) -> Response:
+    headers = {"Retry-After": str(RETRY_SECONDS)} if row.is_waiting else {}
+    if code == status.HTTP_202_ACCEPTED:
+        headers["Location"] = reverse("api-file-import-detail", args=[row.pk])
+    return Response(FileImportSerializer(row).data, status=code, headers=headers)
+
+
+@extend_schema(tags=["imports"])
+class FileImportViewSet(
+    TakesParameters, mixins.ListModelMixin, viewsets.GenericViewSet[FileImport]
+):
+    """The user's own imports by workers, newest first; all imports for site admins."""
+
+    serializer_class = FileImportSerializer
+    permission_classes = (MayImport,)
+    lookup_value_regex = "[0-9]{1,18}"
+    queryset = FileImport.objects.all()
+
+    def get_queryset(self) -> QuerySet[FileImport]:
+        """Exclude imports of other users."""
+        rows = super().get_queryset()
+        is_all = is_site_admin(self.request.user)
+        return rows if is_all else rows.filter(created_by_id=self.request.user.pk)
+
+    def retrieve(self, request: Request, pk: str, format: str | None = None) -> Response:
+        """Return an import, with `Retry-After` while a worker has something to do."""
+        return _state_of(self.get_object(), status.HTTP_200_OK)
+
+    @extend_schema(responses={200: FileImportSerializer, 409: RefusedSerializer})
+    def destroy(self, request: Request, pk: str, format: str | None = None) -> Response:
+        """Cancel an import, of which nothing remains; 409 if it has ended."""
+        row = self.get_object()
+        if not background.cancel(row):
+            refused = {"error": "This import has already ended."}
+            return Response(refused, status=status.HTTP_409_CONFLICT)
+        row.refresh_from_db()
+        return _state_of(row, status.HTTP_200_OK)
 
 
 class JudgmentsImportView(ImportView):
@@ -303,6 +364,7 @@ class JudgmentsImportView(ImportView):
         responses={
             200: OpenApiResponse(ImportSerializer, "A dry run, or all was stored already."),
             201: ImportSerializer,
+            202: BEGUN,
             **REFUSALS,
         },
     )
@@ -322,6 +384,7 @@ class HumanScoresImportView(ImportView):
         responses={
             200: OpenApiResponse(ImportSerializer, "A dry run, or all was stored already."),
             201: ImportSerializer,
+            202: BEGUN,
             **REFUSALS,
         },
     )

@@ -46,7 +46,8 @@ def store_file(whole: CampaignFile, report: Report, *, user: Any = None) -> Camp
 
 
 def _campaign(whole: CampaignFile, test_set: TestSet, report: Report, user: Any) -> Campaign | None:
-    form = CampaignForm(_data(whole, test_set), test_set=test_set)
+    own = dict((whole.texts or {}).get(OWN, {}))
+    form = CampaignForm(form_data({**own, **whole.settings}, test_set), test_set=test_set)
     slug = whole.settings.get("slug", "")
     if slug and Campaign.objects.filter(slug=slug).exists():
         text = message(
@@ -71,16 +72,15 @@ def _campaign(whole: CampaignFile, test_set: TestSet, report: Report, user: Any)
     return None
 
 
-def _data(whole: CampaignFile, test_set: TestSet) -> dict[str, Any]:
-    """Return the form's values: those of the file, else those of its preset for these texts."""
-    given = {name: value for name, value in whole.settings.items() if value is not None}
+def form_data(settings: Mapping[str, Any], test_set: TestSet) -> dict[str, Any]:
+    """Return the form's values: the settings, else those of their preset for these texts."""
+    given = {name: value for name, value in settings.items() if value is not None}
     proposed, _ = propose(fitting(test_set, given.get("preset", "")), test_set)
     if ratio := given.get("length_ratio"):
         given["length_ratio"] = f"{float(ratio):.2f}"
         named = test_set.systems.filter(length_ratio=given["length_ratio"])
         proposed["systems"] = list(named.values_list("name", flat=True))
-    own = dict((whole.texts or {}).get(OWN, {}))
-    return {"practice": True, "seed": 1, **proposed, **own, **given}
+    return {"practice": True, "seed": 1, **proposed, **given}
 
 
 def _report(

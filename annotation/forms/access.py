@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from annotation.access import ADMIN, ANNOTATOR, CAMPAIGN_ADMIN, RESEARCHER
+from annotation.access import ADMIN, ANNOTATOR, CAMPAIGN_ADMIN, RESEARCHER, is_site_admin
 from annotation.forms.mail import read_lines
-from annotation.models import AccessLink, Campaign, Membership
+from annotation.models import AccessLink, ApiToken, Campaign, Membership
 from metaeval.messages import message
 
 MAX_INVITATIONS = 500
@@ -216,3 +216,33 @@ class InviteForm(forms.ModelForm):  # type: ignore[type-arg]
         if "mail" in self.data and not data.get("email") and "email" not in self.errors:
             self.add_error("email", _("Enter the address to which the link should be mailed."))
         return data
+
+
+class TokenForm(forms.Form):
+    """A token for programs: its name, scopes and duration."""
+
+    name = forms.CharField(
+        max_length=80, label=_("Name"), help_text=_("Such as the program that uses the token.")
+    )
+    scopes = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        label=_("Scopes"),
+        initial=[ApiToken.Scope.READ],
+        error_messages={"required": _("Choose at least one scope.")},
+    )
+    days = forms.TypedChoiceField(
+        coerce=int,
+        label=_("Valid for"),
+        choices=[
+            (7, _("7 days")), (30, _("30 days")), (90, _("90 days")), (365, _("one year")),
+        ],
+        initial=90,
+    )  # fmt: skip
+
+    def __init__(self, data: Any = None, *, user: User) -> None:
+        super().__init__(data, label_suffix="", auto_id="token_%s")
+        self.fields["scopes"].choices = [  # type: ignore[attr-defined]
+            choice
+            for choice in ApiToken.Scope.choices
+            if choice[0] != ApiToken.Scope.SITE or is_site_admin(user)
+        ]

@@ -51,7 +51,7 @@ class FilesField(forms.FileField):
         """Return the files."""
         sent = data if isinstance(data, (list, tuple)) else [data] if data else []
         if not sent and self.required:
-            raise forms.ValidationError(self.error_messages["required"])
+            raise forms.ValidationError(self.error_messages["required"], code="required")
         return [file for file in sent if file]
 
 

@@ -22,6 +22,7 @@ from annotation.models import (
 )
 from annotation.protocols import Protocol
 from annotation.quality.exclusions import EXCLUDE
+from core.work.progress import STORING, counted
 
 BATCH = 2_000
 Assignments = Mapping[tuple[str, int], Assignment]
@@ -60,7 +61,7 @@ def store_judgments(
                 started_at=answer.started_at,
                 submitted_at=answer.submitted_at,
             )
-            for answer, revision in answers
+            for answer, revision in counted(STORING, answers)
         ],
         batch_size=BATCH,
     )
@@ -128,7 +129,7 @@ def _store_assignments(
                 column=judgment.shown.column,
                 completed_at=judgment.submitted_at or now,
             )
-            for annotator, item, position, judgment in given
+            for annotator, item, position, judgment in counted(STORING, given)
         ],
         batch_size=BATCH,
     )

@@ -8,7 +8,11 @@ from django.core.management import base
 from django.core.management.base import CommandError, CommandParser
 
 from annotation.uploads.tables.skipping import HELP, KINDS, SKIP
+from core.work import progress
 from metaeval.repeats import by_name, refuse_repeats
+
+# Rows between two reports of progress.
+EVERY = 50_000
 
 
 class BaseCommand(base.BaseCommand):
@@ -19,6 +23,15 @@ class BaseCommand(base.BaseCommand):
         parser = super().create_parser(prog_name, subcommand, **kwargs)
         refuse_repeats(parser)
         return parser
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Run the command, and say on stderr how far it has come with large files."""
+        with progress.heard(self._say_progress):
+            return super().execute(*args, **options)
+
+    def _say_progress(self, stage: str, done: int, total: int) -> None:
+        if done and done % EVERY == 0:
+            self.stderr.write(f"{stage}: {done:,} of {total:,} rows", str)
 
 
 def add_skip_argument(parser: ArgumentParser) -> None:

@@ -4,6 +4,7 @@ from annotation.models.adjudication import Adjudication, Disagreement
 from annotation.models.assignment import Assignment, ContextOpening
 from annotation.models.campaign import Campaign, Item, OriginalFile, SkippedRows
 from annotation.models.corpus import Output, Reference, Segment, System, TestSet, TestSetShare
+from annotation.models.imports import FileImport
 from annotation.models.judgment import ErrorSpan, Judgment, Playback, PublishedScore
 from annotation.models.lifecycle import Archived, ChangeEntry, is_archived, listed
 from annotation.models.notification import Letter, Notification
@@ -17,6 +18,7 @@ from annotation.models.people import (
     Membership,
 )
 from annotation.models.prefill import OutputSuggestions, Prefill, SuggestionFate
+from annotation.models.programs import ApiToken, RepeatableAnswer
 from annotation.models.qualification import Stop, TestAttempt
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "AccountLink",
     "Adjudication",
     "Annotator",
+    "ApiToken",
     "Archived",
     "Assignment",
     "AuditEntry",
@@ -32,6 +35,7 @@ __all__ = [
     "ContextOpening",
     "Disagreement",
     "ErrorSpan",
+    "FileImport",
     "GuessCount",
     "Instructions",
     "Item",
@@ -46,6 +50,7 @@ __all__ = [
     "Prefill",
     "PublishedScore",
     "Reference",
+    "RepeatableAnswer",
     "Segment",
     "SkippedRows",
     "Stop",

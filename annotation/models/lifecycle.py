@@ -52,6 +52,8 @@ class ChangeEntry(models.Model):
         ROLES = "roles", _("Given roles")
         DEACTIVATED = "deactivated", _("Deactivated")
         ACTIVATED = "activated", _("Activated")
+        TOKEN_MADE = "token made", _("Made a token for programs")
+        TOKEN_REVOKED = "token revoked", _("Revoked a token for programs")
 
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"

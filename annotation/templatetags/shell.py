@@ -17,16 +17,22 @@ from annotation.campaigns import effort, hindrances
 from annotation.campaigns.facts import facts, study_facts
 from annotation.filters.form import Choice
 from annotation.glossary import TERMS
-from annotation.models import Campaign, TestSet
+from annotation.models import Campaign, FileImport, TestSet
 from annotation.protocols.published import Pace
 from annotation.web import navigation
-from annotation.web.navigation import Link, first_steps
+from annotation.web.navigation import Link, Sidebar, first_steps
 from core.messages import translated
 from metaeval.messages import Message
 
 register = template.Library()
 register.filter("facts", facts)
 register.filter("study_facts", study_facts)
+
+
+@register.simple_tag
+def imports_under_way(user: Any) -> list[FileImport]:
+    """Return a user's imports that have not ended."""
+    return list(FileImport.objects.filter(created_by=user, state__in=FileImport.OPEN))
 
 
 @register.simple_tag
@@ -51,13 +57,13 @@ def study_pages(study: str, page: str) -> list[Link]:
 
 
 @register.simple_tag(takes_context=True)
-def campaign_pages(context: dict[str, Any], page: str) -> list[Link]:
+def campaign_sidebar(context: dict[str, Any], page: str) -> Sidebar:
     """Return the pages of a campaign's current tab, with the reader's filters that they take."""
     request = context.get("request")
     query = request.GET if request else QueryDict()
     runs_it = context.get("is_admin", False)
     is_admin = runs_it() if callable(runs_it) else bool(runs_it)
-    return navigation.page_links(context["campaign"], page, query, is_admin=is_admin)
+    return navigation.sidebar_of(context["campaign"], page, query, is_admin=is_admin)
 
 
 @register.filter

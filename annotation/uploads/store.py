@@ -19,6 +19,7 @@ from annotation.uploads.problems import Problem, Report
 from annotation.uploads.spellings import align
 from core import languages
 from core.batches import batched
+from core.work.progress import STORING, counted
 from metaeval.messages import Message, message
 
 BATCH = 2_000
@@ -171,7 +172,10 @@ def _write_test_set(draft: TestSetDraft, user: Any) -> TestSet:
 
 
 def _write_segments(draft: TestSetDraft, test_set: TestSet) -> dict[str, Segment]:
-    rows = ((test_set.pk, i, s.key, s.document, s.source) for i, s in enumerate(draft.segments))
+    rows = (
+        (test_set.pk, i, s.key, s.document, s.source)
+        for i, s in enumerate(counted(STORING, draft.segments))
+    )
     _insert(Segment, ("test_set_id", "position", "key", "document", "source"), rows)
     segments = {segment.key: segment for segment in test_set.segments.all()}
     _write_attachments(draft, segments)
@@ -220,7 +224,7 @@ def _new_outputs(
     references = {key: in_order(texts) for key, texts in stored.references.items()}
     for system, pk in zip(draft.systems, systems, strict=True):
         old = stored.outputs(system.identity)
-        for key, text in system.outputs.items():
+        for key, text in counted(STORING, system.outputs.items()):
             if key not in old:
                 segment = stored.segments[key]
                 yield pk, segment.pk, text, content_key(segment.source, references[key], text)

@@ -6,6 +6,7 @@ file, valid for `MAX_AGE`. Several web processes need no more than the shared fo
 
 import hashlib
 import json
+import os
 import secrets
 import shutil
 import time
@@ -17,6 +18,8 @@ from django.conf import settings
 from django.core import signing
 
 MAX_AGE = 2 * 60 * 60  # seconds
+# What a worker imports is kept for longer: it may have to wait for the worker.
+HELD_SECONDS = 7 * 24 * 60 * 60
 
 
 class ExpiredError(Exception):
@@ -75,6 +78,38 @@ def attachment(token: str, name: str, *, user_id: int, purpose: str) -> Path:
 def forget(token: str, *, user_id: int, purpose: str) -> None:
     """Delete what was kept, after it was stored or given up."""
     _remove(_open(token, user_id, purpose)[0])
+
+
+def hold(token: str, *, user_id: int, purpose: str) -> dict[str, str]:
+    """Keep something until `release`, and return where it is. Raises ExpiredError."""
+    path, sha256 = _open(token, user_id, purpose)
+    until = time.time() + HELD_SECONDS
+    try:
+        os.utime(path, (until, until))
+    except FileNotFoundError as error:
+        raise ExpiredError from error
+    return {"name": path.stem, "sha256": sha256}
+
+
+def token_of(held: Mapping[str, str], *, user_id: int, purpose: str) -> str:
+    """Return a token for something that is held."""
+    return signing.dumps({**held, "user": user_id}, salt=purpose)
+
+
+def name_of(token: str, *, user_id: int, purpose: str) -> str:
+    """Return the name under which something is held. Raises ExpiredError."""
+    return _open(token, user_id, purpose)[0].stem
+
+
+def folder_of(held: Mapping[str, str]) -> Path:
+    """Return the folder with the attachments of something that is held."""
+    return _folder() / held["name"]
+
+
+def release(held: Mapping[str, str]) -> None:
+    """Delete something that is held."""
+    if held:
+        _remove(folder_of(held).with_suffix(".json"))
 
 
 def _attach(folder: Path, attached: Mapping[str, BinaryIO]) -> None:

@@ -1,6 +1,5 @@
 """Import judgments, scores, campaigns of other tools and gold items; export judgments."""
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +15,6 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
-from annotation import protocols
 from annotation.access import (
     admin_required,
     campaign_for_admin,
@@ -27,6 +25,7 @@ from annotation.access import (
 )
 from annotation.campaign_files import open_file, to_values
 from annotation.campaign_files.one_step import Wish
+from annotation.doors import Look, look
 from annotation.exports import FORMATS
 from annotation.exports.facts import FACTS, facts_of
 from annotation.exports.parquet import MissingPackageError
@@ -49,13 +48,12 @@ from annotation.forms.tables import (
     JudgmentsForm,
     changed,
 )
-from annotation.imports import human_scores, sources
+from annotation.imports import background, human_scores, sources
 from annotation.imports.drafts import CampaignDraft
-from annotation.imports.first_rows import first_rows
 from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
 from annotation.imports.launch import launch
 from annotation.imports.sources import Reading, Sent
-from annotation.models import Campaign, Item
+from annotation.models import Campaign
 from annotation.uploads import InputFile, Report, TestSetDraft
 from annotation.uploads.tables.skipping import SKIP, kinds_of, skipped
 from annotation.uploads.waiting import ExpiredError
@@ -173,15 +171,28 @@ def import_campaign(request: HttpRequest) -> HttpResponse:
 
 def _confirm(request: HttpRequest, token: str) -> HttpResponse:
     try:
-        sent = sources.recall(token, signed_in(request).pk)
+        return _checked(request, token, sources.recall(token, signed_in(request).pk))
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("campaign-import")
+
+
+def _checked(request: HttpRequest, token: str, sent: Sent) -> HttpResponse:
+    """Show what was found in files, and store it or read it anew. Raises ExpiredError."""
     stated = sent.words.get(sources.UNMATCHED, "")
     if request.POST.get(sources.UNMATCHED, stated) != stated:
         return _decide(request, sent, token)
-    reading, report = sources.check(sent, request.user)
-    drafts = reading.drafts
+    files, user = list(sent.files.values()), signed_in(request)
+    row = background.of_files(user, sent.tool, token, files) if sent.tool in WORDS else None
+    if row is not None and row.state != row.State.CHECKED:
+        return redirect(row)
+    drafts: list[tuple[TestSetDraft, CampaignDraft]] = []
+    if row is not None:
+        found = background.shown(row)
+    else:
+        read, report = sources.check(sent, user)
+        found, drafts = look(read, report), read.drafts
+    reading, report = found.reading, found.report
     is_change = "change" in request.POST
     data = request.POST if request.method == "POST" else None
     correction = correction_of(sent, reading, report, data)
@@ -189,15 +200,19 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
         messages.warning(request, CHANGED)
         is_change = True
     if correction and is_change and correction.is_valid():
-        kept = read_anew(token, sent, reading, correction, signed_in(request).pk)
+        kept = read_anew(token, sent, reading, correction, user.pk)
+        if row is not None:
+            background.cancel(row)
         return redirect(f"{reverse('campaign-import')}?check={kept}")
     if request.method == "POST" and not is_change and not report.errors:
+        if row is not None:
+            return redirect(background.confirm(row))
         return _store(request, drafts, report, token)
     if "problems" in request.GET:
         return download(report)
     context = {
-        "drafts": [_summary(*each) for each in drafts] if not report.errors else [],
-        "shown": _shown(reading, report, correction),
+        "drafts": found.campaigns,
+        "shown": _shown(found, correction),
         "has_unmatched": any(each.code == "appraise.unmatched" for each in report.problems),
         "decided": stated,
         "address": f"?{urlencode({'check': token})}&",
@@ -223,39 +238,14 @@ def _decide(request: HttpRequest, sent: sources.Sent, token: str) -> HttpRespons
     return redirect(f"{reverse('campaign-import')}?check={kept}")
 
 
-def _shown(reading: Reading, report: Report, correction: Correction | None) -> Preview:
-    headings, rows = first_rows(*reading.drafts[0]) if reading.drafts else ((), [])
+def _shown(look: Look, correction: Correction | None) -> Preview:
     return Preview(
-        report,
+        look.report,
         correction.skip if correction else None,
-        [("", correction.columns)] if correction and reading.columns else [],
-        [Heading(label) for label in headings],
-        rows if not report.errors else [],
+        [("", correction.columns)] if correction and look.reading.columns else [],
+        [Heading(label) for label in look.headings],
+        look.first,
     )
-
-
-def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
-    """Return the parts of a campaign to be imported."""
-    kinds = Counter(item.kind for item in campaign.items)
-    annotators = {judgment.annotator for judgment in campaign.judgments}
-    named = {item.system for item in campaign.items} | {name for name, _ in campaign.output_scores}
-    systems = [system.name for system in test_set.systems] or sorted(
-        name for name in named | set(campaign.system_scores) if name
-    )
-    return {
-        "campaign": campaign,
-        "test_set": test_set,
-        "question": Campaign(
-            question=campaign.question, length_ratio=campaign.length_ratio
-        ).question_text,
-        "protocol": protocols.get(campaign.protocol).label,
-        "shown_text": campaign.shown_text.label,
-        "kinds": [(Item.Kind(kind).label, number) for kind, number in kinds.most_common()],
-        "batches": len({item.batch for item in campaign.items if item.batch}),
-        "annotators": len(annotators) if campaign.is_finished else campaign.places,
-        "n_published": len(campaign.output_scores) + len(campaign.system_scores),
-        "systems": systems,
-    }
 
 
 def _store(

@@ -34,8 +34,9 @@ from annotation.forms.access import AccountForm
 from annotation.forms.columns import CHANGED, PairForm, SkipForm, Understanding
 from annotation.forms.preview import Heading, Preview, download
 from annotation.forms.uploads import UploadForm, read_again
+from annotation.imports import background
 from annotation.imports.first_rows import SEGMENT, SOURCE
-from annotation.models import Output, Segment, System, TestSet, listed
+from annotation.models import FileImport, Output, Segment, System, TestSet, listed
 from annotation.uploads import OutdatedError, Submission, check_pairs, store
 from annotation.uploads.files import size_of
 from annotation.uploads.media.attachments import TEXTS
@@ -58,6 +59,7 @@ from metaeval.messages import Message, message
 
 EXPIRED = _("This upload has expired or was finished already. Send the files again.")
 PER_PAGE = 20
+DOOR = "test-set"
 DOCUMENT = message("first.document", "Document")
 # Multipart framing and the other fields.
 FRAMING_BYTES = 1024 * 1024
@@ -104,6 +106,9 @@ def _form(request: HttpRequest, form: UploadForm) -> HttpResponse:
 
 
 def _check(request: HttpRequest, submission: Submission, sent: Sent) -> HttpResponse:
+    user, files = signed_in(request), [file for _, file in sent.files]
+    if background.is_large(files):
+        return redirect(background.begin(user, DOOR, keep([], sent, user.pk), files))
     found = check_pairs(submission, user=request.user)
     token = keep(found, sent, signed_in(request).pk)
     return redirect(f"{reverse('testset-upload')}?check={token}")
@@ -126,6 +131,9 @@ def is_too_large(request: HttpRequest) -> bool:
 
 def _confirm(request: HttpRequest, token: str) -> HttpResponse:
     try:
+        row = background.find(signed_in(request), DOOR, token)
+        if row is not None and row.state != row.State.CHECKED:
+            return redirect(row)
         pending = recall(token, signed_in(request).pk)
     except ExpiredError:
         messages.error(request, EXPIRED)
@@ -133,10 +141,12 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
     if request.method == "POST":
         understanding = _understanding(pending, request.POST)
         if "read" in request.POST:
-            return _read_again(request, pending, understanding)
+            return _read_again(request, pending, understanding, row)
         if understanding.is_changed():
             messages.warning(request, CHANGED)
-            return _read_again(request, pending, understanding)
+            return _read_again(request, pending, understanding, row)
+        if row is not None and not pending.report.errors:
+            return redirect(background.confirm(row))
         return _store(request, pending)
     if wants_json(request):
         report = pending.report
@@ -155,7 +165,7 @@ def _understanding(pending: Pending, data: Any = None) -> Understanding:
 
 
 def _read_again(
-    request: HttpRequest, pending: Pending, understanding: Understanding
+    request: HttpRequest, pending: Pending, understanding: Understanding, row: FileImport | None
 ) -> HttpResponse:
     """Read the kept files again with the person's choices."""
     if not understanding.is_valid():
@@ -164,7 +174,10 @@ def _read_again(
     submission = read_again(sent)
     if submission is None:
         return redirect(f"{reverse('testset-upload')}?change={pending.token}")
-    return _check(request, submission, sent)
+    answer = _check(request, submission, sent)
+    if row is not None:
+        background.cancel(row)
+    return answer
 
 
 def _preview(request: HttpRequest, pending: Pending, understanding: Understanding) -> HttpResponse:

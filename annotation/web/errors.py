@@ -14,6 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotation.entry import throttle
+from annotation.web.problem_details import CONTENT_TYPE, problem_details
 from core.messages import as_json, translated
 from metaeval.messages import Message, message
 
@@ -55,7 +56,7 @@ def refuse(
     request.languages = settings.LANGUAGES  # type: ignore[attr-defined]
     with translation.override(language):
         if wants_json(request):
-            return JsonResponse(_as_json(sentence), status=status)
+            return as_json_answer(request, status, _as_json(sentence))
         shown = translated(sentence) if isinstance(sentence, Message) else sentence
         context: dict[str, Any] = {"title": title, "sentence": shown, "status": status}
         # The page must not repeat a link that works like a password.
@@ -64,6 +65,14 @@ def refuse(
         response = render(request, "error.html", context, status=status)
     response["Content-Language"] = language or "en"
     return response
+
+
+def as_json_answer(request: HttpRequest, status: int, refusal: dict[str, Any]) -> HttpResponse:
+    """Return a refusal as JSON: to programs as problem details."""
+    if not request.path_info.startswith("/api/"):
+        return JsonResponse(refusal, status=status)
+    found = problem_details(status, refusal)
+    return JsonResponse(found, status=status, content_type=CONTENT_TYPE)
 
 
 def _as_json(sentence: str | Promise | Message) -> dict[str, Any]:

@@ -8,11 +8,13 @@ steps lead to one.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from django.http import QueryDict
 from django.urls import resolve, reverse
 from django.utils.functional import Promise
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext_lazy as _
 
 from annotation.filters.form import NAMES
@@ -45,16 +47,16 @@ class Link:
 
 RESULTS = (
     Place("results", _("Summary")),
-    Place("correlations", _("All metrics")),
-    Place("significance", _("Significance")),
+    Place("correlations", _("Table"), tab=_("Metrics")),
+    Place("significance", _("Significance"), tab=_("Metrics")),
+    Place("metrics-pair", _("Two metrics"), tab=_("Metrics")),
     Place("scatter", _("Metric and human")),
-    Place("systems", _("MT systems")),
-    Place("metrics-pair", _("Two metrics")),
-    Place("systems-pair", _("Two systems")),
-    Place("spans", _("Error spans")),
-    Place("whatif", _("What if")),
-    Place("samplesize", _("Sample size")),
-    Place("power", _("Power"), "campaign-power"),
+    Place("systems", _("All systems"), tab=_("Systems")),
+    Place("systems-pair", _("Two systems"), tab=_("Systems")),
+    Place("spans", _("Error spans"), needs="judging.spans"),
+    Place("whatif", _("What if"), tab=_("Robustness")),
+    Place("samplesize", _("Sample size"), tab=_("Robustness")),
+    Place("power", _("Power"), "campaign-power", tab=_("Robustness")),
 )
 CAMPAIGN = (
     Tab(
@@ -126,16 +128,41 @@ def study_address(study: str) -> Callable[[Place], str]:
     return find
 
 
-def page_links(campaign: Campaign, page: str, query: QueryDict, *, is_admin: bool) -> list[Link]:
+@dataclass(frozen=True)
+class Sidebar:
+    """Links to the pages of a tab, and to the parts of the current page, if it has several."""
+
+    pages: Sequence[Link]
+    parts: Sequence[Link]
+
+
+def sidebar_of(campaign: Campaign, page: str, query: QueryDict, *, is_admin: bool) -> Sidebar:
     """Return links to the pages of a campaign page's tab, with the filters that each takes."""
     address = campaign_address(campaign.slug)
-    places = tab_of(CAMPAIGN, page).places
-    return [
-        Link(place.label, _with_choice(address(place), page, place.name, query), place.name == page)
-        for place in places
-        if is_admin or not place.is_own
-        if not place.needs or place.name == page or getattr(campaign, place.needs)
-    ]
+    grouped: dict[str, list[Place]] = {}
+    for place in tab_of(CAMPAIGN, page).places:
+        is_shown = is_admin or not place.is_own
+        if is_shown and (place.name == page or _has_content(campaign, place.needs)):
+            grouped.setdefault(str(place.tab) or place.name, []).append(place)
+
+    def link(place: Place, label: str | Promise, *, is_current: bool) -> Link:
+        return Link(label, _with_choice(address(place), page, place.name, query), is_current)
+
+    pages, current = [], []
+    for places in grouped.values():
+        if is_current := any(place.name == page for place in places):
+            current = places
+        pages.append(link(places[0], places[0].tab or places[0].label, is_current=is_current))
+    parts = [link(place, place.label, is_current=place.name == page) for place in current]
+    return Sidebar(pages, parts if len(parts) > 1 else [])
+
+
+def _has_content(campaign: Campaign, needs: str) -> bool:
+    """Return whether a page's condition on a campaign (`Place.needs`) holds."""
+    if not needs:
+        return True
+    condition = import_string(needs.replace(":", ".")) if ":" in needs else attrgetter(needs)
+    return bool(condition(campaign))
 
 
 def _with_choice(address: str, page: str, other: str, query: QueryDict) -> str:

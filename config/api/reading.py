@@ -1,61 +1,11 @@
-"""Read requests to the API: strict pagination, and JSON that can be stored."""
+"""Read the bodies of requests to the API: JSON that can be stored."""
 
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rest_framework.exceptions import ParseError, ValidationError
-from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
-from rest_framework.request import Request
-
-# The largest integer of all supported databases.
-LARGEST = 2**31 - 1
-# A page of segments with all references then has some megabytes.
-MOST_ROWS = 1_000
-
-
-class StrictPagination(LimitOffsetPagination):
-    """Pagination that refuses invalid `limit` and `offset` instead of returning another page."""
-
-    def get_limit(self, request: Request) -> int | None:
-        """Return the number of rows; 100 by default."""
-        given = _whole(request, self.limit_query_param, least=1, most=MOST_ROWS)
-        return self.default_limit if given is None else given
-
-    def get_offset(self, request: Request) -> int:
-        """Return the number of rows before the page."""
-        return _whole(request, self.offset_query_param, least=0) or 0
-
-    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        """Add the bounds to the schema."""
-        parameters: list[dict[str, Any]] = super().get_schema_operation_parameters(view)
-        for parameter, (least, most) in zip(
-            parameters, ((1, MOST_ROWS), (0, LARGEST)), strict=True
-        ):
-            parameter["schema"] |= {"minimum": least, "maximum": most}
-        return parameters
-
-    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Describe `next` and `previous` as nullable in the way of JSON Schema."""
-        described: dict[str, Any] = super().get_paginated_response_schema(schema)
-        for name in ("next", "previous"):
-            described["properties"][name].pop("nullable")
-            described["properties"][name]["type"] = ["string", "null"]
-        return described
-
-
-def _whole(request: Request, name: str, *, least: int, most: int = LARGEST) -> int | None:
-    values = request.query_params.getlist(name)
-    if not values:
-        return None
-    text = values[-1]
-    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST))
-    if not is_number or not least <= int(text) <= most:
-        message = f"Must be a whole number from {least} to {most}."
-        raise ValidationError({name: [message]})
-    return int(text)
-
 
 DEEP = "The JSON is nested too deeply."
 UNREADABLE = "A text contains a NUL character or half a character, which cannot be stored."

@@ -5,8 +5,11 @@ from django.utils.module_loading import import_string
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import DefaultRouter
 
-from annotation.api.imports import HumanScoresImportView, JudgmentsImportView
-from annotation.api.stages import CampaignViewSet, JudgmentViewSet, TestSetViewSet
+from annotation.api.campaigns import CampaignViewSet
+from annotation.api.imports import FileImportViewSet, HumanScoresImportView, JudgmentsImportView
+from annotation.api.judgments import JudgmentViewSet
+from annotation.api.people import AccessLinkViewSet, MemberViewSet, PersonViewSet
+from annotation.api.test_sets import TestSetViewSet
 from core import extensions
 from dashboards.api import ResultViewSet
 from lifecycle.api import ActionView, ResourceView
@@ -14,10 +17,15 @@ from metrics.api.datasets import FolderImportViewSet, PublishedImportViewSet
 from metrics.api.fleet import CheckpointViewSet, MetricViewSet, WorkerViewSet
 from metrics.api.imports import MetricImportViewSet
 from metrics.api.runs import RunViewSet
+from metrics.api.spans import MetricSpansView
 
 router = DefaultRouter()
 router.register("test-sets", TestSetViewSet, basename="api-testset")
 router.register("campaigns", CampaignViewSet, basename="api-campaign")
+OF_CAMPAIGN = "campaigns/(?P<slug>[^/.]+)"
+router.register(f"{OF_CAMPAIGN}/people", PersonViewSet, basename="api-people")
+router.register(f"{OF_CAMPAIGN}/links", AccessLinkViewSet, basename="api-links")
+router.register(f"{OF_CAMPAIGN}/members", MemberViewSet, basename="api-members")
 router.register("judgments", JudgmentViewSet, basename="api-judgment")
 router.register("runs", RunViewSet, basename="api-run")
 router.register("metrics", MetricViewSet, basename="api-metric")
@@ -29,12 +37,14 @@ for extension in extensions.installed():
         router.register(prefix, import_string(viewset), basename=basename)
 router.register("imports/mt-metrics-eval", FolderImportViewSet, basename="api-mtme-import")
 router.register("imports/data-sets", PublishedImportViewSet, basename="api-dataset-import")
+router.register("imports/files", FileImportViewSet, basename="api-file-import")
 router.register("results", ResultViewSet, basename="api-result")
 
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("imports/judgments/", JudgmentsImportView.as_view(), name="api-import-judgments"),
     path("imports/human-scores/", HumanScoresImportView.as_view(), name="api-import-human-scores"),
+    path("imports/metric-spans/", MetricSpansView.as_view(), name="api-import-metric-spans"),
     path("things/<slug:kind>/<str:which>/", ResourceView.as_view(), name="api-resource"),
     path(
         "things/<slug:kind>/<str:which>/<slug:verb>/",

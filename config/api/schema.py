@@ -2,66 +2,90 @@
 
 from typing import Any
 
+from annotation.web.problem_details import CONTENT_TYPE
+
 Document = dict[str, Any]
 
-REFUSAL: Document = {
+TEXT: Document = {"type": "string"}
+ERROR: Document = {
     "type": "object",
-    "description": "Why a request was refused: English text, and messages with code and "
-    "parameters.",
+    "description": "One error: the path of its field in the request, and for uploads file and row.",
     "properties": {
-        "detail": {"type": "string"},
-        "error": {"type": "string"},
-        "message": {"type": "object"},
-        "messages": {"type": "array", "items": {"type": "object"}},
+        "field": TEXT,
+        "file": TEXT,
+        "row": {"type": ["integer", "null"]},
+        "code": TEXT,
+        "detail": TEXT,
+        "parameters": {"type": "object"},
+        "more": {"type": ["object", "null"]},
     },
-    "minProperties": 1,
+    "required": ["field", "code", "detail"],
     "additionalProperties": False,
 }
-# Errors of a field, a row of a list or a whole form, at any depth.
-PROBLEMS: Document = {
-    "description": "Errors by field, nested like the request, or errors of the whole request.",
-    "anyOf": [
-        {"type": "string"},
-        {"type": "array", "items": {"$ref": "#/components/schemas/Problems"}},
-        {
-            "type": "object",
-            "additionalProperties": {"$ref": "#/components/schemas/Problems"},
-        },
-    ],
+PROBLEM: Document = {
+    "type": "object",
+    "description": "Why a request was refused (RFC 9457): English text, message codes, and every "
+    "error with its field. Fields of the request that are wrong are repeated with their errors; "
+    "imports also have `problems`, with warnings and notes.",
+    "properties": {
+        "type": {"type": "string", "format": "uri-reference"},
+        "title": TEXT,
+        "status": {"type": "integer"},
+        "detail": TEXT,
+        "code": TEXT,
+        "errors": {"type": "array", "items": {"$ref": "#/components/schemas/ProblemError"}},
+        "problems": {"type": "array", "items": {"$ref": "#/components/schemas/Problem"}},
+    },
+    "required": ["type", "title", "status", "detail", "code", "errors"],
 }
 BY_STATUS = {
-    "400": ("Problems", "The request cannot be read, or cannot be done."),
-    "403": ("Refusal", "Nobody is signed in, or the account lacks the role."),
-    "404": ("Refusal", "There is no such resource, or the account may not see it."),
-    "406": ("Refusal", "The answer is available as JSON only."),
-    "507": ("Refusal", "A disk of the server, or its database, is full."),
+    "400": "The request cannot be read, or cannot be done.",
+    "401": "Nobody is signed in, or the token is not valid.",
+    "403": "The account lacks the role, or the token the scope.",
+    "404": "There is no such resource, or the account may not see it.",
+    "406": "The answer is available as JSON only.",
+    "507": "A disk of the server, or its database, is full.",
 }
-WITH_BODY = {"415": ("Refusal", "The body has a type that is not supported here.")}
+WITH_BODY = {"415": "The body has a type that is not supported here."}
+# Of requests that change something.
+WITH_KEY = {
+    "409": "The state of the resource does not allow this.",
+    "422": "The idempotency key was used for another request.",
+}
+KEY: Document = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "Any text for this request, such as a random UUID. Repeated with the same key "
+    "within a day, the request changes nothing and gets the same answer.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+}
 
 
 def describe_refusals(result: Document, **generator: Any) -> Document:
-    """Add the common statuses to each operation.
+    """Add the common statuses to each operation, with problem details as the body of errors.
 
-    `settings.SPECTACULAR_SETTINGS` names this function. Statuses of the operation stay; an error
-    that is declared without a body gets a refusal as its body.
+    `settings.SPECTACULAR_SETTINGS` names this function. Descriptions of the operation stay.
     """
-    result["components"]["schemas"] |= {"Refusal": REFUSAL, "Problems": PROBLEMS}
+    result["components"]["schemas"] |= {"ProblemDetails": PROBLEM, "ProblemError": ERROR}
     for methods in result["paths"].values():
-        for operation in methods.values():
-            _describe(operation)
+        for method, operation in methods.items():
+            _describe(operation, changes=method != "get")
     return result
 
 
-def _describe(operation: Document) -> None:
+def _describe(operation: Document, *, changes: bool) -> None:
     common = BY_STATUS | (WITH_BODY if "requestBody" in operation else {})
+    if changes:
+        common |= WITH_KEY
+        operation.setdefault("parameters", []).append(KEY)
     responses = operation["responses"]
-    for status, (name, description) in common.items():
-        responses.setdefault(status, _response(name, description))
+    for status, description in common.items():
+        responses.setdefault(status, {"description": description})
     for status, response in responses.items():
-        if status >= "400" and "content" not in response:
-            responses[status] = _response("Refusal", response.get("description", ""))
+        if status >= "400":
+            responses[status] = _response(response.get("description", ""))
 
 
-def _response(name: str, description: str) -> Document:
-    content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
+def _response(description: str) -> Document:
+    content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
     return {"description": description, "content": content}

@@ -76,8 +76,8 @@ def _page_parameters(route: str, entry: URLPattern) -> str:
 PAGING = {"limit", "offset"}
 API_HEAD = """# API
 
-JSON with a session and, for changes, its CSRF token ([how](../importing.md#by-program)). Lists
-are paginated (`limit`, `offset`). The OpenAPI schema at `/api/schema/` has every field and status.
+JSON with a [token](../programs.md#tokens) of the named scope, or a session. Lists are
+paginated (`limit`, `offset`). The OpenAPI schema at `/api/schema/` has every field and status.
 
 """
 
@@ -85,16 +85,19 @@ are paginated (`limit`, `offset`). The OpenAPI schema at `/api/schema/` has ever
 def api_page() -> str:
     """Return the page."""
     schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
-    return API_HEAD + table(("operation", "", "parameters"), _operations(schema["paths"]))
+    head = ("operation", "", "scope", "parameters")
+    return API_HEAD + table(head, _operations(schema["paths"]))
 
 
-def _operations(paths: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _operations(paths: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     for path, methods in paths.items():
         for method, operation in methods.items():
             about = first_sentence(operation.get("description", ""))
             if method == "get" and path.endswith("}/") and _collection(path) in paths:
                 about = "Return one of them."
-            yield code(f"{method.upper()} {path}"), about, _api_parameters(operation)
+            scopes = [scope for each in operation["security"] for scope in each.get("token", ())]
+            operation_name = code(f"{method.upper()} {path}")
+            yield operation_name, about, ", ".join(scopes), _api_parameters(operation)
 
 
 def _collection(path: str) -> str:
@@ -144,7 +147,7 @@ def _default_value(default: str) -> str:
 ROOT = Path(__file__).parents[2]
 TOPS = (
     *("config", "core", "annotation", "metrics", "metaeval", "dashboards", "training", "lifecycle"),
-    *("extensions", "benchmarks"),
+    *("extensions", "touchstone", "benchmarks"),
 )
 # Folders with names of Django need no explanation.
 SELF_EVIDENT = {"management", "migrations", "templatetags", "commands"}

@@ -52,6 +52,10 @@ VARIABLES = (
         *("TOUCHSTONE_MEDIA", "`media` in `TOUCHSTONE_VAR`"),
         "recordings and pictures of segments; with several hosts, a shared folder",
     ),
+    Variable(
+        *("TOUCHSTONE_STATIC", "`staticfiles` in `TOUCHSTONE_VAR`"),
+        "styles and scripts as they are served; `collectstatic` writes them",
+    ),
     Variable("RESIDENT_MODELS_MB", "4096", "memory for models of a worker without a GPU"),
     Variable("GPUS_PER_SLOT", "1", "GPUs that a large model of one process can use"),
     Variable("EMBEDDING_CACHE_MB", "1024", "memory for token vectors of a worker"),
@@ -69,8 +73,10 @@ VARIABLES = (
     Variable("MAX_UPLOAD_MB", "100", "largest upload"),
     Variable("MAX_MEDIA_MB", "50", "largest recording or picture of a segment"),
     Variable(
-        "MAX_UPLOAD_TEXTS", "200000", "maximum segments, references and outputs of one upload"
+        "MAX_UPLOAD_TEXTS", "1000000", "maximum segments, references and outputs of one upload"
     ),
+    Variable("IMPORT_IN_REQUEST_MB", "5", "a worker imports files that are larger together"),
+    Variable("IMPORT_IN_REQUEST_ROWS", "20000", "a worker imports files with more rows together"),
     Variable("MAX_UNPACKED_MB", "500", "maximum unpacked size of an archive"),
     Variable(
         "SITE_URL", "http://localhost:8000", "address of the site, for links in notifications"

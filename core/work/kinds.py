@@ -103,6 +103,7 @@ class Lease:
         self.is_lost = False
         self._kind, self._row = kind, row
         self._moved_at = self._lost_at = time.monotonic()
+        self._fields: dict[str, Any] = {}
 
     def kept_up(self) -> AbstractContextManager[object]:
         """Keep the row as long as this context."""
@@ -116,9 +117,9 @@ class Lease:
         """Whether to stop at once, and to give the row back where it is not lost."""
         return self.is_lost or processes.is_stopping()
 
-    def progress(self) -> None:
-        """Report that the work makes progress."""
-        self._moved_at = time.monotonic()
+    def progress(self, **fields: Any) -> None:
+        """Report that the work makes progress; the next beat writes `fields` of the row."""
+        self._moved_at, self._fields = time.monotonic(), fields
 
     def _beat(self) -> None:
         now, hang = time.monotonic(), self._kind.hang_seconds
@@ -127,6 +128,6 @@ class Lease:
         if self._kind.ends_at_once and processes.is_stopping():
             processes.interrupt()
         if not self.is_lost:
-            self._lost_at, self.is_lost = now, not claims.hold(self._row)
+            self._lost_at, self.is_lost = now, not claims.hold(self._row, **self._fields)
         elif now - self._lost_at > self._kind.end_seconds(self._row):
             processes.end_now(f"{self._kind.name} {self._row.pk} is another's or cancelled")

@@ -12,6 +12,8 @@ from annotation.filters.chosen import excluded_annotators
 from annotation.filters.systems import chosen_systems
 from annotation.quality.agreement import N_RESAMPLES as AGREEMENT_RESAMPLES
 from dashboards.bundle.content import Content
+from dashboards.comparisons.selection import leading_keys
+from dashboards.comparisons.statistics import Question
 from dashboards.spans.document import N_RESAMPLES as SPAN_RESAMPLES
 from dashboards.systems.document import N_RESAMPLES
 from metaeval import StatisticsWarning
@@ -19,6 +21,7 @@ from metaeval.commands import run_command
 from metaeval.messages import Message, message
 from metaeval.replication import plain
 from metaeval.replication.questions import N_HYBRIDS, can_answer
+from metaeval.replication.questions.statistics import SEGMENT
 from metaeval.scores.human_systems import looks_human
 
 
@@ -121,9 +124,7 @@ def _chosen(content: Content) -> list[str]:
 def _of_questions(content: Content) -> list[BundleTable]:
     """Return a table for every chosen statistic, as correlation and significance pages show it."""
     filters, tables = content.filters, []
-    wanted = [key for key in filters.metric.split() if key in content.measures]
-    shown = [word for key in wanted for word in ("--shown", key)]
-    options = ["--correction", filters.correction, "--scope", filters.scope, *shown]
+    options = ["--correction", filters.correction, "--scope", filters.scope]
     for question in filters.questions:
         if not can_answer(content.panel.scored, question):
             continue
@@ -137,9 +138,20 @@ def _of_questions(content: Content) -> list[BundleTable]:
             "and human ceiling",
             statistic=question.label,
         )
-        arguments = ["question", *_scores(content), *words, *options]
+        shown = [word for key in _shown(content, question) for word in ("--shown", key)]
+        arguments = ["question", *_scores(content), *words, *options, *shown]
         tables.append(BundleTable(question.key.replace("/", "-"), about, arguments))
     return tables
+
+
+def _shown(content: Content, question: Question) -> list[str]:
+    """Return the metrics that pages show for the same choices; empty for all."""
+    wanted = content.filters.metric.split()
+    if not wanted:
+        is_over_segments = question.statistic.level == SEGMENT
+        wanted = leading_keys(content.measures, is_over_segments=is_over_segments)
+    found = [key for key in wanted if key in content.measures]
+    return [] if len(found) == len(content.measures) else found
 
 
 def _scores(content: Content) -> list[str]:

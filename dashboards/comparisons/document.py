@@ -16,8 +16,9 @@ from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.messages import Message
 from metaeval.replication.questions import answer, can_answer
+from metaeval.replication.questions.statistics import SEGMENT
 
-VERSION = 13
+VERSION = 14
 DEFAULT = "tau-b"
 Matrix = Sequence[Sequence[float | None]]
 
@@ -34,9 +35,14 @@ class Ranked:
 
 @dataclass(frozen=True, kw_only=True)
 class Metric(Measured):
-    """One measure with its value of the question and the interval of the value."""
+    """One measure with its value of the question and the interval of the value.
+
+    Tables show one row for the metrics of a `family`: the first that `is_leading`.
+    """
 
     metric: str
+    family: str = ""
+    is_leading: bool = True
     value: float | None
     low: float | None = None
     high: float | None = None
@@ -202,12 +208,15 @@ def asked_head(campaign: Campaign, panel: Panel, question: Question) -> dict[str
     }
 
 
-def measured(panel: Panel, values: Floats, *ends: Floats) -> list[Metric]:
+def measured(panel: Panel, question: Question, values: Floats, *ends: Floats) -> list[Metric]:
     """Return every measure with its value of the question and the `ends` of its interval."""
     columns = [each.tolist() for each in (values, *ends)]
+    is_over_segments = question.statistic.level == SEGMENT
     return [
         Metric(
             metric=measure.metric,
+            family=measure.family_of(is_over_segments=is_over_segments),
+            is_leading=measure.is_leading,
             **about(measure),
             **dict(zip(("value", "low", "high"), found, strict=False)),
         )
@@ -228,5 +237,5 @@ def _found(panel: Panel, question: Question) -> dict[str, Any]:
         "interval_about": found.about,
         "test_label": found.test,
         "comparison_warnings": [*compared_on(panel), *found.warnings],
-        "metrics": measured(panel, found.values, found.lows, found.highs),
+        "metrics": measured(panel, question, found.values, found.lows, found.highs),
     }

@@ -3,9 +3,9 @@
 The functions are pure and cheap enough for the web process.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from django.http.request import QueryDict
@@ -18,32 +18,103 @@ from metaeval.messages import Message, message
 from metaeval.replication import questions
 from metaeval.replication.questions import ALPHA, CORRECTIONS, SCOPES
 from metaeval.significance import rank_clusters
+from metrics.scores import MeasureScores
 
-__all__ = ["ALPHA", "BOUNDS", "CORRECTIONS", "SCOPES", "adjusted", "array", "by_value", "level",
-           "listed", "one_of", "shows_bounds", "standing", "subset"]  # fmt: skip
+__all__ = ["ALPHA", "BOUNDS", "CORRECTIONS", "EVERY", "SCOPES", "adjusted", "array", "by_value",
+           "folded", "leading", "leading_keys", "level", "listed", "one_of", "only",
+           "shows_bounds", "standing", "subset"]  # fmt: skip
 
 BOUNDS = {
     "hidden": message("bounds.hidden", "not shown"),
     "shown": message("bounds.shown", "as rows of every table"),
 }
 M = TypeVar("M", bound=OfMetrics)
+# The value of `metric=` that names all measures.
+EVERY = "*"
 # Enough for three digits of the level that a thousand tests leave.
 HALVINGS = 24
 MATRICES = ("differences", "difference_lows", "difference_highs", "pvalues")
 
 
-def subset(document: M, query: QueryDict) -> M:
-    """Select the metrics that the address names (`metric=`, repeated); all where it names none.
+class OfFamily(Protocol):
+    """A metric that a table shows in the row of its family."""
 
-    Raises FilterError for an unknown metric.
+    @property
+    def key(self) -> str: ...
+    @property
+    def family(self) -> str: ...
+    @property
+    def is_leading(self) -> bool: ...
+
+
+F = TypeVar("F", bound=OfFamily)
+
+
+def leading(metrics: Iterable[F]) -> list[F]:
+    """Return one metric of each family: the first that leads, else the first.
+
+    Which one is declared with the metric and does not depend on its agreement.
     """
-    known = [metric.key for metric in document.metrics]
+    found: dict[str, F] = {}
+    for metric in metrics:
+        family = metric.family or metric.key
+        first = found.setdefault(family, metric)
+        if metric.is_leading and not first.is_leading:
+            found[family] = metric
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class _OfFamily:
+    key: str
+    family: str
+    is_leading: bool
+
+
+def leading_keys(
+    measures: Mapping[str, MeasureScores], *, is_over_segments: bool = False
+) -> list[str]:
+    """Return the keys of the leading measures of all families."""
+    found = (
+        _OfFamily(key, each.family_of(is_over_segments=is_over_segments), each.is_leading)
+        for key, each in measures.items()
+    )
+    return [each.key for each in leading(found)]
+
+
+def folded(metrics: Sequence[F], shown: Iterable[F]) -> dict[str, list[F]]:
+    """Return the metrics that are not shown, by the key of the first shown one of their family."""
+    chosen = list(shown)
+    keys = {metric.key for metric in chosen}
+    first = {metric.family: metric.key for metric in reversed(chosen)}
+    found: dict[str, list[F]] = {}
+    for metric in metrics:
+        if metric.key not in keys and metric.family in first:
+            found.setdefault(first[metric.family], []).append(metric)
+    return found
+
+
+def subset(document: M, query: QueryDict) -> M:
+    """Select the metrics that the address names (`metric=`, repeated; `EVERY` names all).
+
+    Where it names none, these are the leading ones of all families. Raises FilterError for an
+    unknown metric.
+    """
+    known = {metric.key for metric in document.metrics}
     wanted = set(query.getlist("metric"))
-    unknown = wanted - set(known)
+    unknown = wanted - known - {EVERY}
     if unknown and known:
         raise FilterError(no_scores("metric", min(unknown)))
-    chosen = [index for index, key in enumerate(known) if not wanted or key in wanted]
-    return replace(_cut(document, chosen), all_metrics=document.metrics)
+    if not wanted:
+        wanted = {metric.key for metric in leading(document.metrics)}
+    keys = known if EVERY in wanted else wanted
+    return replace(only(document, keys), all_metrics=document.metrics)
+
+
+def only(document: M, keys: Container[str]) -> M:
+    """Return a document of the metrics with these keys."""
+    places = [place for place, metric in enumerate(document.metrics) if metric.key in keys]
+    return _cut(document, places)
 
 
 def no_scores(parameter: str, value: str) -> Message:

@@ -22,7 +22,7 @@ from metaeval.replication import questions
 from metaeval.replication.questions.statistics import SYSTEM
 from metaeval.results import StatisticsWarning
 
-VERSION = 13
+VERSION = 14
 DEFAULT = "tau-b"
 METRIC, FLOOR, CEILING, PERSON = "metric", "floor", "ceiling", "person"
 
@@ -83,7 +83,7 @@ def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Co
     panel = read_panel(campaign, filters)
     found = table(panel, filters.scores)
     values, notes = questions.values_of(panel.scored, asked)
-    metrics = measured(panel, values)
+    metrics = measured(panel, asked, values)
     return Correlations(
         **asked_head(campaign, panel, asked),
         n_systems=found.n_systems,
@@ -141,7 +141,8 @@ def _floors(
     """Return the baselines by the same statistics."""
     floors = floor_panel(panel)
     values, _ = questions.values_of(floors.scored, asked)
-    rows = _rows(campaign, filters, table(floors, filters.scores).rows, measured(floors, values))
+    found = table(floors, filters.scores).rows
+    rows = _rows(campaign, filters, found, measured(floors, asked, values))
     return [replace(row, kind=FLOOR) for row in rows]
 
 

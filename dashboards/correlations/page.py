@@ -23,7 +23,7 @@ from dashboards.pages.page import Page
 from dashboards.papers import latex
 from dashboards.trust import marks
 from metaeval.messages import Message, message, truncated
-from metrics.base import MetricInfo
+from metrics.base import IMPORTED, MetricInfo
 from metrics.catalogue import infos
 from metrics.runs.starting import refusals_for
 
@@ -135,7 +135,7 @@ def choose(document: Correlations, query: QueryDict) -> Correlations:
     found = selection.subset(document, query)
     compared, trust = document.comparison, document.trust
     if compared:
-        compared = selection.subset(compared, present(compared, query))
+        compared = selection.only(compared, {metric.key for metric in found.metrics})
     marking = marks.marking(trust, compared, correction, scope)
     shown = {metric.key: metric.label for metric in found.metrics}
     states, baseline_marks = marks.against_floor(trust, compared, shown)
@@ -176,6 +176,7 @@ def context(request: HttpRequest, campaign: Campaign, document: Correlations) ->
         "chart": chart([row for row in document.rows if row.value is not None][:LEADING]),
         "columns": _columns(document),
         "counts": sorted({row.n for row in document.rows if row.kind == METRIC}),
+        "has_imported": any(row.origin == IMPORTED for row in document.rows),
         "has_intervals": any(metric.low is not None for metric in document.metrics),
         "startable": startable,
         "refused": refused,
@@ -263,7 +264,7 @@ def _methods(document: Correlations) -> list[Message | str]:
 
 def present(document: OfMetrics, query: QueryDict) -> QueryDict:
     """Return an address without the metrics that one campaign of a study does not have."""
-    known = {metric.key for metric in document.metrics}
+    known = {metric.key for metric in document.metrics} | {selection.EVERY}
     mine = query.copy()
     mine.setlist("metric", [key for key in query.getlist("metric") if key in known])
     return mine

@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModif
 from django.http.request import QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import URLPattern, get_script_prefix, path, reverse
+from django.urls import Resolver404, URLPattern, get_script_prefix, path, resolve, reverse
 from django.utils import translation
 from django.views.decorators.http import require_safe
 
@@ -196,10 +196,20 @@ class _Shown(Generic[D]):
             "filter_choices": choices,
             "query": data_query(self.query, page.on_page),
             "files": self.files,
+            "has_csv": _has_csv(self.files),
             "result": self.result,
             "document": self.document,
             "empty": empty(self.campaigns),
         }
+
+
+def _has_csv(files: str) -> bool:
+    """Return whether the numbers of a page are at an address of their own: not those of files."""
+    try:
+        name = resolve(f"{files}.csv").url_name or ""
+    except Resolver404:
+        return False
+    return name.endswith("-data")
 
 
 def view(page: Page[Any], *, is_table: bool = False) -> View:

@@ -74,6 +74,7 @@ def answer(request: HttpRequest, shown: Any, fmt: str, figure: str = "") -> Http
     if request.headers.get("If-None-Match") == result.tag:
         return HttpResponseNotModified()
     context = shown.context | {
+        "has_csv": False,
         "result": result,
         "base": "shell/study.html" if shown.about.get("study") else "shell/campaign.html",
         "back": shown.files.removesuffix("/table") + "/",

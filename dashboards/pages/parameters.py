@@ -9,6 +9,7 @@ from annotation.filters import FilterError
 from annotation.models import Campaign
 from annotation.web.parameters import Parameters
 from dashboards.charts import files
+from dashboards.comparisons.selection import EVERY
 from dashboards.documents import kinds
 from metaeval.messages import message
 from metrics.scores import measure_keys
@@ -42,7 +43,7 @@ def data_query(query: QueryDict, on_page: Sequence[str] = ()) -> str:
 
 def require_measures(query: QueryDict, campaigns: Sequence[Campaign]) -> None:
     """Raise FilterError for a measure in an address that no metric has for these campaigns."""
-    wanted = {key for key in query.getlist("metric") if key}
+    wanted = {key for key in query.getlist("metric") if key} - {EVERY}
     if not wanted:
         return
     known = {key for each in campaigns for key in measure_keys(each.test_set)}

@@ -5,9 +5,9 @@ of the address are kept in hidden fields.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, Protocol
 
 from django.http.request import QueryDict
 
@@ -28,6 +28,13 @@ SCORES = {
 }
 
 
+class Named(selection.OfFamily, Protocol):
+    """A metric that can be shown."""
+
+    @property
+    def label(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class Option:
     """One value of a control."""
@@ -38,12 +45,34 @@ class Option:
 
 
 @dataclass(frozen=True)
+class Tick(Option):
+    """A metric; `is_usual`: it is shown unless the address names others."""
+
+    is_usual: bool
+    variants: Sequence["Tick"] = ()
+
+    @property
+    def n_shown(self) -> int:
+        """The number of its family that is shown."""
+        return self.is_chosen + sum(each.is_chosen for each in self.variants)
+
+    @property
+    def has_chosen_variant(self) -> bool:
+        """Whether another metric of its family is shown."""
+        return self.n_shown > self.is_chosen
+
+
+@dataclass(frozen=True)
 class Control:
-    """One control: a list of options, in groups where `groups` names them."""
+    """One control: a list of options, in groups where `groups` names them.
+
+    `about` explains the chosen one in a line.
+    """
 
     name: str
     label: Message
     groups: Sequence[tuple[Message | str, Sequence[Option]]]
+    about: Message | None = None
 
     @property
     def options(self) -> list[Option]:
@@ -66,9 +95,9 @@ class Rail:
         Lists with one choice each, and those on the tests of the question.
     scores
         The forms of the human scores.
-    metrics, is_subset
-        The metrics that can be shown, empty where the page does not take them, and whether only
-        some are chosen.
+    metrics
+        One metric of each family that can be shown, with the others of the family; empty where the
+        page does not take them.
     hidden
         The other parameters of the address.
     words
@@ -80,8 +109,7 @@ class Rail:
     controls: Sequence[Control]
     tests: Sequence[Control]
     scores: Sequence[Option]
-    metrics: Sequence[Option]
-    is_subset: bool
+    metrics: Sequence[Tick]
     hidden: Sequence[tuple[str, str]]
     words: Sequence[Message | str]
     taken: frozenset[str]
@@ -94,8 +122,12 @@ class Rail:
     @property
     def n_shown(self) -> int:
         """The number of metrics that are shown."""
-        chosen = sum(option.is_chosen for option in self.metrics)
-        return chosen if self.is_subset else len(self.metrics)
+        return sum(tick.n_shown for tick in self.metrics)
+
+    @property
+    def n_metrics(self) -> int:
+        """The number of all metrics with their variants."""
+        return sum(1 + len(tick.variants) for tick in self.metrics)
 
     @property
     def summary(self) -> list[Message | str]:
@@ -115,7 +147,7 @@ def rail_of(
     taken: frozenset[str],
     query: QueryDict,
     filters: Filters | None,
-    metrics: Sequence[tuple[str, str]],
+    metrics: Sequence[Named],
     own: frozenset[str] = frozenset(),
     usual: str = Z,
     offered: Mapping[str, Message | str] | None = None,
@@ -123,15 +155,13 @@ def rail_of(
 ) -> Rail:
     """Return the sidebar of a page that takes these parameters; its template has fields for `own`.
 
-    `metrics` are keys and labels of all metrics that the page's document could show. `usual` is the
+    `metrics` are all metrics that the page's document could show. `usual` is the
     protocol's form of the human scores, which an address need not name. `offered` are the page's
     own statistics, and `statistic` is the default one.
     """
     every = _controls(taken, query, offered or {}, statistic)
     controls = [each for each in every if each.name not in TESTS]
-    wanted = set(query.getlist("metric"))
-    ticks = [Option(key, label, not wanted or key in wanted) for key, label in metrics]
-    shown = ticks if "metric" in taken and "metric" not in own else []
+    shown = _ticks(metrics, query) if "metric" in taken and "metric" not in own else []
     names = {control.name for control in every} | own | NAMES | {"row"}
     names |= {"metric"} if shown else set()
     return Rail(
@@ -139,11 +169,32 @@ def rail_of(
         tests=[each for each in every if each.name in TESTS],
         scores=_scores(filters, usual) if filters and "scores" in taken else [],
         metrics=shown,
-        is_subset=bool(wanted),
         hidden=[(n, v) for n, values in query.lists() if n not in names for v in values],
         words=filters.words if filters else [],
         taken=taken,
     )
+
+
+def _ticks(metrics: Sequence[Named], query: QueryDict) -> list[Tick]:
+    """Return the leading metric of each family with its variants, and what the address shows."""
+    first = selection.leading(metrics)
+    usual = {metric.key for metric in first}
+    wanted = set(query.getlist("metric")) or usual
+    every = {
+        metric.key: Tick(
+            metric.key,
+            metric.label,
+            selection.EVERY in wanted or metric.key in wanted,
+            metric.key in usual,
+        )
+        for metric in metrics
+    }
+    variants = selection.folded(metrics, first)
+    return [
+        replace(every[key], variants=[every[each.key] for each in variants.get(key, ())])
+        for key in every
+        if key in usual
+    ]
 
 
 def _scores(filters: Filters, usual: str) -> list[Option]:
@@ -184,7 +235,7 @@ def _question(taken: frozenset[str], query: QueryDict) -> list[Control]:
         return []
     found, key = asked.statistic, asked.statistic.key
     levels: list[tuple[Message | str, Sequence[Option]]] = [
-        (level, [Option(one.key, one.label, one.key == key) for one in same])
+        (level, [Option(one.key, one.short, one.key == key) for one in same])
         for level, same in groupby(statistics.STATISTICS.values(), key=lambda s: s.level)
     ]
     groupings = {name: statistics.GROUPINGS[name] for name in found.groupings}
@@ -206,7 +257,13 @@ def _question(taken: frozenset[str], query: QueryDict) -> list[Control]:
         ),
     ]
     others = [one for one in others if one.name in taken and len(one.options) > 1]
-    return [Control("statistic", STATISTIC, levels), *others]
+    about = message(
+        "control.about-statistic",
+        "{statistic}. {about}",
+        statistic=found.label,
+        about=found.about,
+    )
+    return [Control("statistic", STATISTIC, levels, about), *others]
 
 
 def _one(name: str, label: Message, values: Any, chosen: str | None) -> Control:

@@ -1,5 +1,6 @@
 """Read the measures of a campaign's outputs, with warnings on those that were imported."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from dashboards.panel.human import HumanScores
 from dashboards.panel.references import without_own_references
 from metaeval.messages import Message, message
 from metrics.base import ScoreWarning
+from metrics.imported.naming import MARK
 from metrics.scores import MeasureScores, system_scores
 
 
@@ -23,7 +25,7 @@ def read_measures(
     whole systems are dropped where the reader chose documents, because they cover all documents.
     """
     wanted = None if all_of is None else frozenset(all_of)
-    measures = _stored(campaign.test_set, human.systems, wanted)
+    measures = _briefly_named(_stored(campaign.test_set, human.systems, wanted))
     return {
         key: without_own_references(campaign.test_set, human, _imported(each, human))
         for key, each in measures.items()
@@ -35,6 +37,19 @@ def _stored(
     test_set: TestSet, systems: tuple[System, ...], all_of: frozenset[str] | None
 ) -> Mapping[str, MeasureScores]:
     return system_scores(test_set, systems, all_of=all_of).measures
+
+
+def _briefly_named(measures: Mapping[str, MeasureScores]) -> Mapping[str, MeasureScores]:
+    """Return the measures without the mark in the names of imported ones that need none.
+
+    Pages mark them beside the name. It stays where another metric has the same name.
+    """
+    brief = {key: each.label.removesuffix(MARK) for key, each in measures.items()}
+    counts = Counter(brief.values())
+    return {
+        key: replace(each, label=brief[key]) if counts[brief[key]] == 1 else each
+        for key, each in measures.items()
+    }
 
 
 def _imported(measure: MeasureScores, human: HumanScores) -> MeasureScores:

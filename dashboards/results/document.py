@@ -41,6 +41,7 @@ class Line:
     other: Mark
     kind: str = "metric"
     floor: str = ""
+    origin: str = ""
 
     @property
     def beside_value(self) -> float | None:

@@ -225,13 +225,8 @@ def _shown(compared: Comparison | None, table: Correlations) -> Comparison | Non
     """Return the comparison of the metrics that are shown."""
     if compared is None:
         return None
-    wanted = QueryDict(mutable=True)
-    known = {metric.key for metric in compared.metrics}
-    keys = [metric.key for metric in table.metrics if metric.key in known]
-    if len(keys) == len(known):
-        return compared
-    wanted.setlist("metric", keys)
-    return selection.subset(compared, wanted) if keys else None
+    found = selection.only(compared, {metric.key for metric in table.metrics})
+    return found if found.metrics else None
 
 
 @dataclass(frozen=True)
@@ -348,6 +343,7 @@ def _lines(
             p=better.get(metric.key),
             other=second.mark(metric.key),
             floor=states.get(metric.key, ""),
+            origin=metric.origin,
         )
         for metric in table.metrics
     ]

@@ -1,7 +1,7 @@
 """Select the metrics, the correction and perhaps one row that a reader chose of a comparison."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from django.http.request import QueryDict
 
@@ -33,7 +33,7 @@ def choose(document: Comparison, query: QueryDict) -> Shown:
     """
     correction = selection.one_of(query, "correction", list(selection.CORRECTIONS))
     scope = selection.one_of(query, "scope", list(selection.SCOPES))
-    found = selection.by_value(selection.subset(document, query))
+    found = selection.by_value(_with_row(document, selection.subset(document, query), query))
     adjusted, notes = selection.adjusted(found, correction, scope)
     refused = marks.refusal(document.trust, document)
     cells = _Cells(found, adjusted, correction, scope, is_marked=refused is None)
@@ -62,6 +62,14 @@ def choose(document: Comparison, query: QueryDict) -> Shown:
         bounds=found.bounds if selection.shows_bounds(query) else None,
         n_significant=sum(sum(letter in SIGNIFICANT for letter in line) for line in steps),
     )
+
+
+def _with_row(document: Comparison, found: Comparison, query: QueryDict) -> Comparison:
+    """Return the chosen metrics with the one of `row`, which may be folded into its family."""
+    keys = {metric.key for metric in found.metrics} | {query.get("row", "")}
+    if len(keys) == len(found.metrics):
+        return found
+    return replace(selection.only(document, keys), all_metrics=document.metrics)
 
 
 def _correction(correction: str, scope: str) -> Message | str:

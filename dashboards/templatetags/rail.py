@@ -21,17 +21,12 @@ def rail(context: dict[str, Any], own: str = "") -> Rail:
         takes().names if takes else frozenset(),
         request.GET,
         context.get("filters"),
-        _metrics(context.get("document")),
+        getattr(context.get("document"), "all_metrics", ()),
         frozenset(own.split()),
         _usual(context),
         getattr(page, "statistics", {}),
         getattr(page, "statistic", ""),
     )
-
-
-def _metrics(document: Any) -> list[tuple[str, str]]:
-    """Return key and label of all metrics that a document could show."""
-    return [(each.key, each.label) for each in getattr(document, "all_metrics", ())]
 
 
 def _usual(context: dict[str, Any]) -> str:

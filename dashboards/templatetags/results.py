@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 from core.messages import translated
 from core.numbers import NOTHING
 from dashboards.charts.dots import Axis, Dot
+from dashboards.comparisons.selection import folded
 from dashboards.panel.floors import baseline_label
 from dashboards.results.answer import Answer
 from metaeval.messages import Message
@@ -94,6 +95,35 @@ def _link(context: dict[str, Any], label: str, key: str, address: str) -> str:
 
 def _text(mark: Dot, name: str, text: str) -> str:
     return f'<text class="{name}" x="{mark.after}%" dx="7" y="50%" dy="4">{text}</text>'
+
+
+@register.inclusion_tag("dashboards/_variants.html", takes_context=True)
+def variants(context: dict[str, Any], row: Any) -> dict[str, Any]:
+    """Return the metrics that are folded into a row, and the address that compares them too."""
+    document, request = context["document"], context["request"]
+    found: list[Any] = []
+    if len(document.metrics) < len(document.all_metrics):
+        shown = {metric.key for metric in document.metrics}
+        metrics = [metric for metric in document.all_metrics if metric.key in shown]
+        found = folded(document.all_metrics, metrics).get(row.key, [])
+    query = request.GET.copy()
+    if found:
+        query.setlist("metric", [*(each.key for each in metrics), *(each.key for each in found)])
+    return {"variants": found, "label": row.label, "address": f"?{query.urlencode()}"}
+
+
+@register.simple_tag(takes_context=True)
+def n_folded(context: dict[str, Any]) -> int:
+    """Return the number of metrics that the page could show besides those that it compares."""
+    document = context["document"]
+    return len(document.all_metrics) - len(document.metrics)
+
+
+@register.simple_tag(takes_context=True)
+def floors_differ(context: dict[str, Any]) -> bool:
+    """Return whether marks against the baselines distinguish metrics; a sentence has them all."""
+    rows = context["document"].rows
+    return len({row.floor for row in rows if row.kind == "metric"}) > 1
 
 
 @register.inclusion_tag("dashboards/_ticks.html")

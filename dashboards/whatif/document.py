@@ -14,6 +14,7 @@ from annotation.filters import OUT, Filters, Z
 from annotation.filters.chosen import CONTROLS, read_judgments
 from annotation.models import Campaign
 from annotation.quality import Verdict, quality_report, standardise
+from dashboards.comparisons.selection import leading_keys
 from dashboards.correlations.agreement import NO_HUMAN_SCORES, NO_SCORES
 from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, head
@@ -27,7 +28,7 @@ from metaeval.sensitivity import LEVELS, Movement, level_correlations, movement,
 from metrics.grid import read_grid
 from metrics.scores import MeasureScores
 
-VERSION = 7
+VERSION = 8
 # The most annotators that are excluded one by one, those with the most judgments first.
 MANY_PEOPLE = 150
 # With more documents than this, none is excluded: the page could not show them.
@@ -190,6 +191,7 @@ def largest(scenarios: Sequence[Movements], of: str) -> list[Movements]:
 def compute(campaign: Campaign, filters: Filters) -> WhatIf:
     """Return the change of every correlation; `rows` has one row per scenario and measure."""
     panel = read_panel(campaign, filters)
+    panel = panel.only(leading_keys(panel.measures))
     human, measures = panel.human, list(panel.measures.values())
     warnings, notes = list(human.warnings), list[Message]()
     if not human.is_there:

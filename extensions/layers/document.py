@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.filters import Filters
-from annotation.models import Campaign
+from annotation.models import Campaign, TestSet
+from core.caching import ttl_cache
 from dashboards.comparisons.statistics import not_one_of
 from dashboards.comparisons.values import Bound, values_of_bounds
 from dashboards.documents.head import CampaignDocument, head
@@ -16,6 +17,7 @@ from metaeval.messages import Message, message
 from metaeval.sensitivity import Choice, choose, layer_profile
 from metrics.base import MetricInfo
 from metrics.catalogue import infos
+from metrics.scores import latest_signatures
 
 VERSION = 8
 DEFAULT = "limit"
@@ -129,6 +131,17 @@ class Layers(CampaignDocument):
 
 
 DOCUMENT = Layers
+
+
+def has_layers(campaign: Campaign) -> bool:
+    """Return whether a metric that stores several layers has scored a campaign's texts (cached)."""
+    found = campaign.test_set
+    return ttl_cache(("layers", found.pk), lambda: any(map(layers_of, _scored(found))))
+
+
+def _scored(test_set: TestSet) -> list[MetricInfo]:
+    known = infos(retired=True)
+    return [known[name] for name in latest_signatures(test_set)]
 
 
 def parse(question: str) -> str:

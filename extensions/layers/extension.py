@@ -9,6 +9,13 @@ EXTENSION = Extension(
     urls="extensions.layers.urls",
     analyses={"layers": "extensions.layers.document"},
     slow=("layers",),
-    results=(Place("layers", _("Layers"), before="scatter"),),
+    results=(
+        Place(
+            "layers",
+            _("Layers"),
+            needs="extensions.layers.document:has_layers",
+            before="scatter",
+        ),
+    ),
     study=(Place("layers", _("Layers"), "study-layers", tab=_("Layers"), before="systems"),),
 )

@@ -11,7 +11,14 @@ EXTENSION = Extension(
         "shortness": "extensions.shortness.document",
         "forms": "extensions.shortness.across",
     },
-    results=(Place("shortness", _("Shortness"), before="whatif"),),
+    results=(
+        Place(
+            "shortness",
+            _("Shortness"),
+            needs="extensions.shortness.page:controls_length",
+            before="whatif",
+        ),
+    ),
     study=(
         Place(
             *("shortness", _("Shorter forms"), "study-shortness"),

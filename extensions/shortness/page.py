@@ -21,6 +21,11 @@ def context(request: HttpRequest, campaign: Campaign, document: Shortness) -> di
     return {"lines": lines, "tolerances": TOLERANCES, "kept": others}
 
 
+def controls_length(campaign: Campaign) -> bool:
+    """Return whether a campaign's outputs have to be shorter than their sources."""
+    return campaign.length_ratio < 1
+
+
 SHORTNESS = Page(
     name="shortness",
     title=message("page.shortness", "Shortness"),

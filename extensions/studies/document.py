@@ -13,10 +13,12 @@ from metaeval.messages import Message
 
 @dataclass(frozen=True)
 class Named:
-    """A metric that can be selected."""
+    """A metric that can be selected, in the row of its `family`."""
 
     key: str
     label: str
+    family: str
+    is_leading: bool
 
 
 @dataclass(frozen=True, kw_only=True)

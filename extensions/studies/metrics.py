@@ -52,6 +52,7 @@ def combine(
 ) -> CorrelationsOfStudy:
     """Put the documents of a study's campaigns side by side."""
     labels = {row.key: str(row.label) for document in documents for row in document.rows}
+    every = {metric.key: metric for document in documents for metric in document.metrics}
     metrics = {row.key: row.metric for document in documents for row in document.rows}
     known = infos(retired=True)
     by_campaign = [{row.key: row for row in document.rows} for document in documents]
@@ -84,16 +85,21 @@ def combine(
         ],
         warnings=warnings_of(documents),
         intervals_notes=notes,
-        all_metrics=[Named(key, label) for key, label in labels.items()],
+        all_metrics=[
+            Named(key, label, every[key].family, every[key].is_leading)
+            for key, label in labels.items()
+        ],
         averages={},
     )
 
 
 def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> CorrelationsOfStudy:
     """Select the metrics of the address, and find the best cluster of each campaign."""
-    wanted = frozenset(query.getlist("metric"))
     correction = selection.one_of(query, "correction", list(selection.CORRECTIONS))
     campaigns = [choose(one, present(one, query)) for one in document.campaigns]
+    shown = frozenset(metric.key for one in campaigns for metric in one.metrics)
+    # A campaign without any of the named metrics has its usual ones.
+    wanted = shown & frozenset(query.getlist("metric")) or shown
     groups = groups_of(campaigns, query, wanted)
     bounds = [_bounds(one) for one in campaigns]
     labels = {key: _label(row) for own in bounds for key, row in own.items()}
@@ -101,7 +107,7 @@ def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> Correlat
         replace(
             table,
             rows=[
-                *(row for row in table.rows if not wanted or row.key in wanted),
+                *(row for row in table.rows if row.key in wanted),
                 *study_table(table.statistic, table.title, labels, bounds).rows,
             ],
         )

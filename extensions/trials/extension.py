@@ -8,5 +8,5 @@ EXTENSION = Extension(
     app="extensions.trials",
     urls="extensions.trials.urls",
     analyses={"trial": "extensions.trials.document"},
-    results=(Place("trial", _("Suggestions and trial"), needs="is_prefilled", before="whatif"),),
+    results=(Place("trial", _("Suggestions"), needs="is_prefilled", before="whatif"),),
 )

@@ -16,6 +16,7 @@ from annotation.access import is_researcher, is_site_admin
 from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
 from annotation.filters.choice import quoted
+from annotation.models import ApiToken
 from core.messages import as_json
 from metaeval.messages import message
 from metrics import catalogue
@@ -95,6 +96,7 @@ class MetricViewSet(TakesParameters, viewsets.GenericViewSet[Any]):
     scores.
     """
 
+    scope: ClassVar[str] = ApiToken.Scope.SITE
     takes: ClassVar[Mapping[str, Texts]] = {"list": {"retired": "`yes` or `no`."}}
     permission_classes = (MayConfigure,)
     serializer_class = MetricSerializer

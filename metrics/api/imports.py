@@ -11,16 +11,20 @@ from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import may_change_test_set, test_set_refusal
+from annotation.access import may_change_test_set, signed_in, test_set_refusal
+from annotation.api.imports import BEGUN, MAX_PROBLEMS, ProblemSerializer, begun
+from annotation.imports import background
 from annotation.models import TestSet
 from annotation.uploads import InputFile
 from annotation.uploads.tables.lines import LINES
 from annotation.uploads.tables.skipping import KINDS
 from metrics.api.runs import OfTestSetViewSet
+from metrics.imported import pending
 from metrics.imported.checking import Checked, Found, bring_in, check
 from metrics.imported.choices import Choices
 from metrics.imported.storing import withdraw
 from metrics.models import MetricImport
+from metrics.spans import doors
 
 
 class MetricImportSerializer(serializers.ModelSerializer[MetricImport]):
@@ -146,7 +150,7 @@ class MetricImportViewSet(OfTestSetViewSet):
 
     @extend_schema(
         request={"multipart/form-data": MetricScoresSerializer},
-        responses={200: CheckedScoresSerializer, 201: CheckedScoresSerializer},
+        responses={200: CheckedScoresSerializer, 201: CheckedScoresSerializer, 202: BEGUN},
     )
     def create(self, request: Request, format: str | None = None) -> Response:
         """Import scores; with `dry_run` only return what would change.
@@ -159,9 +163,20 @@ class MetricImportViewSet(OfTestSetViewSet):
         given = form.validated_data
         _require_change(request, given["test_set"])
         files = [InputFile.sent(file) for file in given["files"]]
-        checked = check(given["test_set"], files, _choices(given))
+        choices = _choices(given)
+        if background.is_large(files):
+            options = {"note": given["note"], "store": not given["dry_run"]}
+            values = doors.to_values(given["test_set"], choices, **options)
+            token = pending.keep(files, signed_in(request).pk)
+            return begun(request, doors.METRIC_SCORES, token, files, values)
+        checked = check(given["test_set"], files, choices)
         if errors := checked.report.errors:
-            raise serializers.ValidationError({"files": [str(problem) for problem in errors]})
+            problems: Any = checked.report.problems[:MAX_PROBLEMS]
+            data = {
+                "files": [str(problem) for problem in errors],
+                "problems": ProblemSerializer(problems, many=True).data,
+            }
+            return Response(data, status=status.HTTP_400_BAD_REQUEST)
         if given["dry_run"]:
             return Response(CheckedScoresSerializer(checked).data)
         return self._store(request, checked, given["note"])

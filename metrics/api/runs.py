@@ -17,7 +17,7 @@ from annotation.access import is_researcher, not_blinded, test_set_for_reader
 from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
 from annotation.filters.choice import quoted
-from annotation.models import System, TestSet
+from annotation.models import ApiToken, System, TestSet
 from core.messages import as_json
 from metaeval.messages import Message, message, plural
 from metrics import catalogue
@@ -301,6 +301,7 @@ class OfTestSetViewSet(
 ):
     """Rows of test sets; `?test_set=slug` selects one."""
 
+    scope: ClassVar[str] = ApiToken.Scope.SCORE
     takes: ClassVar[Mapping[str, Texts]] = {"list": {"test_set": "The short name of a test set."}}
     permission_classes = (MayRun,)
 

@@ -104,6 +104,23 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
+def is_as_shown(checked: Checked, choices: Choices, data: QueryDict) -> bool:
+    """Return whether a person's choices are those with which a page showed the files."""
+    own = [
+        each.name == choices.name_of(each.key)
+        and each.is_taken == choices.takes(each.key)
+        and (each.is_lower is not True or each.key in choices.lower)
+        and (each.is_lower is not False or each.key in choices.higher)
+        for each in checked.metrics
+    ]
+    return (
+        data.get("shown_columns") == shown(choices.columns)
+        and all(own)
+        and checked.choices.skip == choices.skip
+        and (checked.choices.lines, checked.choices.system) == (choices.lines, choices.system)
+    )
+
+
 def seen_of(checked: Checked) -> str:
     """Return a hash of what a page showed and would store, which the person confirms."""
     metrics = [(each.key, each.name, each.is_taken, each.is_lower) for each in checked.metrics]

@@ -3,8 +3,9 @@
 The files may have rows of several language pairs: each test set of their sender imports its own.
 """
 
-import base64
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 from annotation.access import may_change_test_set, visible_test_sets
@@ -17,17 +18,23 @@ PURPOSE = "metrics.imported.waiting"
 
 def keep(files: Sequence[InputFile], user_id: int) -> str:
     """Store the files and return a token for this user only."""
-    encoded = []
-    for file in files:
-        with file.open() as stream:
-            encoded.append([file.name, base64.b64encode(stream.read()).decode()])
-    return waiting.keep({"files": encoded}, user_id=user_id, purpose=PURPOSE)
+    with ExitStack() as stack:
+        attached = {f"file{n}": stack.enter_context(file.open()) for n, file in enumerate(files)}
+        values = {"files": [file.name for file in files]}
+        return waiting.keep(values, user_id=user_id, purpose=PURPOSE, attached=attached)
 
 
 def recall(token: str, user_id: int) -> list[InputFile]:
     """Read the files back. Raises `waiting.ExpiredError`."""
     values = waiting.recall(token, user_id=user_id, purpose=PURPOSE)
-    return [InputFile.holding(name, base64.b64decode(data)) for name, data in values["files"]]
+    paths = [
+        waiting.attachment(token, f"file{n}", user_id=user_id, purpose=PURPOSE)
+        for n in range(len(values["files"]))
+    ]
+    return [
+        replace(InputFile.at(path), name=name)
+        for path, name in zip(paths, values["files"], strict=True)
+    ]
 
 
 def forget(token: str, user_id: int) -> None:

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -48,7 +48,8 @@ class Checked:
 
     `ends` counts ends at word boundaries for both meanings of an end; `ends_included` is the choice
     of a person, or None before. `columns` are those of all tables with their titles, `fields` the
-    meaning of each, and `first` the first spans as they will be stored, by `LABELS`.
+    meaning of each, and `first` the first spans as they will be stored, by `LABELS`. Of
+    `n_checked` outputs with `n_spans` spans, `n_clean` have none.
     """
 
     test_set: TestSet
@@ -67,16 +68,9 @@ class Checked:
     samples: Mapping[str, str] = field(default_factory=dict)
     pairs: Mapping[tuple[str, str], int] = field(default_factory=dict)
     first: Sequence[Sequence[str]] = ()
-
-    @property
-    def n_spans(self) -> int:
-        """All spans."""
-        return sum(len(own) for own in self.spans.values())
-
-    @property
-    def n_clean(self) -> int:
-        """Outputs without a span."""
-        return sum(not own for own in self.spans.values())
+    n_checked: int = 0
+    n_spans: int = 0
+    n_clean: int = 0
 
     @property
     def digest(self) -> str:
@@ -163,7 +157,8 @@ def _check(
     return Checked(
         test_set, name, ends_included, report, ends, spans, scores, hashes(files),
         _counted(spans), bool(collected.scores), direction, collected.titles, collected.fields,
-        collected.samples, collected.pairs, _first(spans, texts, names),
+        collected.samples, collected.pairs, _first(spans, texts, names), len(spans),
+        sum(map(len, spans.values())), sum(not own for own in spans.values()),
     )  # fmt: skip
 
 
@@ -196,6 +191,11 @@ def _first(
         if len(found) >= FIRST:
             break
     return found[:FIRST]
+
+
+def without_spans(checked: Checked) -> Checked:
+    """Return what a page shows."""
+    return replace(checked, spans={}, scores={})
 
 
 def _counted(spans: Mapping[int, Sequence[FoundSpan]]) -> dict[str, int]:

@@ -1,5 +1,6 @@
 """Pages of models and workers."""
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -82,5 +83,6 @@ def worker_list(request: HttpRequest) -> HttpResponse:
             *(each for each in waiting.idle(queued) if each.reason != Reason.ABSENT),
         ],
         "code": CODE,
+        "version": settings.VERSION,
     }
     return render_live(request, "metrics/workers.html", context)

@@ -24,7 +24,9 @@ from annotation.access import (
 )
 from annotation.forms.columns import SkipForm, counts_of
 from annotation.forms.preview import Heading, Preview, download
-from annotation.models import TestSet
+from annotation.imports import background
+from annotation.models import FileImport, TestSet
+from annotation.uploads import InputFile
 from annotation.uploads.tables.lines import LABELS
 from annotation.uploads.tables.pairs import Pair
 from annotation.uploads.waiting import ExpiredError
@@ -42,11 +44,13 @@ from metrics.imported.form import (
     choices_of,
     chosen_columns,
     columns_form,
+    is_as_shown,
     seen_of,
     shown,
 )
 from metrics.imported.storing import OutdatedError, shown_imports, summary, withdraw
 from metrics.models import MetricImport
+from metrics.spans import doors
 
 NOT_YOUR_ROLE = message(
     "scores.admins-only", "Only campaign admins and site admins can import scores."
@@ -116,17 +120,32 @@ def _imports(test_set: TestSet) -> dict[str, Any]:
 
 
 def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpResponse:
-    user = signed_in(request)
     try:
-        files = pending.recall(token, user.pk)
+        return _checked(request, test_set, token, pending.recall(token, signed_in(request).pk))
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("metric-scores", test_set.slug)
-    choices, columns = Choices(), None
+
+
+def _checked(
+    request: HttpRequest, test_set: TestSet, token: str, files: list[InputFile]
+) -> HttpResponse:
+    """Show what was found in files, and store it or check it anew. Raises ExpiredError."""
+    user, choices, columns = signed_in(request), Choices(), None
     if request.method == "POST":
         columns = chosen_columns(request.POST)
         choices = choices_of(request.POST, columns)
-    checked = check(test_set, files, choices, user)
+    values = doors.to_values(test_set, choices)
+    row = background.of_files(user, doors.METRIC_SCORES, token, files, values)
+    is_other = row is not None and row.choices["test_set"] != test_set.slug
+    is_chosen = is_other or (columns is not None and columns.is_valid())
+    if row is not None and row.state == row.State.CHECKED and is_chosen:
+        row = _decided(request, row, choices, values)
+    if row is not None and row.state != row.State.CHECKED:
+        return redirect(row)
+    checked = background.shown(row) if row else check(test_set, files, choices, user)
+    if row is not None:
+        choices = checked.choices
     is_fit = columns is not None and columns.is_valid() and not checked.report.errors
     if is_fit and "import" in request.POST:
         if request.POST.get("seen") == seen_of(checked):
@@ -136,6 +155,19 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
         return download(checked.report)
     bound = columns if columns is not None and not columns.is_valid() else columns_form(checked)
     return _preview(request, checked, choices, bound, token)
+
+
+def _decided(
+    request: HttpRequest, row: FileImport, choices: Choices, values: dict[str, Any]
+) -> FileImport:
+    """Store what a page showed, if it was confirmed as it was; or else check the choices."""
+    checked = background.shown(row)
+    is_confirmed = "import" in request.POST and request.POST.get("seen") == seen_of(checked)
+    if is_confirmed and not checked.report.errors and is_as_shown(checked, choices, request.POST):
+        return background.confirm(row, values | {"expected": checked.fingerprint})
+    if "import" in request.POST:
+        messages.warning(request, CHANGED)
+    return background.check_again(row, values)
 
 
 def _preview(

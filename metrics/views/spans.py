@@ -25,22 +25,23 @@ from annotation.access import (
 from annotation.exports.tables import csv_response
 from annotation.forms.columns import CHANGED, ColumnsForm, SkipForm, counts_of, is_changed
 from annotation.forms.preview import Heading, Preview, download
+from annotation.imports import background
 from annotation.imports.judgments.options import read_columns
 from annotation.models import Output, TestSet
+from annotation.uploads import InputFile
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.skipping import SKIP, kinds_of
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
 from core.messages import messages_of, sentences, translated
-from metaeval.messages import Message, message, plural
 from metrics.error_spans import TARGET
 from metrics.forms.spans import SpanFilesForm
 from metrics.imported import pending
 from metrics.imported.choices import Choices
 from metrics.imported.form import titled_form
-from metrics.imported.storing import Outcome
 from metrics.scores import latest_signatures
+from metrics.spans import doors
 from metrics.spans.importing import LABELS, Checked, check, store
 from metrics.spans.stored import find_with_spans, read_rows
 from metrics.spans.tables import FIELDS
@@ -86,12 +87,18 @@ def _marking(test_set: TestSet) -> list[str]:
 
 
 def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpResponse:
-    user = signed_in(request)
     try:
-        files = pending.recall(token, user.pk)
+        return _checked(request, test_set, token, pending.recall(token, signed_in(request).pk))
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("metric-spans", test_set.slug)
+
+
+def _checked(
+    request: HttpRequest, test_set: TestSet, token: str, files: list[InputFile]
+) -> HttpResponse:
+    """Show what was found in files, and store it or check it anew. Raises ExpiredError."""
+    user = signed_in(request)
     is_sent = request.method == "POST"
     form = SpanFilesForm(request.GET, has_files=True)
     if not form.is_valid():
@@ -102,8 +109,19 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
             status=422,
         )
     asked = Choices(columns=_columns(request.GET), skip=kinds_of(request.GET.get(SKIP, "")))
-    checked = check(
-        test_set, files, form.cleaned_data["name"], form.ends_included, user, choices=asked
+    name, ends = form.cleaned_data["name"], form.ends_included
+    query = {key: value for key, value in request.GET.items() if key != "check"}
+    values = {
+        "test_set": test_set.slug, "name": name, "ends_included": ends,
+        "columns": asked.columns, SKIP: request.GET.get(SKIP, ""), "query": query,
+    }  # fmt: skip
+    row = background.of_files(user, doors.SPANS, token, files, values)
+    if row is not None and row.state == row.State.CHECKED and row.choices != values:
+        row = background.check_again(row, values)
+    if row is not None and row.state != row.State.CHECKED:
+        return redirect(row)
+    checked = (
+        background.shown(row) if row else check(test_set, files, name, ends, user, choices=asked)
     )
     data = request.POST if is_sent else None
     form = SpanFilesForm(data, has_files=True, initial=request.GET.dict())
@@ -115,13 +133,15 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
             if "import" in request.POST:
                 messages.warning(request, CHANGED)
             return redirect(f"{request.path}?{urlencode(_query(token, form, columns, skip))}")
+        if row is not None and "import" in request.POST and not checked.report.errors:
+            return redirect(background.confirm(row))
         if "import" in request.POST and not checked.report.errors:
             try:
                 outcome = store(checked, user)
             except ValidationError as error:
                 messages.error(request, sentences(messages_of(error)[:5]))
             else:
-                messages.success(request, translated(_stored(checked, outcome)))
+                messages.success(request, translated(doors.stored_sentence(checked, outcome)))
                 return after_import(request, "metric-spans", test_set, checked.pairs, token)
     if "problems" in request.GET:
         return download(checked.report)
@@ -159,18 +179,6 @@ def _query(token: str, form: Form, columns: ColumnsForm, skip: SkipForm) -> dict
     both = json.dumps(earlier | own) if earlier or own else ""
     query = {"check": token, **form.cleaned_data, "columns": both, SKIP: ",".join(skip.chosen)}
     return {name: value for name, value in query.items() if value}
-
-
-def _stored(checked: Checked, outcome: Outcome) -> Message:
-    if outcome.row is None:
-        return message("spans.nothing-changed", "Nothing changed: these spans are already stored.")
-    return plural(
-        "spans.imported",
-        "Imported {n} span. Checked outputs: {outputs}.",
-        "Imported {n} spans. Checked outputs: {outputs}.",
-        n=checked.n_spans,
-        outputs=len(checked.spans),
-    )
 
 
 @researcher_required

@@ -8,6 +8,8 @@ from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from metaeval import __version__
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = (
     "annotation",
@@ -53,8 +55,9 @@ CODE = code_hash()
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that a report carries; torch's without importing it."""
-    found = {"touchstone": CODE, "python": platform.python_version()}
+    """Return the versions that a report carries: the release, the hash of the code, Python's, and
+    torch's without importing it."""
+    found = {"release": __version__, "touchstone": CODE, "python": platform.python_version()}
     for package in ("torch", "transformers"):
         try:
             found[package] = version(package)

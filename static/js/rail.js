@@ -5,10 +5,14 @@
 const KEY = "rail";
 
 // What an address holds: nothing that is empty or the first of its list, which is the default, and
-// no list of which all are ticked.
+// no list of which all, or the usual ones, are ticked.
 function addressOf(form) {
   const query = new URLSearchParams();
-  const whole = [...form.querySelectorAll("[data-all]")].filter((list) => !list.querySelector("input:not(:checked)"));
+  const isUsual = (box) => box.checked === "usual" in box.dataset;
+  const whole = [
+    ...[...form.querySelectorAll("[data-all]")].filter((list) => !list.querySelector("input:not(:checked)")),
+    ...[...form.querySelectorAll("details[data-usual]")].filter((list) => [...list.querySelectorAll("input")].every(isUsual)),
+  ];
   const names = new Set(whole.map((list) => list.querySelector("input")?.name));
   for (const [name, value] of new FormData(form)) {
     const field = form.elements.namedItem(name);

@@ -13,10 +13,10 @@ def each(**statuses: int) -> Statuses:
 
 
 READ = each(anonymous=302, annotator=403)
-API = each(anonymous=403, annotator=403)
+API = each(anonymous=401, annotator=403)
 CREATE = each(anonymous=302, annotator=403, researcher=403, member=403, appointed=403)
 CREATED = CREATE | {"other": 422, "owner": 422, "site": 422}
-IMPORTS = each(anonymous=403, annotator=403, readers=400, researcher=403, member=403, appointed=403)
+IMPORTS = each(anonymous=401, annotator=403, readers=400, researcher=403, member=403, appointed=403)
 SITE = each(anonymous=302, readers=403, annotator=403, site=200)
 # The test set of the table belongs to nobody.
 SHARE = each(anonymous=302, annotator=403, readers=403, site=422)
@@ -34,6 +34,12 @@ def run(done: int = 302) -> tuple[Statuses, Statuses]:
     refused = {"researcher": 403, "member": 403, "other": 403}
     table = each(anonymous=302, annotator=403, readers=done) | refused
     return table, hidden(table)
+
+
+def run_api(done: int) -> tuple[Statuses, Statuses]:
+    """A change to a campaign by the API."""
+    table, private = run(done)
+    return table | {"anonymous": 401}, private | {"anonymous": 401}
 
 
 CAMPAIGN = (READ, hidden(READ))
@@ -58,6 +64,8 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "glossary": ("GET", READ, READ),
     "set-appearance": ("POST", *[each(anonymous=302, annotator=302, readers=302)] * 2),
     "own-account": ("GET", *[each(anonymous=302, annotator=200)] * 2),
+    "token-make": ("POST", *[each(anonymous=302, annotator=403, readers=422)] * 2),
+    "token-revoke": ("POST", *[each(anonymous=302, annotator=403, readers=302)] * 2),
     "accounts": ("GET", SITE, SITE),
     "account": ("GET", SITE, SITE),
     "account-roles": ("POST", *[SITE | {"site": 302}] * 2),
@@ -227,6 +235,8 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "metric-spans-file": ("GET", READ, READ),
     "mtme-import": ("GET", CREATE, CREATE),
     "dataset-list": ("GET", CREATE, CREATE),
+    "file-import": ("GET", *[CREATE | {"other": 404}] * 2),
+    "file-import-cancel": ("POST", *[CREATE | {"other": 404, "owner": 302, "site": 302}] * 2),
     "dataset-import": ("GET", *[CREATE | {"other": 404}] * 2),
     # The test set belongs to nobody, so only site admins may add to it.
     "metric-scores-withdraw": ("POST", *[SITE | {"site": 302}] * 2),
@@ -249,11 +259,22 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "api-testset-segments": ("GET", API, API),
     "api-testset-human-systems": (
         "POST",
-        *[each(anonymous=403, annotator=403, readers=403, site=400)] * 2,
+        *[each(anonymous=401, annotator=403, readers=403, site=400)] * 2,
     ),
     "api-campaign-list": ("GET", API, API),
     "api-campaign-detail": ("GET", *CAMPAIGN_API),
     "api-campaign-file": ("GET", *CAMPAIGN_API),
+    **{f"api-{name}-list": ("GET", *CAMPAIGN_API) for name in ("people", "links", "members")},
+    "api-campaign-open": ("POST", *run_api(409)),
+    "api-campaign-close": ("POST", *run_api(200)),
+    "api-people-exclude": ("POST", *run_api(400)),
+    "api-people-include": ("POST", *run_api(400)),
+    "api-people-reassign": ("POST", *run_api(409)),
+    "api-people-renew": ("POST", *run_api(200)),
+    "api-people-revoke": ("POST", *run_api(200)),
+    "api-links-revoke": ("POST", *run_api(200)),
+    # The page has removed the member before.
+    "api-members-detail": ("DELETE", *run_api(404)),
     "api-judgment-list": ("GET", API, API),
     "jobs": ("GET", READ, READ),
     "job": ("GET", READ, READ),
@@ -279,7 +300,7 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
         *[hidden_if | {"member": 403, "appointed": 403} for hidden_if in run(200)],
     ),
     "api-resource": ("GET", *CAMPAIGN_API),
-    "api-resource-action": ("POST", *[table | {"anonymous": 403} for table in run(200)]),
+    "api-resource-action": ("POST", *[table | {"anonymous": 401} for table in run(200)]),
     "api-job-list": ("GET", API, API),
     "api-job-detail": ("GET", API, API),
     "api-job-cancel": ("POST", *[API | dict.fromkeys(ROLES[2:], 409)] * 2),
@@ -296,16 +317,25 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "api-run-cancel": ("POST", *[API | dict.fromkeys(ROLES[2:], 409)] * 2),
     "api-metric-list": ("GET", API, API),
     "api-metric-detail": ("GET", API, API),
-    "api-metric-retire": ("POST", *[SITE | {"anonymous": 403, "site": 409}] * 2),
+    "api-metric-retire": ("POST", *[SITE | {"anonymous": 401, "site": 409}] * 2),
     "api-metric-import-list": ("GET", API, API),
     "api-metric-import-detail": ("GET", API, API),
     "api-import-judgments": ("POST", *[IMPORTS] * 2),
     "api-import-human-scores": ("POST", *[IMPORTS] * 2),
+    "api-import-metric-spans": ("POST", *[IMPORTS] * 2),
     "api-mtme-import-list": ("GET", API, API),
     "api-mtme-import-detail": ("GET", *[API | dict.fromkeys(NOT_THEIRS, 404)] * 2),
     "api-dataset-import-list": ("GET", API, API),
     "api-dataset-import-detail": ("GET", *[API | dict.fromkeys(NOT_THEIRS, 404)] * 2),
-    "api-metric-import-withdraw": ("POST", *[SITE | {"anonymous": 403, "site": 409}] * 2),
+    "api-metric-import-withdraw": ("POST", *[SITE | {"anonymous": 401, "site": 409}] * 2),
+    "api-file-import-list": (
+        "GET",
+        *[IMPORTS | dict.fromkeys(("other", "owner", "site"), 200)] * 2,
+    ),
+    "api-file-import-detail": (
+        "GET",
+        *[IMPORTS | {"other": 404, "owner": 200, "site": 200}] * 2,
+    ),
     "api-checkpoint-list": ("GET", API, API),
     "api-worker-list": ("GET", API, API),
     "api-result-list": ("GET", API, API),

@@ -20,7 +20,7 @@ from django.utils.safestring import SafeString
 from annotation.access import run_campaigns, runs_campaign, visible_campaigns
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.entry.links import create_link
-from annotation.models import Assignment, Campaign, Membership, Output
+from annotation.models import Assignment, Campaign, FileImport, Membership, Output
 from core.messages import as_json
 from dashboards.documents.computing import QUICK, SLOW
 from extensions.neural.bertscore.options import make_info
@@ -55,6 +55,7 @@ def cast(world: World, campaign: Campaign) -> dict[str, User | None]:
         DatasetImport.objects.create(
             pk=pk, name="sent", dataset=dataset, created_by=people["owner"]
         )
+    FileImport.objects.create(pk=1, door="judgments", name="sent", created_by=people["owner"])
     return people
 
 
@@ -122,6 +123,8 @@ def exceptions(world: World, campaign: Campaign) -> Iterator[tuple[str, dict[str
     pks |= {name: world.outsider.pk for name in TABLE if name.startswith("account")}
     of_annotator = ("annotator-decide", "invitation-renew", "invitation-revoke")
     pks |= dict.fromkeys(of_annotator, annotator.pk)
+    pks |= {name: annotator.pk for name in TABLE if name.startswith("api-people")}
+    pks |= {"api-links-revoke": link.pk, "api-members-detail": last.pk}
     pks["output"] = Output.objects.filter(system__campaigns=campaign).first().pk
     yield from ((name, {"pk": str(pk)}) for name, pk in pks.items())
     yield from ((name, {"slug": campaign.study}) for name in STUDIES)

@@ -15,8 +15,9 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from playwright.sync_api import Page
 
 from annotation import interface
-from annotation.models import Assignment, Output, System
-from annotation.uploads import InputFile
+from annotation.imports.background import EXPIRED
+from annotation.models import Assignment, FileImport, Output, System
+from annotation.uploads import InputFile, Problem
 from metrics.datasets import waiting
 from metrics.imported import pending
 from metrics.models import MetricRun
@@ -97,6 +98,14 @@ def addresses(role: str) -> list[str]:
     checked = waiting.begin(user=admin, name="set", dataset="length-control")
     refused = waiting.begin(user=admin, name="set.zip", content=b"no archive")
     known["{account}"] = str(User.objects.get(username="researcher").pk)
+    about = {"door": "judgments", "name": "large.tsv", "created_by": admin}
+    running = FileImport.objects.create(
+        **about, status="running", stage="reading", done=1_000, total=200_000
+    )
+    stopped = FileImport.objects.create(
+        **about, state="refused", report=[Problem("error", EXPIRED).to_json()]
+    )
+    known |= {"{waiting}": str(running.pk), "{stopped}": str(stopped.pk)}
     known |= {"{checked}": str(checked.pk), "{refused}": str(refused.pk)}
     filled = [re.sub(r"{\w+}", lambda found: known[found[0]], each) for each in chosen]
     return [re.sub(r"{item:([\w-]+)}", lambda found: item_of(found[1]), each) for each in filled]

@@ -3,11 +3,12 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.models import TestSet
+from annotation.models import FileImport, TestSet
 from tests.browser.axe import violations
 from tests.browser.conftest import Visitor
 from tests.world import make_world
@@ -54,6 +55,8 @@ DOORS: dict[str, tuple[str, dict[str, str], str, str, str]] = {
     ),
 }
 SIZES = [(1280, 800), (360, 740)]
+# Widths, and rows beyond which a worker reads a file.
+READERS = [(1280, 800, 20_000), (360, 740, 20_000), (1280, 800, 1)]
 
 
 def look(page: Page, name: str) -> None:
@@ -63,10 +66,42 @@ def look(page: Page, name: str) -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
+def test_an_import_by_a_worker_shows_how_far_it_is(
+    visitor: Callable[..., Visitor], width: int, height: int
+) -> None:
+    world = make_world()
+    row = FileImport.objects.create(
+        door="judgments", name="ratings-of-all-harbours-2025.tsv", created_by=world.admin,
+        status="running", stage="reading", done=60_000, total=200_001,
+    )  # fmt: skip
+    someone = visitor(width, height)
+    someone.enter("admin")
+    page = someone.open("/campaigns/import/")
+    page.get_by_role("link", name=row.name).click()
+    expect(page.get_by_text("60,000 of 200,001 rows")).to_be_visible()
+    look(page, f"running-{width}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert violations(page) == []
+    FileImport.objects.filter(pk=row.pk).update(done=120_000)
+    expect(page.get_by_text("120,000 of 200,001 rows")).to_be_visible()
+    page.get_by_role("button", name="Cancel the import").click()
+    expect(page.get_by_text("Nothing was stored.")).to_be_visible()
+    look(page, f"cancelled-{width}")
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize(("width", "height", "rows"), READERS)
 @pytest.mark.parametrize("door", DOORS)
 def test_a_file_is_understood_in_one_look(
-    visitor: Callable[..., Visitor], tmp_path: Path, door: str, width: int, height: int
+    visitor: Callable[..., Visitor],
+    tmp_path: Path,
+    settings: Any,
+    door: str,
+    width: int,
+    height: int,
+    rows: int,
 ) -> None:
+    settings.IMPORT_IN_REQUEST_ROWS = rows
     world = make_world()
     TestSet.objects.update(created_by=world.admin)
     address, fields, label, name, content = DOORS[door]

@@ -157,7 +157,7 @@ def test_from_upload_to_correlation(visitor: Callable[..., Visitor], tmp_path: P
     page.get_by_role("navigation", name="Campaign", exact=True).get_by_role(
         "link", name="Results"
     ).click()
-    page.get_by_role("navigation", name="Pages").get_by_role("link", name="All metrics").click()
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Metrics").click()
     run_metrics(page)
     page.goto(page.url.split("/runs")[0] + f"/campaigns/{campaign.slug}/correlations/")
     cell = page.locator("tr[data-measure=chrf] td[data-name=value]")

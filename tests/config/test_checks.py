@@ -8,13 +8,14 @@ from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 
 from config import checks
-from config.checks import can_hold_tables, is_ready_to_deploy
+from config.checks import can_hold_tables, has_servers, is_complete, is_ready_to_deploy
 
 ROOT = Path(__file__).parents[2]
 GOOD = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -64,6 +65,7 @@ def check(var: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.django_db
 def test_the_command_ends_with_an_error(settings: Any) -> None:
     settings.SECRET_KEY, settings.HTTPS = "a", False
     with pytest.raises(SystemCheckError, match=r"(?s)touchstone\.E001.*touchstone\.E002"):
@@ -108,3 +110,56 @@ def test_postgresql_keeps_texts_as_unicode(
     monkeypatch.setattr(checks, "connections", {"default": server})
     found = [str(error.id).partition(".")[2] for error in can_hold_tables(None, ["default"])]
     assert found == expected
+
+
+SITE = {
+    "HTTPS": True,
+    "DATABASES": {"default": {"ENGINE": "core.database.postgresql"}},
+    "CELERY_BROKER_URL": "redis://127.0.0.1:6379/0",
+    "SITE_URL": "https://mt.example.org",
+    "MAILS_LINKS": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, []),
+        ({"DATABASES": {"default": {"ENGINE": "django.db.backends.sqlite3"}}}, ["W002"]),
+        ({"CELERY_BROKER_URL": "filesystem://localhost//"}, ["W003"]),
+        ({"SITE_URL": "http://localhost:8000"}, ["W004"]),
+        ({"MAILS_LINKS": False}, ["W005"]),
+        ({"HTTPS": False, "MAILS_LINKS": False}, []),
+    ],
+)
+def test_what_suits_one_machine_only_is_named(
+    settings: Any, changes: dict[str, Any], expected: list[str]
+) -> None:
+    given = SimpleNamespace(**SITE | changes)
+    with patch.object(checks, "settings", given):
+        assert [str(each.id).partition(".")[2] for each in has_servers(None)] == expected
+
+
+@pytest.mark.django_db
+def test_what_does_not_run_is_named(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away() -> None:
+        raise OSError("refused")
+
+    settings.JUDGE_ENDPOINTS = []
+    found = {str(each.id): each.msg for each in is_complete(None)}
+    assert found.keys() == {"touchstone.W006"}
+    assert "documents-slow" in found["touchstone.W006"]
+    assert "judges" not in found["touchstone.W006"]
+    monkeypatch.setattr(checks.health, "served_queues", lambda: set(settings.WORK_QUEUES))
+    assert is_complete(None) == []
+    monkeypatch.setattr(checks.health, "broker", away)
+    assert [each.id for each in is_complete(None)] == ["touchstone.E009"]
+
+
+def test_a_database_that_is_away_is_named(tmp_path: Path) -> None:
+    away = {"DATABASE_URL": "postgres://mt:secret-word@127.0.0.1:9/mt", "SECRET_KEY": GOOD}
+    found = check(tmp_path, **away)
+    assert found.returncode == 1
+    assert "touchstone.E007" in found.stderr
+    assert "secret-word" not in found.stderr
+    assert "Traceback" not in found.stderr

@@ -3,17 +3,17 @@
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 from django.core.management import get_commands, load_command_class
 
 from config.reference.variables import VARIABLES
 from tests.config.test_checks import check
 
 ROOT = Path(__file__).parents[2]
-SERVER = ROOT / "docs" / "server"
+SERVER = ROOT / "touchstone" / "server"
 PAGES = [(ROOT / "docs" / name).read_text() for name in ("deployment.md", "workers.md")]
 BLOCKS = [block for page in PAGES for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL)]
 LINES = [line for block in BLOCKS for line in block.replace("\\\n", " ").splitlines()]
@@ -23,7 +23,8 @@ UNITS = {path.name: path.read_text() for path in SERVER.glob("touchstone*.*")}
 def test_commands_of_manage_py_take_their_options() -> None:
     commands = [shlex.split(line)[1:] for line in LINES if line.startswith("touchstone ")]
     commands += [[name] for name in re.findall(r"^Unit=touchstone@(.+)\.service$", timers(), re.M)]
-    assert len(commands) >= 6
+    commands += [[name] for name in re.findall(r"^ExecStart=\S+ (serve|worker)$", units(), re.M)]
+    assert len(commands) >= 8
     for name, *options in commands:
         command = load_command_class(get_commands()[name], name)
         command.create_parser("touchstone", name).parse_args(options)
@@ -33,10 +34,8 @@ def timers() -> str:
     return "\n".join(text for name, text in UNITS.items() if name.endswith(".timer"))
 
 
-def test_files_are_there() -> None:
-    named = {path for line in LINES for path in re.findall(r"(?:docs|requirements)[/.][^ ]+", line)}
-    assert {"docs/server/nginx.conf", "requirements/web.txt"} <= named
-    assert [path for path in sorted(named) if not list(ROOT.glob(path))] == []
+def units() -> str:
+    return "\n".join(UNITS.values())
 
 
 def test_shells_understand_every_block() -> None:
@@ -52,39 +51,80 @@ def test_services_that_are_started_are_there() -> None:
         for word in re.findall(r"touchstone-[\w.-]+", line)
     }
     assert started <= UNITS.keys()
-    assert {name for name in UNITS if "@" not in name} - started == {"touchstone-judges.service"}
-
-
-def test_every_queue_has_one_service() -> None:
-    queues = re.findall(r" -Q (\S+)", "\n".join(UNITS.values()))
-    assert sorted(",".join(queues).split(",")) == sorted(settings.WORK_QUEUES)
+    assert {name for name in UNITS if "@" not in name and name.endswith("r.service")} <= started
 
 
 @pytest.fixture
-def settings_of_the_guide(tmp_path: Path) -> dict[str, str]:
-    """The file that the guide writes, as services get it."""
-    [block] = [block for block in BLOCKS if "cat > /etc/touchstone.env" in block]
-    file = tmp_path / "touchstone.env"
-    subprocess.run(
-        ["bash", "-e"], input=block.replace(f"/etc/{file.name}", str(file)), text=True, check=True
-    )
-    assert file.stat().st_mode & 0o777 == 0o600
-    return dict(line.split("=", 1) for line in file.read_text().splitlines())
+def folder(tmp_path: Path) -> Path:
+    """What `touchstone init` writes for another host, user and folder."""
+    folder = tmp_path / "host"
+    words = ["init", str(folder), "--host", "mt.acme.org", "--user", "mt", "--var", "/srv/mt"]
+    given = ["--database", "postgres://mt:a$b c@db/mt", "--broker", "redis://:x@broker/1"]
+    subprocess.run([sys.executable, "-m", "touchstone", *words, *given], cwd=ROOT, check=True)
+    return folder
 
 
-def test_settings_are_known_and_pass_the_checks(
-    settings_of_the_guide: dict[str, str], tmp_path: Path
-) -> None:
+def settings_of(folder: Path) -> dict[str, str]:
+    """The settings as a shell reads them."""
+    file = folder / "touchstone.env"
+    shown = subprocess.run(
+        ["env", "-i", "bash", "-c", f"set -ae; . {file}; env"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return dict(line.split("=", 1) for line in shown.stdout.splitlines())
+
+
+def test_init_writes_the_files_of_this_host(folder: Path) -> None:
+    assert (folder / "touchstone.env").stat().st_mode & 0o777 == 0o600
+    settings = settings_of(folder)
+    assert settings["DATABASE_URL"] == "postgres://mt:a$b c@db/mt"
+    assert settings["CELERY_BROKER_URL"] == "redis://:x@broker/1"
+    assert settings["SITE_URL"] == "https://mt.acme.org"
+    texts = {path.name: path.read_text() for path in folder.iterdir()}
+    assert texts.keys() == {path.name for path in SERVER.iterdir()}
+    for name, text in texts.items():
+        usual = ("mt.example.org", "/opt/touchstone", "/etc/touchstone", "/var/lib/touchstone")
+        assert not [word for word in usual if word in text], name
+    services = [text for name, text in texts.items() if name.endswith(".service")]
+    assert all("\nUser=mt\n" in text and str(folder) in text for text in services)
+
+
+def test_init_keeps_what_is_there(folder: Path) -> None:
+    before = {path.name: path.read_text() for path in folder.iterdir()}
+    (folder / "nginx.conf").write_text("ours")
+    for more in ([], ["--overwrite"]):
+        words = ["init", str(folder), "--host", "mt.acme.org", *more]
+        subprocess.run([sys.executable, "-m", "touchstone", *words], cwd=ROOT, check=True)
+        assert (folder / "touchstone.env").read_text() == before["touchstone.env"]
+        assert ((folder / "nginx.conf").read_text() == "ours") == (not more)
+
+
+@pytest.mark.parametrize(
+    "words", [["--host", "https://mt.acme.org"], [], ["--host", "a", "--var", "var"]]
+)
+def test_init_refuses_what_is_no_host_or_folder(words: list[str], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "touchstone", "init", str(tmp_path / "etc"), *words]
+    refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert not (tmp_path / "etc").exists()
+
+
+def test_settings_are_known_and_pass_the_checks(folder: Path, tmp_path: Path) -> None:
     named = {
         name
         for page in PAGES
         for block in re.findall(r"^```\w*\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
         for name in re.findall(r"^([A-Z_]+)=", block, re.MULTILINE)
     }
-    assert len(named) > 5
-    assert (settings_of_the_guide.keys() | named) - {one.name for one in VARIABLES} == set()
-    # There is no such server.
-    here = {"DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}", "TOUCHSTONE_VAR": str(tmp_path)}
-    found = check(tmp_path, **settings_of_the_guide | here)
-    assert found.returncode == 0, found.stderr
-    assert "touchstone." not in found.stderr
+    own = re.findall(r"^([A-Z_]+)=", (SERVER / "touchstone.env").read_text(), re.MULTILINE)
+    assert (named | {*own}) - {one.name for one in VARIABLES} == set()
+    # There are no such servers.
+    here = {
+        "DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}",
+        "TOUCHSTONE_VAR": str(tmp_path),
+        "CELERY_BROKER_URL": "filesystem://localhost//",
+    }
+    given = {name: value for name, value in settings_of(folder).items() if name in own}
+    found = check(tmp_path, **given | here)
+    ids = set(re.findall(r"touchstone\.(\w+)", found.stderr))
+    assert ids == {"W002", "W003", "E008"}, found.stderr

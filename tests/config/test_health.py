@@ -105,7 +105,7 @@ def test_a_broker_that_refuses_is_not_waited_for(
         broker = Connection(address)  # type: ignore[no-untyped-call]
         monkeypatch.setattr(app, "connection_for_write", lambda: broker)
         with pytest.raises(Exception, match="refused"):
-            health._broker()
+            health.broker()
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""nginx with docs/server/nginx.conf in a configuration like Debian's: logs hold no link."""
+"""nginx with touchstone/server/nginx.conf in a configuration like Debian's: logs hold no link."""
 
 import http.client
 import shutil
@@ -16,7 +16,7 @@ import pytest
 
 from annotation.models.people import new_token
 
-CONFIGURATION = Path(__file__).parents[2] / "docs" / "server" / "nginx.conf"
+CONFIGURATION = Path(__file__).parents[2] / "touchstone" / "server" / "nginx.conf"
 HOST = "mt.example.org"
 DEBIAN = """
 worker_processes 1;

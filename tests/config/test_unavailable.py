@@ -55,7 +55,7 @@ def test_scripts_get_json(world: World, careful: Client) -> None:
         )
     for answer in answers:
         assert (answer.status_code, answer["Retry-After"]) == (503, "10")
-        assert set(answer.json()) == {"error"}
+        assert answer.json()["error"]
 
 
 @pytest.mark.parametrize("code", [sqlite3.SQLITE_BUSY, sqlite3.SQLITE_ERROR])

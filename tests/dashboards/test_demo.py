@@ -11,6 +11,7 @@ import pytest
 
 from annotation.demo.load import STUDY
 from annotation.models import Campaign, TestSet
+from core.work.supervising import RESTARTS, farewell, worker
 from dashboards.management.commands import demo
 from dashboards.models import Analysis
 from tests.world import make_demo
@@ -29,9 +30,9 @@ import django
 django.setup()
 # As in a terminal: who starts tests in the background may have it ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from dashboards.management.commands import demo
+from core.work.supervising import supervise
 one = [sys.executable, "-c", sys.argv[1]]
-sys.exit(demo._supervise([one, ["nice", "-n", "5", *one]]))
+sys.exit(supervise([one, ["nice", "-n", "5", *one]], program="the demo"))
 """
 
 
@@ -59,11 +60,11 @@ def test_documents_give_way_and_ctrl_c_ends_all(tmp_path: Path) -> None:
 
 def test_a_process_that_ends_by_itself_is_named() -> None:
     for command, name in (
-        (demo._worker("scoring", "cpu"), "The worker “scoring”"),
-        (["nice", "-n", "5", *demo._worker("documents", "mail")], "The worker “documents”"),
+        (worker("scoring", "cpu"), "The worker “scoring”"),
+        (["nice", "-n", "5", *worker("documents", "mail")], "The worker “documents”"),
         (demo._web("127.0.0.1", 8000), "The web server"),
     ):
-        said = demo._farewell(command, -9, is_again=False)
+        said = farewell(command, -9, is_again=False, program="the demo")
         assert said.startswith(f"{name} was killed by signal 9, so")
     command = [sys.executable, "-c", SUPERVISE, "raise SystemExit(3)"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -78,7 +79,7 @@ def test_a_worker_that_is_killed_is_started_again_so_often() -> None:
     command = [sys.executable, "-c", once, killed]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     said = "The worker “scoring” was killed by signal 9"
-    assert ended.stderr.count(f"{said}. It is being restarted; no data are lost.") == demo.RESTARTS
+    assert ended.stderr.count(f"{said}. It is being restarted; no data are lost.") == RESTARTS
     assert ended.stderr.count(f"{said}, so the demo stops.") == 1
     assert ended.returncode != 0
 

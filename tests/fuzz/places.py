@@ -17,6 +17,7 @@ from annotation.models import (
     Annotator,
     Assignment,
     Campaign,
+    FileImport,
     Judgment,
     Membership,
     Output,
@@ -102,6 +103,7 @@ def _make_keys(campaign: Campaign, world: World) -> dict[str, int]:
         "imports/metric-scores": MetricImport.objects.first(),
         "imports/mt-metrics-eval": DatasetImport.objects.get(dataset=""),
         "imports/data-sets": DatasetImport.objects.exclude(dataset="").get(),
+        "imports/files": FileImport.objects.get(),
         "datasets/imports": DatasetImport.objects.get(dataset=""),
         "runs": MetricRun.objects.first(),
         "jobs": TrainingJob.objects.first(),
@@ -117,6 +119,7 @@ def _make_keys(campaign: Campaign, world: World) -> dict[str, int]:
 def _make_metrics(world: World) -> None:
     MetricRun.objects.create(test_set=world.test_set, metric="bleu", status="done")
     store(world.test_set, "COMET", {}, {"strong": 0.5})
+    FileImport.objects.create(door="judgments", name="fit", created_by=world.admin)
     for dataset in ("", "wmt17"):
         DatasetImport.objects.create(
             name="fit", dataset=dataset, state="stored", created_by=world.admin

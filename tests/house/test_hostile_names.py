@@ -18,6 +18,7 @@ from annotation.models import (
     AuditEntry,
     Campaign,
     ChangeEntry,
+    FileImport,
     Judgment,
     Prefill,
     Segment,
@@ -50,7 +51,8 @@ NAMED: tuple[tuple[type[Model], str], ...] = (
     (ChangeEntry, "name"), (ChangeEntry, "actor_name"), (ChangeEntry, "reason"),
     (AuditEntry, "reason"), (Prefill, "label"), (Stop, "message"), (Stop, "reply"),
     (Selection, "name"), (Selection, "note"), (ConfiguredMetric, "label"),
-    (DatasetImport, "name"), (DatasetImport, "message"), (FailedText, "error"),
+    (FileImport, "name"), (DatasetImport, "name"), (DatasetImport, "message"),
+    (FailedText, "error"),
     (MetricImport, "provenance"), (MetricRun, "message"), (TrainingJob, "name"),
     (TrainingJob, "message"), (Translation, "name"), (Translation, "message"),
 )  # fmt: skip

@@ -18,9 +18,11 @@ from tests.worker_packages import full
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "requirements"
-WEB, WORKER, TEST, DEV, DEMO = (
-    FOLDER / f"{name}.txt" for name in ("web", "worker", "test", "dev", "demo-encoder")
+POSTGRES, WORKER, TEST, DEV, DEMO = (
+    FOLDER / f"{name}.txt" for name in ("postgres", "worker", "test", "dev", "demo-encoder")
 )
+# With what it includes.
+WEB = (FOLDER / "web.txt", POSTGRES)
 CODE = (
     *("annotation", "config", "core", "dashboards"),
     *("extensions", "metaeval", "metrics", "training"),
@@ -114,20 +116,20 @@ def imported(*tops: str) -> set[str]:
 
 @full
 def test_the_lock_holds_what_is_needed_and_nothing_else() -> None:
-    wanted = needed(list(read(WEB, WORKER, TEST, DEV))) | names(DEMO)
+    wanted = needed(list(read(*WEB, WORKER, TEST, DEV))) | names(DEMO)
     assert names(FOLDER / "constraints.txt") == wanted
 
 
 @full
 def test_what_the_code_imports_is_required() -> None:
-    assert imported(*CODE) - names(WEB, WORKER) == set()
-    assert imported("tests") - names(WEB, WORKER, TEST, DEV) - {"packaging"} == set()
+    assert imported(*CODE) - names(*WEB, WORKER) == set()
+    assert imported("tests") - names(*WEB, WORKER, TEST, DEV) - {"packaging"} == set()
 
 
 @full
 def test_the_web_app_starts_with_what_the_web_requires() -> None:
     """Models, addresses and every command are imported as where nothing else is installed."""
-    allowed = needed(list(read(WEB))) | {"pip", "setuptools"}
+    allowed = needed(list(read(*WEB))) | {"pip", "setuptools"}
     refused = [
         module
         for module, found in installed().items()
@@ -146,14 +148,14 @@ def test_the_web_app_starts_with_what_the_web_requires() -> None:
 
 @full
 def test_what_is_required_is_imported() -> None:
-    assert names(WEB, WORKER) - imported(*CODE) == NOT_IMPORTED
+    assert names(*WEB, WORKER) - imported(*CODE) == NOT_IMPORTED
 
 
 def test_every_pin_is_that_of_the_lock() -> None:
     lock = {
         canonicalize_name(each.name): each.specifier for each in read(FOLDER / "constraints.txt")
     }
-    for each in read(WEB, WORKER, TEST, DEV, DEMO):
+    for each in read(*WEB, WORKER, TEST, DEV, DEMO):
         assert each.specifier == lock[canonicalize_name(each.name)], each.name
 
 

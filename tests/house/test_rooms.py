@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 OURS = (
     *("annotation", "metrics", "training", "dashboards", "lifecycle"),
     "extensions",
-    *("metaeval", "config", "core", "benchmarks"),
+    *("metaeval", "config", "core", "touchstone", "benchmarks"),
 )
 MOST_MODULES = 15
 

@@ -20,6 +20,8 @@ QUEUE = os.environ["TEST_QUEUE"]
 CELERY_TASK_QUEUES = [Queue(QUEUE, routing_key=QUEUE, expires=600)]
 CELERY_TASK_DEFAULT_QUEUE = CELERY_TASK_DEFAULT_EXCHANGE = QUEUE
 
+IMPORT_DOORS = {"judgments": "tests.metrics.doors.gated"}
+
 registry.METRICS.update(
     {name: (replace(info, queue=QUEUE), path) for name, (info, path) in registry.METRICS.items()}
 )

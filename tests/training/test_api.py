@@ -93,7 +93,7 @@ def test_parallel_text_comes_in_by_programs(
     answer = api.post("/api/corpora/", data)
     assert (answer.status_code, answer.json()["n_pairs"]) == (201, usable)
     sent.seek(0)
-    assert api.post("/api/corpora/", data).json() == {
-        "name": ["There is already a corpus named sent."]
-    }
+    assert api.post("/api/corpora/", data).json()["name"] == [
+        "There is already a corpus named sent."
+    ]
     assert api.post("/api/corpora/", {"name": "x"}).status_code == 400

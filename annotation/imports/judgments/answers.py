@@ -16,6 +16,7 @@ from annotation.models.judgment import MAX_SCORE
 from annotation.protocols.composed import MOST_VALUE
 from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character, max_length
 from annotation.uploads.problems import Report
+from core.work.progress import CHECKING, counted
 from metaeval.messages import message, plural
 
 LONGEST_PAUSE = 10**9  # seconds
@@ -76,7 +77,7 @@ class Reader:
             self.clock.learn(row.cells.get(name) for row in rows)
         answers: list[Answer] = []
         begun: dict[Key, Answer] = {}
-        for row in rows:
+        for row in counted(CHECKING, rows):
             key = row.key((*KEYS, "annotator", "kind", "revision", "document"))
             if row.sheet.has_span_rows and key in begun:
                 self._add_spans(begun[key], row)

@@ -13,6 +13,7 @@ from typing import Any
 from annotation.uploads.files import InputFile, add_notes, decode, read_bytes
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.objects import EMPTY_ROW, are_spans, field_twice, objects_in
+from core.work.progress import READING, counted
 from metaeval.files.grids import (
     CSV,
     LONGEST_CELL,
@@ -161,7 +162,7 @@ def of_grid(name: str, read: Callable[[], Grid], report: Report) -> Table | None
     if not _check_header(table, grid, report):
         return None
     _report_uneven(table, grid, report)
-    for number, cells in grid.rows:
+    for number, cells in counted(READING, grid.rows):
         row = dict(zip(table.columns, cells, strict=True))
         is_long = max(map(len, cells)) > LONGEST_TEXT
         if not is_long or not _is_too_long(row, Place(name, number), report):

@@ -19,10 +19,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import ANNOTATOR, is_site_admin, signed_in, site_admin_required
+from annotation.access import (
+    ANNOTATOR,
+    is_researcher,
+    is_site_admin,
+    signed_in,
+    site_admin_required,
+)
 from annotation.accounts import managing
 from annotation.entry import throttle
-from annotation.forms.access import AccountMailForm, InviteForm, RolesForm
+from annotation.forms.access import AccountMailForm, InviteForm, RolesForm, TokenForm
 from annotation.models import AccountLink
 from annotation.notifications import letters as mails
 from annotation.web.appearance import choices
@@ -165,7 +171,7 @@ def account_link(request: HttpRequest, token: str) -> HttpResponse:
         link = managing.find_link(token, lock=request.method == "POST")
         if link is None:
             return _dead(request)
-        form = _described(SetPasswordForm(link.user, request.POST or None))
+        form = described(SetPasswordForm(link.user, request.POST or None))
         if request.method == "POST" and form.is_valid():
             user = managing.enter(link, form.cleaned_data["new_password1"])
             login(request, user, backend=BACKEND)
@@ -188,7 +194,7 @@ def own_account(request: HttpRequest) -> HttpResponse:
     user = signed_in(request)
     form: Any = None
     if user.has_usable_password():
-        form = _described(PasswordChangeForm(user, request.POST or None))
+        form = described(PasswordChangeForm(user, request.POST or None))
     if request.method == "POST" and form is not None and form.is_valid():
         form.save()
         update_session_auth_hash(request, form.user)
@@ -196,17 +202,33 @@ def own_account(request: HttpRequest) -> HttpResponse:
             request, _("Your password has been changed. Other browsers have been signed out.")
         )
         return redirect("own-account")
+    return show_own(request, form)
+
+
+def show_own(
+    request: HttpRequest, form: Any, token_form: TokenForm | None = None, token: str = ""
+) -> HttpResponse:
+    """Show one's own account, with a refused form or, once, a new token."""
+    user = signed_in(request)
+    has_tokens = is_researcher(user) and user.has_usable_password()
     context = {
         "form": form,
         "held": [ROLE_NAMES.get(group.name, group.name) for group in user.groups.all()],
         "is_site_admin": is_site_admin(user),
         "choices": choices(request),
+        "has_tokens": has_tokens,
+        "tokens": user.api_tokens.filter(revoked_at=None) if has_tokens else (),
+        "token_form": token_form or TokenForm(user=user),
+        "token": token,
     }
-    status = 422 if form is not None and form.errors else 200
-    return render(request, "accounts/own.html", context, status=status)
+    status = 422 if any(each is not None and each.errors for each in (form, token_form)) else 200
+    response = render(request, "accounts/own.html", context, status=status)
+    if token:
+        response["Cache-Control"] = "no-store"
+    return response
 
 
-def _described(form: Any) -> Any:
+def described(form: Any) -> Any:
     """Change Django's form: no colons, and one sentence instead of a list."""
     form.label_suffix = ""
     form.fields["new_password1"].help_text = _(

@@ -4,8 +4,6 @@ Loads the demo if it is missing, then runs a web server and its workers until Ct
 in the `var` folder, so the next start continues from there.
 """
 
-import os
-import signal
 import socket
 import subprocess
 import sys
@@ -14,7 +12,6 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import suppress
-from types import FrameType
 from typing import Any
 
 from django.conf import settings
@@ -30,6 +27,7 @@ from annotation.demo import DEMO_PASSWORD, load_demo
 from annotation.demo.load import LOGINS, STUDY
 from annotation.management.command_line import BaseCommand
 from annotation.models import Campaign, TestSet
+from core.work.supervising import supervise, worker
 from dashboards.documents.computing import QUICK, SLOW
 from metrics.models import MetricRun
 from metrics.registry import METRICS
@@ -38,9 +36,6 @@ from metrics.stock import packaged
 
 # The pages that visitors open first, of the study and of each of its campaigns.
 FIRST_PAGES = ("results", "correlations", "systems", "quality", "significance")
-GRACE_SECONDS = 15
-# How often killed workers are restarted; a worker that always runs out of memory ends the demo.
-RESTARTS = 5
 
 
 class Command(BaseCommand):
@@ -70,7 +65,7 @@ class Command(BaseCommand):
             raise CommandError("The files of the pages could not be collected; see above.")
         self._announce(host, port)
         threading.Thread(target=_open_pages, args=[test_sets], daemon=True).start()
-        sys.exit(_supervise([_web(host, port), *_workers()]))
+        sys.exit(supervise([_web(host, port), *_workers()], program="the demo"))
 
     def _say(self, sentence: str) -> None:
         self.stdout.write(sentence)
@@ -149,96 +144,7 @@ def _workers() -> list[list[str]]:
     lower priority than the web server where there are fewer processors than processes.
     """
     return [
-        _worker("scoring", "cpu,gpu,judges"),
-        ["nice", *_worker(QUICK, f"{QUICK},mail")],
-        ["nice", "-n", "15", *_worker(SLOW, f"{SLOW},slow", children=2)],
+        worker("scoring", "cpu,gpu,judges"),
+        ["nice", *worker(QUICK, f"{QUICK},mail")],
+        ["nice", "-n", "15", *worker(SLOW, f"{SLOW},slow", "--concurrency", "2")],
     ]
-
-
-def _worker(name: str, queues: str, children: int = 1) -> list[str]:
-    # A warning about running as root does not help in a demo.
-    quiet = ["-W", "ignore:You're running the worker", "-m", "celery", "--quiet"]
-    command = [sys.executable, *quiet, "-A", "config", "worker", "-n", f"{name}@%h", "-Q", queues]
-    options = ["--concurrency", str(children), "--loglevel", "warning"]
-    return [*command, *options, "--without-gossip", "--without-mingle"]
-
-
-def _supervise(commands: list[list[str]]) -> int:
-    """Run until Ctrl-C or until a process ends for good; then end all processes.
-
-    A killed worker is restarted, RESTARTS times. Returns the exit status: 0 after Ctrl-C, otherwise
-    that of the process that ended.
-    """
-    signal.signal(signal.SIGTERM, _as_interrupt)
-    processes: list[subprocess.Popen[bytes]] = []
-    try:
-        processes.extend(map(_launch, commands))
-        left = RESTARTS
-        while True:
-            place = _next_to_end(processes)
-            command, status = commands[place], processes[place].returncode
-            is_again = status < 0 and bool(_name_of_worker(command)) and left > 0
-            sys.stderr.write(f"\n{_farewell(command, status, is_again=is_again)}\n")
-            if not is_again:
-                return status or 1
-            left -= 1
-            _end_group(processes[place])
-            processes[place] = _launch(command)
-    except KeyboardInterrupt:
-        return 0
-    finally:
-        _stop(processes)
-
-
-def _launch(command: list[str]) -> subprocess.Popen[bytes]:
-    """Start a process in its own group: only this process gets Ctrl-C, and stops all in order.
-
-    They share a session, because Linux compares `nice` only within a session.
-    """
-    return subprocess.Popen(command, process_group=0)  # noqa: S603
-
-
-def _next_to_end(processes: list[subprocess.Popen[bytes]]) -> int:
-    """Wait for a process to end; return its index."""
-    places = {process.pid: place for place, process in enumerate(processes)}
-    while True:
-        pid, status = os.wait()
-        if pid in places:
-            processes[places[pid]].returncode = os.waitstatus_to_exitcode(status)
-            return places[pid]
-
-
-def _name_of_worker(command: list[str]) -> str:
-    return next((each.removesuffix("@%h") for each in command if each.endswith("@%h")), "")
-
-
-def _farewell(command: list[str], status: int, *, is_again: bool) -> str:
-    """Return which process ended, how, and what to do next."""
-    worker = _name_of_worker(command)
-    name = f"The worker “{worker}”" if worker else "The web server"
-    how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-    if is_again:
-        return f"{name} {how}. It is being restarted; no data are lost."
-    return f"{name} {how}, so the demo stops. No data are lost: start it again."
-
-
-def _as_interrupt(signum: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
-def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
-    for process in processes:
-        if process.poll() is None:
-            process.terminate()
-    deadline = time.monotonic() + GRACE_SECONDS
-    for process in processes:
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=max(0.0, deadline - time.monotonic()))
-        _end_group(process)
-        process.wait()
-
-
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End the child processes as well, even if their parent has ended."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)

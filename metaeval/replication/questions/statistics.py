@@ -35,6 +35,7 @@ _SEGMENT_OPTIONS: dict[str, Any] = {
 class Statistic:
     """A statistic of agreement with humans.
 
+    `short` is the name in lists of choices, and `about` says in a line what the statistic is.
     `correlation` and `variant` are those of `boot_interval`. `is_of_systems`: it uses one score per
     system, which is a corpus score if the metric has one. `is_of_draws`: its interval and tests
     count draws as observations, so metrics are ranked by it only on explicit request. The first
@@ -43,6 +44,8 @@ class Statistic:
 
     key: str
     label: Message
+    short: Message | str
+    about: Message
     level: Message
     correlation: str
     tests: tuple[str, ...]
@@ -56,6 +59,11 @@ _ALL = (
     Statistic(
         "tau-b",
         message("statistic.tau-b", "Kendall τ-b"),
+        "τ-b",
+        message(
+            "statistic.tau-b-about",
+            "Order of pairs of outputs; ties of both sides are corrected for.",
+        ),
         SEGMENT,
         "kendall",
         **_SEGMENT_OPTIONS,
@@ -63,6 +71,10 @@ _ALL = (
     Statistic(
         "tau-c",
         message("statistic.tau-c", "Kendall τ-c"),
+        "τ-c",
+        message(
+            "statistic.tau-c-about", "Order of pairs of outputs, for scales of different sizes."
+        ),
         SEGMENT,
         "kendall",
         variant="c",
@@ -71,6 +83,8 @@ _ALL = (
     Statistic(
         "pearson",
         message("statistic.pearson", "Pearson r"),
+        "r",
+        message("statistic.pearson-about", "Linear relation of the scores of outputs."),
         SEGMENT,
         "pearson",
         **_SEGMENT_OPTIONS,
@@ -78,6 +92,8 @@ _ALL = (
     Statistic(
         "spearman",
         message("statistic.spearman", "Spearman ρ"),
+        "ρ",
+        message("statistic.spearman-about", "Pearson r of the ranks of outputs."),
         SEGMENT,
         "spearman",
         **_SEGMENT_OPTIONS,
@@ -85,6 +101,11 @@ _ALL = (
     Statistic(
         "acc-eq",
         message("statistic.acc-eq", "Pairwise accuracy with tie calibration"),
+        "acc-eq",
+        message(
+            "statistic.acc-eq-about",
+            "Share of pairs of outputs in the same order or tied for both.",
+        ),
         SEGMENT,
         "acc_eq",
         (CLUSTERED, PERMUTATION),
@@ -93,6 +114,11 @@ _ALL = (
     Statistic(
         "limit",
         message("statistic.limit", "Pearson r over hybrids, limit"),
+        message("statistic.limit-short", "r, limit of hybrids"),
+        message(
+            "statistic.limit-about",
+            "Linear relation over systems mixed from these, as their number grows.",
+        ),
         SYSTEM,
         "pearson",
         (CLUSTERED,),
@@ -100,6 +126,8 @@ _ALL = (
     Statistic(
         "systems",
         message("statistic.systems", "Pearson r over systems"),
+        message("statistic.systems-short", "r, systems"),
+        message("statistic.systems-about", "Linear relation of the scores of systems."),
         SYSTEM,
         "pearson",
         (JACKKNIFE, WILLIAMS, PERMUTATION),
@@ -108,6 +136,11 @@ _ALL = (
     Statistic(
         "cells",
         message("statistic.cells", "Pearson r of system means"),
+        message("statistic.cells-short", "r, system means"),
+        message(
+            "statistic.cells-about",
+            "Linear relation of the mean scores of systems over common segments.",
+        ),
         SYSTEM,
         "pearson",
         (PERMUTATION,),
@@ -115,6 +148,11 @@ _ALL = (
     Statistic(
         "spa",
         message("statistic.spa", "Soft pairwise accuracy"),
+        "SPA",
+        message(
+            "statistic.spa-about",
+            "Agreement on how certain it is that one system of a pair is better.",
+        ),
         SYSTEM,
         "soft_pairwise_accuracy",
         (PERMUTATION,),
@@ -122,6 +160,8 @@ _ALL = (
     Statistic(
         "pa",
         message("statistic.pa", "Pairwise accuracy of systems"),
+        "PA",
+        message("statistic.pa-about", "Share of pairs of systems in the same order."),
         SYSTEM,
         "pairwise_accuracy",
         (PERMUTATION,),
@@ -131,6 +171,8 @@ _ALL = (
     Statistic(
         "hybrids",
         message("statistic.hybrids", "Pearson r over drawn hybrids (Graham and Liu 2016)"),
+        message("statistic.hybrids-short", "r, drawn hybrids"),
+        message("statistic.hybrids-about", "Linear relation over drawn mixtures of systems."),
         SYSTEM,
         "pearson",
         (ZOU, WILLIAMS),

@@ -30,6 +30,7 @@ def _one(
     *,
     higher_is_better: bool = True,
     expects_raw_text: bool = False,
+    same_segments_as: str = "",
 ) -> MetricInfo:
     return one_measure(
         name,
@@ -37,6 +38,7 @@ def _one(
         statistics=statistics,
         higher_is_better=higher_is_better,
         expects_raw_text=expects_raw_text,
+        same_segments_as=same_segments_as,
         needs_source=False,
         needs_reference=True,
         description=description,
@@ -51,8 +53,12 @@ def _rouge(
     notes: Message,
     units: str = "",
     label_suffix: str = "",
+    variant_of: str = "",
 ) -> MetricInfo:
-    """Return the measures: precision, recall and F1 of words, word pairs and LCS."""
+    """Return the measures: precision, recall and F1 of words, word pairs and LCS.
+
+    ROUGE-L F1 leads: it is the variant of Lin 2004 that papers on translation report.
+    """
     cells = list(product("12L", (("P", "p"), ("R", "r"), ("F1", "f"))))
     return MetricInfo(
         name=name,
@@ -60,6 +66,8 @@ def _rouge(
         measures=tuple(f"rouge{kind.lower()}{units}-{key}" for kind, (_, key) in cells),
         measure_labels=tuple(f"ROUGE{kind}-{word}{label_suffix}" for kind, (word, _) in cells),
         needs_source=False,
+        leading=f"rougel{units}-f",
+        variant_of=variant_of,
         needs_reference=True,
         description=description,
         notes=notes,
@@ -105,6 +113,7 @@ _ENTRIES = (
             ),
             _PAPINENI,
             expects_raw_text=True,
+            same_segments_as="bleu",
         ),
         "bleu:SentBleu",
     ),
@@ -184,6 +193,7 @@ _ENTRIES = (
             ),
             "-characters",
             " (characters)",
+            variant_of="rouge",
         ),
         "rouge:RougeCharacters",
     ),

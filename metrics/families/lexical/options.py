@@ -53,6 +53,9 @@ def describe_one_by_one(name: str, label: str, options: Options) -> MetricInfo:
         label=label,
         measures=(name,) if is_one else tuple(f"{name}-{each}" for each in own.measures),
         measure_labels=(label,) if is_one else tuple(f"{label} {w}" for w in own.measure_labels),
+        leading=f"{name}-{own.leading}" if own.leading else "",
+        variant_of="",
+        same_segments_as="",
         statistics=own.statistics if first else (),
         description=message(
             "lexical.one-by-one-first",

@@ -85,6 +85,6 @@ class Command(BaseCommand):
         kinds = ", ".join(f"{n:,} {kind or 'without'}" for kind, n in checked.severities.items())
         self.stdout.write(
             f"  {checked.name}: {pluralize(checked.n_spans, 'span')} of "
-            f"{pluralize(len(checked.spans), 'output')}, {checked.n_clean:,} without one"
+            f"{pluralize(checked.n_checked, 'output')}, {checked.n_clean:,} without one"
             + (f"; severities: {kinds}" if kinds else "")
         )

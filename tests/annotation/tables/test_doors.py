@@ -204,7 +204,7 @@ def test_scores_by_program(world: World, as_admin: Client) -> None:
 
 @pytest.mark.parametrize("address", [API, SCORES_API])
 def test_only_campaign_admins_import(world: World, client: Client, address: str) -> None:
-    assert client.post(address, {}).status_code == 403
+    assert client.post(address, {}).status_code == 401
     client.force_login(world.researcher)
     assert post(client, address).status_code == 403
     client.force_login(make_user("creator", "campaign admin"))

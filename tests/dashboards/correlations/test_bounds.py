@@ -189,8 +189,8 @@ def test_programs_get_the_rows_and_the_marks(rated: Campaign, as_researcher: Cli
 def test_the_switch_goes_along_and_no_page_is_offered_that_says_nothing(
     rated: Campaign, as_researcher: Client
 ) -> None:
-    page = as_researcher.get(reverse("results", args=[rated.slug]), {"bounds": "shown"}).text
-    for other in ("correlations", "significance"):
+    page = as_researcher.get(reverse("correlations", args=[rated.slug]), {"bounds": "shown"}).text
+    for other in ("results", "significance"):
         assert f'{reverse(other, args=[rated.slug])}?bounds=shown"' in page
     assert reverse("trial", args=[rated.slug]) not in page
     Campaign.objects.update(is_prefilled=True)

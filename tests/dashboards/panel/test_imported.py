@@ -99,10 +99,9 @@ def test_systems_are_compared_as_published_in_every_document(meta: Campaign) -> 
     columns = {column["label"]: column for column in table["columns"]}
     theirs = {row["system"]: row for row in rows_of("wmt23-meta", "en-de", "system-scores.tsv")}
     for name, (over_systems, _) in PUBLISHED.items():
-        label = f"{name} (imported)"
-        assert values[label] == pytest.approx(over_systems, abs=5e-4)
-        assert again[label] == values[label]
-        shown = {row["system"]: row["score"] for row in columns[label]["rows"]}
+        assert values[name] == pytest.approx(over_systems, abs=5e-4)
+        assert again[name] == values[name]
+        shown = {row["system"]: row["score"] for row in columns[name]["rows"]}
         assert len(shown) == 12
         assert shown == {system: float(theirs[system][name]) for system in shown}
     points = document(
@@ -192,7 +191,7 @@ def test_a_metric_of_systems_alone_leaves_the_others_as_they_are(meta: Campaign)
     tested = document(meta, "significance")
     place = [each["key"] for each in tested["metrics"]].index("imported-alone")
     assert tested["metrics"][place]["value"] is None
-    assert any("Alone (imported)" in each["text"] for each in tested["comparison_warnings"])
+    assert any("Alone" in each["text"] for each in tested["comparison_warnings"])
     assert sum(each["value"] is not None for each in tested["metrics"]) == 13
 
 
@@ -216,7 +215,7 @@ def test_pages_say_on_which_outputs_metrics_are_compared(meta: Campaign) -> None
     shown = kinds.compute("correlations", meta, kinds.filters_of("correlations")())
     for part in tables(shown):
         names = [row[0].text for row in part.body]
-        assert [each for each in names if "(n = " in each] == [f"Partial (imported) (n = {n:,})"]
+        assert [each for each in names if "(n = " in each] == [f"Partial (n = {n:,})"]
         assert f"{n_all:,}" in part.heading
     found = {each["code"]: each["parameters"] for each in document(meta, "compare")["warnings"]}
     assert found["outputs.own"] == {"low": n, "high": n_all, "judged": n_all}
@@ -332,7 +331,7 @@ def test_every_page_shows_a_set_of_systems_alone(world: World, as_admin: Client)
         if address == "significance/":
             assert "?statistic=systems" in body(response)
         if address.startswith(("correlations", "systems")):
-            assert "BLEU (imported)" in body(response), address
+            assert "BLEU" in body(response), address
     rows = list(
         csv.DictReader(
             io.StringIO(body(as_admin.get(f"/campaigns/{campaign.slug}/correlations.csv")))
@@ -368,7 +367,7 @@ def test_a_constant_metric_has_one_warning_with_its_label(rated: Campaign) -> No
     warnings = document(rated, "correlations")["warnings"]
     undefined = [each["text"] for each in warnings if "undefined" in each["text"]]
     assert len(undefined) == 1
-    assert "Myconst (imported)" in undefined[0]
+    assert "Myconst" in undefined[0]
     assert not any("imported-myconst" in each["text"] for each in warnings)
 
 

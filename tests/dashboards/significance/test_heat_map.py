@@ -52,11 +52,11 @@ def campaign(wmt17: int, db: None, client: Client) -> Campaign:
 def test_wmt17(campaign: Campaign, client: Client) -> None:
     address = reverse("significance-data", args=[campaign.slug, "json"])
     for statistic, published in PUBLISHED.items():
-        document = client.get(f"{address}?statistic={statistic}").json()
+        document = client.get(f"{address}?metric=*&statistic={statistic}").json()
         values = {metric["key"]: metric["value"] for metric in document["metrics"]}
         for key, value in published.items():
             assert values[key] == pytest.approx(value, abs=5e-5)
-    document = client.get(f"{address}?statistic=pearson&test=perm").json()
+    document = client.get(f"{address}?metric=*&statistic=pearson&test=perm").json()
     human, metrics = read_panel(campaign, Filters()).scored.matrices()
     tested = compare_metrics(human, metrics, n_resamples=4000, rng=campaign.seed)
     labels = {metric["label"]: metric["key"] for metric in document["metrics"]}
@@ -66,7 +66,7 @@ def test_wmt17(campaign: Campaign, client: Client) -> None:
         assert row["pvalue"] == tested.pvalues[at]
         assert row["difference"] == pytest.approx(tested.differences[at])
     holm = tested.adjusted("holm")
-    document = client.get(f"{address}?statistic=pearson&test=perm&correction=holm").json()
+    document = client.get(f"{address}?metric=*&statistic=pearson&test=perm&correction=holm").json()
     marked = {(row["metric"], row["other"]) for row in document["rows"] if row["is_significant"]}
     small = {(a, b) for a in place for b in place if holm.is_significant[place[a], place[b]]}
     # Not marked: a small p beside an interval that includes zero.
@@ -78,14 +78,13 @@ def test_wmt17(campaign: Campaign, client: Client) -> None:
         expected = ours.ranks[place[metric["key"]]] if metric["low"] > 0 else None
         assert metric["rank"] == expected
 
-    page = client.get(reverse("significance", args=[campaign.slug]) + "?statistic=pearson").text
+    everything = "?metric=*&statistic=pearson"
+    page = client.get(reverse("significance", args=[campaign.slug]) + everything).text
     assert len(re.findall("<td class=p[0-4a-e]>", page)) == 6
     assert len(page) < 100 * 1024
-    source = client.get(
-        reverse("significance-data", args=[campaign.slug, "tex"]) + "?statistic=pearson"
-    ).text
+    source = client.get(reverse("significance-data", args=[campaign.slug, "tex"]) + everything).text
     assert r"\begin{tabular}{lrrrr}" in source
-    lines = client.get(reverse("significance-data", args=[campaign.slug, "csv"]))
+    lines = client.get(reverse("significance-data", args=[campaign.slug, "csv"]) + everything)
     assert len(lines.getvalue().decode().splitlines()) == 1 + 12
 
 
@@ -94,7 +93,7 @@ def test_any_subset_of_metrics(campaign: Campaign, client: Client) -> None:
         address = reverse(f"{name}-data", args=[campaign.slug, "json"])
         found = client.get(f"{address}?metric=chrf&metric=bleu").json()
         assert {metric["key"] for metric in found["metrics"]} == {"chrf", "bleu"}
-        everything = client.get(address).json()
+        everything = client.get(f"{address}?metric=*").json()
         pick = {m["key"]: m["value"] for m in everything["metrics"]}
         assert all(m["value"] == pick[m["key"]] for m in found["metrics"])
         assert client.get(f"{address}?metric=comet").status_code == 400
@@ -104,8 +103,10 @@ def _files_say_what_is_bold(campaign: Campaign, client: Client) -> None:
     marked = set()
     for name in ("correlations", "results"):
         data = reverse(f"{name}-data", args=[campaign.slug, "json"])
-        known = {row["key"]: row for row in client.get(data).json()["rows"]}
-        lines = client.get(data.replace("json", "csv")).getvalue().decode().splitlines()
+        known = {row["key"]: row for row in client.get(f"{data}?metric=*").json()["rows"]}
+        lines = (
+            client.get(data.replace("json", "csv") + "?metric=*").getvalue().decode().splitlines()
+        )
         for row in csv.DictReader(lines):
             line = known[row["key"]]
             marked |= {row["is_best"], row["floor"]}
@@ -119,7 +120,7 @@ def test_the_table_of_metrics_has_intervals_ranks_and_bold_first_ranks(
     campaign: Campaign, client: Client
 ) -> None:
     address = reverse("correlations-data", args=[campaign.slug, "json"])
-    document = client.get(f"{address}?statistic=tau-b").json()
+    document = client.get(f"{address}?metric=*&statistic=tau-b").json()
     human, metrics = read_panel(campaign, Filters()).scored.matrices()
     for row in document["rows"]:
         alone = kendall(human, metrics[row["label"]])
@@ -130,7 +131,7 @@ def test_the_table_of_metrics_has_intervals_ranks_and_bold_first_ranks(
         assert (row["rank"] is None) == (row["low"] <= 0 <= row["high"])
         assert row["is_best"] == (row["rank"] == 1 and row["low"] > 0)
     _files_say_what_is_bold(campaign, client)
-    page = client.get(reverse("correlations", args=[campaign.slug]) + "?statistic=tau-b")
+    page = client.get(reverse("correlations", args=[campaign.slug]) + "?metric=*&statistic=tau-b")
     bold = re.findall(r'<td[^>]* class="num best"[^>]*data-name="(\w+)"', page.text)
     assert bold
     assert set(bold) == {"value"}

@@ -327,3 +327,41 @@ def test_a_plugin_is_scored_where_it_is_installed_alone(site: Site, tmp_path: Pa
         "SELECT signature FROM metrics_metricsignature WHERE metric = 'theirs'"
     )
     assert f"|plugin:{NAME}|version:0.1.0|contract:1|" in signature
+
+
+BEGIN_IMPORT = """
+from django.contrib.auth.models import User
+from annotation.imports import background, sources
+from annotation.uploads import InputFile
+user = User.objects.create_user("ida")
+rows = "".join(f"R{n}\\t1\\tamber\\t{n}\\n" for n in range(100))
+file = InputFile.holding("own.tsv", ("rater\\tseg\\tsystem\\tscore\\n" + rows).encode())
+sent = sources.Sent("judgments", {"0": file}, {"test_set": "harbour", "name": "Later"})
+token = sources.keep(sent, user.pk)
+background.begin(user, "judgments", token, [file], {"store": True})
+"""
+
+
+@pytest.mark.parametrize("broker_kind", BROKERS)
+def test_an_import_whose_child_is_killed_is_stored_once(site: Site, broker_kind: str) -> None:
+    """The child dies after it has stored everything, before its transaction ends."""
+    site.close_gate()
+    site.start_worker("only", "slow")
+    [(system,)] = site.query("SELECT name FROM annotation_system ORDER BY id LIMIT 1")
+    site.manage("shell", "--no-imports", "-v0", "-c", BEGIN_IMPORT.replace("amber", system))
+    n_judgments = "SELECT count(*) FROM annotation_judgment"
+
+    def find_at_gate() -> list[int]:
+        return [int(path.name.rpartition("-")[2]) for path in site.var.glob("at-gate-*")]
+
+    site.wait_for("an import at the gate", lambda: len(find_at_gate()) == 1)
+    assert site.query(n_judgments) == [(0,)]
+    os.kill(find_at_gate()[0], signal.SIGKILL)
+    site.wait_for("another child at the gate", lambda: len(find_at_gate()) == 2)
+    assert site.query(n_judgments) == [(0,)]
+    site.open_gate()
+    state = "SELECT state FROM annotation_fileimport"
+    site.wait_for("the end", lambda: site.query(state) == [("stored",)])
+    assert site.query(n_judgments) == [(100,)]
+    assert site.query("SELECT count(*) FROM annotation_campaign WHERE slug = 'later'") == [(1,)]
+    site.wait_for("no files", lambda: list((site.var / "uploads").iterdir()) == [])

@@ -1,0 +1,194 @@
+"""What annotation imports by workers: tables of judgments and of human scores, and test sets."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.urls import reverse
+
+from annotation import protocols
+from annotation.forms.uploads import read_again
+from annotation.imports import background, sources
+from annotation.imports.drafts import CampaignDraft
+from annotation.imports.first_rows import first_rows
+from annotation.imports.launch import Launched, launch
+from annotation.imports.sources import Reading, Sent
+from annotation.models import Campaign, FileImport, Item
+from annotation.uploads import (
+    OutdatedError,
+    Report,
+    TestSetDraft,
+    check_pairs,
+    pending,
+    store,
+    waiting,
+)
+from annotation.uploads.tables.skipping import skipped
+from core.messages import as_json
+from metaeval.messages import Message
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a page shows of files with campaigns, without their rows."""
+
+    reading: Reading
+    report: Report
+    campaigns: list[dict[str, Any]]
+    headings: tuple[Message, ...] = ()
+    first: tuple[Any, ...] = ()
+
+
+def look(reading: Reading, report: Report) -> Look:
+    """Return what a page shows of a reading."""
+    headings, rows = first_rows(*reading.drafts[0]) if reading.drafts else ((), [])
+    is_fit = not report.errors
+    return Look(
+        replace(reading, drafts=[]),
+        report,
+        [_summary(*each) for each in reading.drafts] if is_fit else [],
+        tuple(headings),
+        tuple(rows) if is_fit else (),
+    )
+
+
+def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
+    """Return the parts of a campaign to be imported."""
+    kinds = Counter(item.kind for item in campaign.items)
+    annotators = {judgment.annotator for judgment in campaign.judgments}
+    named = {item.system for item in campaign.items} | {name for name, _ in campaign.output_scores}
+    systems = [system.name for system in test_set.systems] or sorted(
+        name for name in named | set(campaign.system_scores) if name
+    )
+    return {
+        "name": campaign.name,
+        "study": campaign.study,
+        "direction": campaign.direction,
+        "is_finished": campaign.is_finished,
+        "annotators_per_item": campaign.annotators_per_item,
+        "n_judgments": len(campaign.judgments),
+        "n_items": len(campaign.items),
+        "languages": f"{test_set.source_language}–{test_set.target_language}",
+        "test_set": test_set.name,
+        "n_segments": len(test_set.segments),
+        "has_systems": bool(test_set.systems),
+        "question": Campaign(
+            question=campaign.question, length_ratio=campaign.length_ratio
+        ).question_text,
+        "protocol": protocols.get(campaign.protocol).label,
+        "shown_text": campaign.shown_text.label,
+        "kinds": [(Item.Kind(kind).label, number) for kind, number in kinds.most_common()],
+        "batches": len({item.batch for item in campaign.items if item.batch}),
+        "annotators": len(annotators) if campaign.is_finished else campaign.places,
+        "n_published": len(campaign.output_scores) + len(campaign.system_scores),
+        "systems": systems,
+    }
+
+
+def as_values(reading: Reading) -> dict[str, Any]:
+    """Return columns and campaigns of a reading, as programs get them."""
+    campaigns = [campaign_values(*each) for each in reading.drafts]
+    return {"columns": dict(reading.fields), "campaigns": campaigns}
+
+
+def campaign_values(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
+    """Return the campaign of an import as programs get it."""
+    return {
+        "slug": campaign.slug,
+        "name": campaign.name,
+        "study": campaign.study,
+        "question": campaign.question,
+        "test_set": test_set.slug,
+        "source_language": test_set.source_language,
+        "target_language": test_set.target_language,
+        "protocol": campaign.protocol,
+        "n_segments": len(test_set.segments),
+        "n_systems": len(test_set.systems),
+        "n_annotators": len({judgment.annotator for judgment in campaign.judgments}),
+        "n_items": len(campaign.items),
+        "n_judgments": len(campaign.judgments),
+        "n_published": len(campaign.output_scores) + len(campaign.system_scores),
+        "lower_is_better": campaign.lower_is_better,
+        "direction": str(campaign.direction or ""),
+        "kinds": dict(Counter(item.kind.value for item in campaign.items)),
+    }
+
+
+class Campaigns(background.Door):
+    """Tables of judgments and of human scores, which become campaigns."""
+
+    purpose = sources.PURPOSE
+
+    def check(self, row: FileImport, token: str) -> background.Found:
+        """Read the tables as their page does."""
+        sent: Sent = sources.recall(token, row.created_by_id)
+        reading, report = sources.check(sent, row.created_by)
+        found = look(reading, report)
+        return background.Found(report, found, reading.drafts, as_values(reading))
+
+    def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
+        """Store test sets and campaigns."""
+        launched = launch(found.drafts, user=row.created_by, skipped=skipped(found.report))
+        return {"results": [_result(each) for each in launched]}
+
+    def page(self, row: FileImport) -> str:
+        """Return the page of all imports of campaigns."""
+        return reverse("campaign-import")
+
+
+def _result(launched: Launched) -> dict[str, Any]:
+    result = launched.result
+    return {
+        "slug": result.campaign.slug,
+        "is_new": result.is_new,
+        "n_judgments": result.n_judgments,
+        "contents": [as_json(each) for each in result.contents],
+    }
+
+
+campaigns = Campaigns()
+
+
+class TestSets(background.Door):
+    """Files with segments and outputs, which become test sets."""
+
+    __test__ = False  # not a test class, whatever pytest thinks
+    purpose = pending.PURPOSE
+
+    def check(self, row: FileImport, token: str) -> background.Found:
+        """Check the files and keep what was read of them; before storing, only recall it."""
+        user_id = row.created_by_id
+        if row.state == FileImport.State.STORING:
+            kept = pending.recall(token, user_id)
+            return background.Found(kept.report, drafts=kept)
+        sent = pending.recall_sent(token, user_id)
+        submission = read_again(sent)
+        if submission is None:
+            raise pending.ExpiredError
+        found = check_pairs(submission, user=row.created_by)
+        checked = pending.keep(found, sent, user_id)
+        held = waiting.hold(checked, user_id=user_id, purpose=self.purpose)
+        return background.Found(found[0].report, held=held)
+
+    def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
+        """Store the drafts that were previewed."""
+        kept, lines = found.drafts, skipped(found.report)
+        results = []
+        for draft, part in zip(kept.drafts, kept.parts, strict=True):
+            try:
+                result = store(draft, user=row.created_by, expected=part.changes, skipped=lines)
+            except OutdatedError as error:
+                raise ValidationError([background.OUTDATED]) from error
+            results.append(result)
+        return {
+            "sentences": [as_json(each.sentence) for each in results],
+            "test_sets": [each.test_set.slug for each in results],
+        }
+
+    def page(self, row: FileImport) -> str:
+        """Return the page of uploads."""
+        return reverse("testset-upload")
+
+
+test_sets = TestSets()

@@ -1,0 +1,300 @@
+"""Import large files in background jobs (`core.work`), so that no page waits for them.
+
+What people confirm is checked first, and the page shows what was found. Files are stored in one
+transaction with the end of the job: after a crash, another worker begins again with the same files.
+"""
+
+import hashlib
+import json
+import pickle
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from annotation.models import FileImport
+from annotation.uploads import InputFile, Report, waiting
+from annotation.uploads.files import hashes
+from annotation.uploads.problems import Problem, problem_from_json
+from core.messages import messages_of
+from core.work import claims, processes, progress
+from core.work.kinds import Lease, WorkKind
+from core.work.sending import send_on_commit
+from metaeval.messages import Message, message
+
+State = FileImport.State
+QUEUE = "slow"
+SHOWN = "shown"
+MOST_PROBLEMS = 1_000
+CHUNK = 1024 * 1024
+EXPIRES = timedelta(seconds=waiting.HELD_SECONDS)
+FAILED = message("imports.failed", "The import failed. The log of the worker has the reason.")
+EXPIRED = message("imports.expired", "The files are no longer here. Send them again.")
+OUTDATED = message(
+    "imports.outdated", "What is stored changed after the preview. Send the files again."
+)
+
+
+class StoppedError(Exception):
+    """The import was cancelled, or its worker has to stop."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What files were found to hold.
+
+    `shown` is what a page shows of it, without the rows; `drafts` is what storing takes. `answer`
+    is for programs, and `held` are the files if they are now kept elsewhere.
+    """
+
+    report: Report
+    shown: object = None
+    drafts: Any = None
+    answer: Mapping[str, Any] = field(default_factory=dict)
+    held: Mapping[str, str] | None = None
+
+
+class Door(ABC):
+    """What files are imported as; stateless. `purpose` is that of their tokens."""
+
+    purpose: str
+
+    @abstractmethod
+    def check(self, row: FileImport, token: str) -> Found:
+        """Read and check files, before they are shown and again before they are stored."""
+
+    @abstractmethod
+    def store(self, row: FileImport, found: Found) -> dict[str, Any]:
+        """Store what was found, in a transaction, and say what: plain values. Raises
+        ValidationError.
+
+        `sentences` are messages as JSON, and `campaigns` and `test_sets` have the slugs.
+        """
+
+    @abstractmethod
+    def page(self, row: FileImport) -> str:
+        """Return the address of the page that takes these files; with `?check=` the preview's."""
+
+
+def door_named(name: str) -> Door:
+    """Return a door by its name."""
+    door: Door = import_string(settings.IMPORT_DOORS[name])
+    return door
+
+
+class FileImports(WorkKind[FileImport]):
+    """Check files, and store them if that was asked for, all or nothing."""
+
+    name = "file-import"
+    model = FileImport
+    soft_seconds, hard_seconds = 3600.0, 3660.0
+    is_long = ends_at_once = True
+
+    def do(self, row: FileImport, lease: Lease) -> None:
+        """Read files; problems are reported."""
+        try:
+            with progress.heard(partial(_hear, lease)):
+                _work(row)
+        except waiting.ExpiredError:
+            _end(row, State.REFUSED, Report([Problem("error", EXPIRED)]))
+        except ValidationError as error:
+            problems = [Problem("error", text) for text in messages_of(error)]
+            _end(row, State.REFUSED, Report(problems))
+        except StoppedError:
+            claims.give_back(row)
+        if row.state not in FileImport.OPEN:
+            waiting.release(row.held)
+
+    def ended(self, row: FileImport) -> None:
+        """Report the failure."""
+        text = row.message if isinstance(row.message, Message) else FAILED
+        report = [Problem("error", text).to_json()]
+        FileImport.objects.filter(pk=row.pk).update(state=State.REFUSED, report=report)
+        waiting.release(row.held)
+
+
+file_imports = FileImports()
+
+
+def _hear(lease: Lease, stage: str, done: int, total: int) -> None:
+    if lease.should_stop or processes.is_stopping():
+        raise StoppedError
+    lease.progress(stage=stage, done=done, total=total)
+
+
+def _work(row: FileImport) -> None:
+    door = door_named(row.door)
+    token = waiting.token_of(row.held, user_id=row.created_by_id, purpose=door.purpose)
+    found = door.check(row, token)
+    stores = row.state == State.STORING or row.choices.get("store", False)
+    if found.report.errors and stores:
+        _end(row, State.REFUSED, found.report)
+    elif not stores:
+        _show(row, found)
+    else:
+        with transaction.atomic():
+            stored = {**found.answer, **door.store(row, found)}
+            if not _end(row, State.STORED, found.report, stored=stored):
+                transaction.set_rollback(True)
+
+
+def _show(row: FileImport, found: Found) -> None:
+    """Keep what a page will show beside the files."""
+    held = dict(found.held or row.held)
+    if found.shown is not None:
+        content = pickle.dumps(found.shown)
+        (waiting.folder_of(held) / SHOWN).write_bytes(content)
+        held[SHOWN] = hashlib.sha256(content).hexdigest()
+    if not _end(row, State.CHECKED, found.report, held=held, stored=dict(found.answer)):
+        if found.held:
+            waiting.release(found.held)
+    elif found.held:
+        waiting.release(row.held)
+
+
+def _end(row: FileImport, state: State, report: Report, **fields: Any) -> bool:
+    """End this part of the work; return whether the row was still ours."""
+    listed = sorted(report.problems, key=lambda problem: problem.severity != "error")
+    problems = [problem.to_json() for problem in listed[:MOST_PROBLEMS]]
+    return claims.finish(row, state=state, report=problems, stage="", done=0, total=0, **fields)
+
+
+def is_large(files: Iterable[InputFile]) -> bool:
+    """Return whether files are too large to be read while a browser waits."""
+    files = list(files)
+    if sum(file.size for file in files) > settings.IMPORT_IN_REQUEST_BYTES:
+        return True
+    return sum(map(_lines_in, files)) > settings.IMPORT_IN_REQUEST_ROWS
+
+
+def _lines_in(file: InputFile) -> int:
+    with file.open() as stream:
+        return sum(chunk.count(b"\n") for chunk in iter(partial(stream.read, CHUNK), b""))
+
+
+def begin(
+    user: Any,
+    door: str,
+    token: str,
+    files: Collection[InputFile],
+    choices: Mapping[str, Any] | None = None,
+) -> FileImport:
+    """Let a worker check files that wait, and store them if the choices have `store`.
+
+    Where the same person imports the same files in the same way, that import is returned.
+    """
+    FileImport.objects.filter(state=State.CHECKED, created_at__lt=timezone.now() - EXPIRES).delete()
+    purpose, chosen = door_named(door).purpose, dict(choices or {})
+    key = {"created_by": user, "door": door, "digest": _digest(token, purpose, files, chosen, user)}
+    held = waiting.hold(token, user_id=user.pk, purpose=purpose)
+    name = ", ".join(file.name for file in files)[:200]
+    try:
+        with transaction.atomic():
+            row = FileImport.objects.create(
+                **key, name=name, held=held, choices=chosen, queue=QUEUE
+            )
+            send_on_commit([row])
+    except IntegrityError:
+        waiting.release(held)
+        return FileImport.objects.get(**key, state__in=FileImport.OPEN)
+    row.refresh_from_db()
+    return row
+
+
+def _digest(
+    token: str,
+    purpose: str,
+    files: Iterable[InputFile],
+    choices: Mapping[str, Any],
+    user: Any,
+) -> str:
+    values = waiting.recall(token, user_id=user.pk, purpose=purpose)
+    parts = [values, hashes(files), choices]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def of_files(
+    user: Any,
+    door: str,
+    token: str,
+    files: Collection[InputFile],
+    choices: Mapping[str, Any] | None = None,
+) -> FileImport | None:
+    """Return the import of files that wait, which begins if it is new; None if they are small.
+
+    Raises ExpiredError.
+    """
+    if (row := find(user, door, token)) is not None:
+        return row
+    return begin(user, door, token, files, choices) if is_large(files) else None
+
+
+def find(user: Any, door: str, token: str) -> FileImport | None:
+    """Return the import of files that wait, if it has not ended. Raises ExpiredError."""
+    name = waiting.name_of(token, user_id=user.pk, purpose=door_named(door).purpose)
+    rows = FileImport.objects.filter(created_by=user, door=door, held__name=name)
+    return rows.filter(state__in=FileImport.OPEN).first()
+
+
+def shown(row: FileImport) -> Any:
+    """Return what the check of files kept for their page. Raises ExpiredError."""
+    try:
+        content = (waiting.folder_of(row.held) / SHOWN).read_bytes()
+    except FileNotFoundError as error:
+        raise waiting.ExpiredError from error
+    if hashlib.sha256(content).hexdigest() != row.held.get(SHOWN):
+        raise waiting.ExpiredError
+    return pickle.loads(content)  # noqa: S301  # written by a worker, and its hash is in the row
+
+
+def confirm(row: FileImport, choices: Mapping[str, Any] | None = None) -> FileImport:
+    """Let a worker store what was checked."""
+    return _ask(row, State.STORING, choices)
+
+
+def check_again(row: FileImport, choices: Mapping[str, Any]) -> FileImport:
+    """Let a worker check files with other choices."""
+    return _ask(row, State.CHECKING, choices)
+
+
+def _ask(row: FileImport, state: State, choices: Mapping[str, Any] | None) -> FileImport:
+    fields = {} if choices is None else {"choices": dict(choices)}
+    with transaction.atomic():
+        rows = FileImport.objects.filter(pk=row.pk, state=State.CHECKED)
+        if rows.update(state=state, **fields):
+            claims.ask([row])
+    row.refresh_from_db()
+    return row
+
+
+def cancel(row: FileImport) -> bool:
+    """Cancel an import that has not ended; nothing of it remains."""
+    rows = FileImport.objects.filter(pk=row.pk, state__in=FileImport.OPEN)
+    cancelled = rows.update(
+        state=State.CANCELLED, status=FileImport.Status.CANCELLED, expires_at=None
+    )
+    if cancelled:
+        waiting.release(row.held)
+    return bool(cancelled)
+
+
+def preview_of(row: FileImport) -> str:
+    """Return the address of the preview of files that were checked."""
+    door = door_named(row.door)
+    held = {"name": row.held["name"], "sha256": row.held["sha256"]}
+    token = waiting.token_of(held, user_id=row.created_by_id, purpose=door.purpose)
+    page = door.page(row)
+    return f"{page}{'&' if '?' in page else '?'}check={token}"
+
+
+def report_of(row: FileImport) -> Report:
+    """Return the stored problems."""
+    return Report([problem_from_json(values) for values in row.report])

@@ -1,0 +1,215 @@
+"""A Touchstone server: test sets, campaigns and metric runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from touchstone_client.campaigns import Campaign
+from touchstone_client.requests import Files, Session
+from touchstone_client.tables import Table, read_csv, table
+
+Paths = Iterable[str | Path]
+ENDED = frozenset({"done", "failed", "cancelled"})
+POLL_SECONDS = 2.0
+Progress = Callable[[int, int], None]
+
+
+class Touchstone:
+    """A server, by its address and a token from the page of your account.
+
+    By default they are read from TOUCHSTONE_URL and TOUCHSTONE_TOKEN.
+    """
+
+    def __init__(self, url: str = "", token: str = "", **options: Any) -> None:
+        url = url or os.environ.get("TOUCHSTONE_URL", "")
+        token = token or os.environ.get("TOUCHSTONE_TOKEN", "")
+        if not url or not token:
+            raise ValueError("Give the address of the server and a token, or set TOUCHSTONE_URL "
+                             "and TOUCHSTONE_TOKEN.")  # fmt: skip
+        self.session = Session(url, token, **options)
+
+    def __enter__(self) -> Touchstone:
+        """Return itself, to be closed at the end of a `with` block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections to the server."""
+        self.session.http.close()
+
+    def upload(
+        self,
+        name: str,
+        source_language: str,
+        target_language: str,
+        *,
+        source: str | Path | None = None,
+        references: Paths = (),
+        documents: str | Path | None = None,
+        systems: Paths = (),
+        tables: Paths = (),
+        recordings: Paths = (),
+        columns: Mapping[str, Mapping[str, str]] | None = None,
+        skip: Sequence[str] = (),
+        dry_run: bool = False,
+        **words: Any,
+    ) -> dict[str, Any]:
+        """Store a test set, or add to the one of this name; return it.
+
+        Plain text has one segment per line: `source`, `references` and one file per system.
+        `tables` have everything in columns; `columns` names the fields of columns by file.
+        With `dry_run`, nothing is stored, and the answer has the preview and all problems.
+        """
+        single = [("source", source), ("documents", documents)]
+        many = {"references": references, "systems": systems, "tables": tables,
+                "recordings": recordings}  # fmt: skip
+        files: Files = [
+            *((role, path) for role, path in single if path is not None),
+            *((role, path) for role, paths in many.items() for path in paths),
+        ]
+        values = {
+            "name": name,
+            "source_language": source_language,
+            "target_language": target_language,
+            "columns": json.dumps(columns) if columns else None,
+            "skip": list(skip) or None,
+            "dry_run": dry_run,
+            **words,
+        }
+        answer: dict[str, Any] = self.session.upload("/api/test-sets/", values, files)
+        first: dict[str, Any] = answer["test_sets"][0]
+        return first | {"problems": answer["problems"]}
+
+    def test_sets(self) -> Table:
+        """Return all test sets that you can read."""
+        return table(self.session.pages("/api/test-sets/"))
+
+    def campaigns(self) -> Table:
+        """Return all campaigns that you can read."""
+        return table(self.session.pages("/api/campaigns/"))
+
+    def campaign(self, slug: str) -> Campaign:
+        """Return a campaign by its short name."""
+        return Campaign(self.session, self.session.get(f"/api/campaigns/{slug}/"))
+
+    def create_campaign(self, test_set: str | Mapping[str, Any], **settings: Any) -> Campaign:
+        """Store a draft over a test set.
+
+        `settings` are those of the page, such as `protocol` or `annotators_per_item`; the others
+        are as the preset proposes.
+        """
+        values = {"test_set": _slug(test_set), **settings}
+        return Campaign(self.session, self.session.post("/api/campaigns/", values))
+
+    def open_file(
+        self, path: str | Path, *, media: Paths = (), open: bool = False, **options: Any
+    ) -> Campaign:
+        """Store a campaign from one file, with its annotators; `open` also opens it."""
+        files: Files = [("file", path), *(("media", each) for each in media)]
+        made = self.session.upload("/api/campaigns/", {"open": open, **options}, files)
+        return Campaign(self.session, made)
+
+    def start_runs(
+        self,
+        test_set: str | Mapping[str, Any],
+        metrics: Sequence[str],
+        *,
+        systems: Sequence[str] = (),
+        **options: Any,
+    ) -> list[dict[str, Any]]:
+        """Start one run per metric; return them with identical ones that are active already."""
+        values = {
+            "test_set": _slug(test_set),
+            "metrics": list(metrics),
+            "systems": list(systems) or None,
+            **options,
+        }
+        started = self.session.post("/api/runs/", values)
+        return [*started["runs"], *started["active"]]
+
+    def run(self, number: int) -> dict[str, Any]:
+        """Return a run."""
+        found: dict[str, Any] = self.session.get(f"/api/runs/{number}/")
+        return found
+
+    def wait(
+        self,
+        runs: Iterable[Mapping[str, Any]],
+        *,
+        progress: Progress | None = None,
+        poll: float = POLL_SECONDS,
+    ) -> Table:
+        """Return runs once all of them have ended.
+
+        `progress` is called with the outputs that are scored and their number; by default, a bar is
+        shown on standard error.
+        """
+        show = progress or Bar(sys.stderr)
+        numbers = [run["id"] for run in runs]
+        while True:
+            found = Table(self.run(number) for number in numbers)
+            total = sum(run["total"] for run in found)
+            show(sum(run["done"] + run["failed"] for run in found), total)
+            if all(run["status"] in ENDED for run in found):
+                return found
+            self.session.sleep(poll)
+
+    def read(self, address: str) -> Table:
+        """Return the rows of a page's CSV file, by its address, once it is computed."""
+        return read_csv(self.session.text(address))
+
+    def import_scores(
+        self, test_set: str | Mapping[str, Any], files: Paths, **options: Any
+    ) -> dict[str, Any]:
+        """Import metric scores that were computed elsewhere."""
+        return self._import("metric-scores", files, "files", test_set=_slug(test_set), **options)
+
+    def import_spans(
+        self, test_set: str | Mapping[str, Any], tables: Paths, name: str, **options: Any
+    ) -> dict[str, Any]:
+        """Import error spans that a metric found elsewhere."""
+        return self._import(
+            "metric-spans", tables, "tables", test_set=_slug(test_set), name=name, **options
+        )
+
+    def import_judgments(self, tables: Paths, **options: Any) -> dict[str, Any]:
+        """Import judgments that were collected elsewhere."""
+        return self._import("judgments", tables, "tables", **options)
+
+    def import_human_scores(self, tables: Paths, **options: Any) -> dict[str, Any]:
+        """Import published scores of segments and systems."""
+        return self._import("human-scores", tables, "tables", **options)
+
+    def _import(self, kind: str, paths: Paths, field: str, **values: Any) -> dict[str, Any]:
+        encoded = {n: json.dumps(v) if isinstance(v, dict) else v for n, v in values.items()}
+        files: Files = [(field, path) for path in paths]
+        answer: dict[str, Any] = self.session.upload(f"/api/imports/{kind}/", encoded, files)
+        return answer
+
+
+class Bar:
+    """A progress bar on one line."""
+
+    width = 30
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def __call__(self, done: int, total: int) -> None:
+        """Draw the bar."""
+        share = done / total if total else 0.0
+        filled = "#" * round(share * self.width)
+        end = "\n" if total and done >= total else ""
+        self.stream.write(f"\r[{filled:<{self.width}}] {done} of {total} outputs scored{end}")
+        self.stream.flush()
+
+
+def _slug(test_set: str | Mapping[str, Any]) -> str:
+    return test_set if isinstance(test_set, str) else str(test_set["slug"])

@@ -1,0 +1,158 @@
+"""`touchstone-client`: the way from files to results on the command line."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import httpx
+
+from touchstone_client.client import Touchstone
+from touchstone_client.requests import TouchstoneError
+
+Command = Callable[[Touchstone, argparse.Namespace], None]
+
+
+def main(arguments: Sequence[str] | None = None, **options: Any) -> int:
+    """Run one command; return 1 if the server refused it."""
+    given = _parser().parse_args(arguments)
+    try:
+        with Touchstone(given.url, given.token, **options) as touchstone:
+            given.command(touchstone, given)
+    except (TouchstoneError, ValueError, OSError, httpx.HTTPError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _upload(touchstone: Touchstone, given: argparse.Namespace) -> None:
+    made = touchstone.upload(
+        given.name, given.source_language, given.target_language,
+        source=given.source, references=given.reference, documents=given.documents,
+        systems=given.system, tables=given.table, dry_run=given.dry_run,
+    )  # fmt: skip
+    _print_json(made)
+
+
+def _create(touchstone: Touchstone, given: argparse.Namespace) -> None:
+    settings = dict(_setting(each) for each in given.set)
+    _print_json(touchstone.create_campaign(given.test_set, **settings).facts)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise ValueError(f"{text}: write NAME=VALUE.")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _open_file(touchstone: Touchstone, given: argparse.Namespace) -> None:
+    made = touchstone.open_file(given.file, media=given.media, open=not given.draft)
+    _print_rows(made.links)
+
+
+def _people(touchstone: Touchstone, given: argparse.Namespace) -> None:
+    _print_rows(touchstone.campaign(given.campaign).add_annotators(given.count))
+
+
+def _open(touchstone: Touchstone, given: argparse.Namespace) -> None:
+    _print_json(touchstone.campaign(given.campaign).open().facts)
+
+
+def _close(touchstone: Touchstone, given: argparse.Namespace) -> None:
+    _print_json(touchstone.campaign(given.campaign).close().facts)
+
+
+def _score(touchstone: Touchstone, given: argparse.Namespace) -> None:
+    runs = touchstone.start_runs(given.test_set, given.metric)
+    if given.wait:
+        runs = touchstone.wait(runs)
+    names = ("id", "metric", "status", "done", "total", "failed")
+    _print_rows({name: run[name] for name in names} for run in runs)
+
+
+def _judgments(touchstone: Touchstone, given: argparse.Namespace) -> None:
+    _print_rows(touchstone.campaign(given.campaign).judgments())
+
+
+def _results(touchstone: Touchstone, given: argparse.Namespace) -> None:
+    _print_rows(touchstone.campaign(given.campaign).table(given.page))
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def _print_rows(rows: Iterable[dict[str, Any]]) -> None:
+    """Print rows as CSV; what a cell cannot hold is JSON in it."""
+    writer = None
+    for row in rows:
+        if writer is None:
+            writer = csv.DictWriter(sys.stdout, list(row))
+            writer.writeheader()
+        cells = {n: json.dumps(v) if isinstance(v, dict | list) else v for n, v in row.items()}
+        writer.writerow(cells)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="touchstone-client", description=__doc__)
+    parser.add_argument("--url", default="", help="address of the server; TOUCHSTONE_URL")
+    parser.add_argument(
+        "--token", default="", help="better in TOUCHSTONE_TOKEN: others see command lines"
+    )
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+
+    def verb(name: str, command: Command, text: str) -> argparse.ArgumentParser:
+        added = verbs.add_parser(name, help=text, description=text)
+        added.set_defaults(command=command)
+        return added
+
+    upload = verb("upload", _upload, "Store a test set.")
+    upload.add_argument("name")
+    upload.add_argument("source_language")
+    upload.add_argument("target_language")
+    upload.add_argument("--source", help="plain text, one segment per line")
+    upload.add_argument("--documents", help="one document id per line of the source")
+    for name in ("reference", "system", "table"):
+        upload.add_argument(f"--{name}", nargs="+", action="extend", default=[], metavar="FILE")
+    upload.add_argument("--dry-run", action="store_true", help="check the files only")
+
+    create = verb("create", _create, "Store a campaign over a test set as a draft.")
+    create.add_argument("test_set")
+    create.add_argument(
+        "--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE",
+        help="settings, such as annotators_per_item=2",
+    )  # fmt: skip
+
+    from_file = verb("open-file", _open_file, "Store and open a campaign file; print its links.")
+    from_file.add_argument("file")
+    from_file.add_argument("--media", nargs="+", action="extend", default=[], metavar="FILE")
+    from_file.add_argument("--draft", action="store_true", help="do not open it")
+
+    people = verb("people", _people, "Add annotators and print their personal links.")
+    people.add_argument("campaign")
+    people.add_argument("count", type=int)
+
+    score = verb("score", _score, "Start metric runs on a test set.")
+    score.add_argument("test_set")
+    score.add_argument("metric", nargs="+")
+    score.add_argument("--wait", action="store_true", help="until all runs have ended")
+
+    for name, command, text in (
+        ("open", _open, "Open a campaign."),
+        ("close", _close, "Close a campaign."),
+        ("judgments", _judgments, "Print the judgments of a campaign as CSV."),
+        ("results", _results, "Print the table of a result page as CSV."),
+    ):
+        added = verb(name, command, text)
+        added.add_argument("campaign")
+        if name == "results":
+            added.add_argument("page", nargs="?", default="correlations")
+    return parser

@@ -1,0 +1,46 @@
+"""`touchstone serve`: the web server of a site."""
+
+import os
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles.storage import staticfiles_storage
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.executor import MigrationExecutor
+
+from annotation.management.command_line import BaseCommand
+
+
+class Command(BaseCommand):
+    help = "Start the web server (gunicorn); collects the files of the pages if they changed."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--workers", type=int, default=2, help="processes")
+        parser.add_argument("--threads", type=int, default=4, help="threads of each process")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        _require_migrated()
+        if not getattr(staticfiles_storage, "is_current", lambda: True)():
+            call_command("collectstatic", interactive=False, verbosity=0)
+        connections.close_all()
+        command = [sys.executable, "-m", "gunicorn", "config.wsgi"]
+        command += ["--bind", f"{options['host']}:{options['port']}"]
+        command += ["--workers", str(options["workers"]), "--threads", str(options["threads"])]
+        # The folder of the code is where gunicorn looks for `config`.
+        os.chdir(settings.BASE_DIR)
+        os.execv(sys.executable, command)  # noqa: S606
+
+
+def _require_migrated() -> None:
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        raise CommandError(
+            "The database lacks tables or columns of this version. Run `touchstone manage migrate` "
+            "first."
+        )

@@ -1,0 +1,138 @@
+"""What metrics import by workers: scores and error spans that were computed elsewhere."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from annotation.imports import background
+from annotation.models import FileImport, TestSet
+from annotation.uploads.tables.skipping import SKIP, kinds_of
+from core.messages import as_json
+from metaeval.messages import Message, message, plural
+from metrics.imported import pending
+from metrics.imported.checking import Checked, bring_in, check
+from metrics.imported.choices import Choices
+from metrics.imported.held import MetricScores
+from metrics.imported.storing import Outcome, OutdatedError, summary
+from metrics.spans import importing
+
+SETS = ("lower", "higher", "skip")
+METRIC_SCORES, SPANS = "metric-scores", "spans"
+NOTHING = MetricScores()
+GONE = message("scores.test-set-gone", "The test set no longer exists.")
+
+
+def test_set_of(row: FileImport) -> TestSet:
+    """Return the test set that gets scores or spans. Raises ValidationError."""
+    found = TestSet.objects.filter(slug=row.choices["test_set"]).first()
+    if found is None:
+        raise ValidationError([GONE])
+    return found
+
+
+def to_values(test_set: TestSet, choices: Choices, **more: Any) -> dict[str, Any]:
+    """Return choices as a row keeps them."""
+    values = asdict(choices) | {name: sorted(getattr(choices, name)) for name in SETS}
+    values["metrics"] = None if choices.metrics is None else list(choices.metrics)
+    return {"test_set": test_set.slug, "choices": values, **more}
+
+
+def from_values(values: Mapping[str, Any]) -> Choices:
+    """Return the choices that a row keeps."""
+    chosen = {name: frozenset(values[name]) for name in SETS}
+    metrics = None if values["metrics"] is None else tuple(values["metrics"])
+    return Choices(**{**values, **chosen, "metrics": metrics})
+
+
+class MetricScoresDoor(background.Door):
+    """Scores of metrics."""
+
+    purpose = pending.PURPOSE
+
+    def check(self, row: FileImport, token: str) -> background.Found:
+        """Read the files as their page does."""
+        files = pending.recall(token, row.created_by_id)
+        choices = from_values(row.choices["choices"])
+        checked = check(test_set_of(row), files, choices, row.created_by)
+        return background.Found(checked.report, _without_scores(checked), checked)
+
+    def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
+        """Store the scores, if that does what the preview said."""
+        expected, note = row.choices.get("expected"), row.choices.get("note", "")
+        try:
+            outcomes = bring_in(
+                found.drafts, user=row.created_by, expected=expected, provenance=note
+            )
+        except OutdatedError as error:
+            raise ValidationError([background.OUTDATED]) from error
+        return {
+            "sentences": [as_json(summary(outcomes))],
+            "imports": [each.row.pk for each in outcomes if each.row is not None],
+        }
+
+    def page(self, row: FileImport) -> str:
+        """Return the page of imported scores of the test set."""
+        return reverse("metric-scores", args=[row.choices["test_set"]])
+
+
+def _without_scores(checked: Checked) -> Checked:
+    """Return what a page shows."""
+    metrics = [
+        replace(
+            each,
+            plan=each.plan
+            and replace(each.plan, held=NOTHING, draft=replace(each.plan.draft, held=NOTHING)),
+        )
+        for each in checked.metrics
+    ]
+    return replace(checked, drafts=[], metrics=metrics)
+
+
+class SpansDoor(background.Door):
+    """Error spans. The page has their choices in its address."""
+
+    purpose = pending.PURPOSE
+
+    def check(self, row: FileImport, token: str) -> background.Found:
+        """Read the files as their page does."""
+        values = row.choices
+        checked = importing.check(
+            test_set_of(row),
+            pending.recall(token, row.created_by_id),
+            values["name"],
+            values["ends_included"],
+            row.created_by,
+            choices=Choices(columns=values["columns"], skip=kinds_of(values[SKIP])),
+        )
+        return background.Found(checked.report, importing.without_spans(checked), checked)
+
+    def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
+        """Store the spans."""
+        outcome = importing.store(found.drafts, row.created_by)
+        return {"sentences": [as_json(stored_sentence(found.drafts, outcome))]}
+
+    def page(self, row: FileImport) -> str:
+        """Return the page of imported spans of the test set, with the choices."""
+        address = reverse("metric-spans", args=[row.choices["test_set"]])
+        query = row.choices.get("query", {})
+        return f"{address}?{urlencode(query)}" if query else address
+
+
+def stored_sentence(checked: importing.Checked, outcome: Outcome) -> Message:
+    """Return what an import of spans did."""
+    if outcome.row is None:
+        return message("spans.nothing-changed", "Nothing changed: these spans are already stored.")
+    return plural(
+        "spans.imported",
+        "Imported {n} span. Checked outputs: {outputs}.",
+        "Imported {n} spans. Checked outputs: {outputs}.",
+        n=checked.n_spans,
+        outputs=checked.n_checked,
+    )
+
+
+metric_scores, spans = MetricScoresDoor(), SpansDoor()
