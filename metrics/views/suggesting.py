@@ -165,8 +165,8 @@ def _stored(fitted: Fitted) -> Message:
     outputs = plural("suggestions.outputs", "{n} output", "{n} outputs", n=len(fitted.spans))
     return plural(
         "suggestions.stored",
-        "Stored {n} error in {outputs}; {clean} of them have no errors.",
-        "Stored {n} errors in {outputs}; {clean} of them have no errors.",
+        "Stored {n} error in {outputs}. Outputs without errors: {clean}.",
+        "Stored {n} errors in {outputs}. Outputs without errors: {clean}.",
         n=fitted.n_spans,
         outputs=outputs,
         clean=fitted.n_clean,

@@ -102,7 +102,7 @@ def test_no_connection_keeps_the_score(visitor: Callable[..., Visitor], opened: 
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("There is no connection")
     assert scores(opened) == []
-    expect(page.get_by_text("1 answer is waiting to be sent.")).to_be_visible()
+    expect(page.get_by_text("1 rating is waiting to be sent.")).to_be_visible()
     one.context.set_offline(False)
     page.get_by_role("heading", name="Item 2 of 10").wait_for()
     assert scores(opened) == [80]
