@@ -41,7 +41,7 @@ export OMP_NUM_THREADS ?= 1
 # Many tests start the project in a process of its own: it is compiled once.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo demo-neural worker test test-newest test-kernels test-services check format messages browser ready clean
+.PHONY: help demo demo-neural worker sbom test test-newest test-kernels test-services check format messages browser ready clean
 
 help:
 	@echo "make worker         what neural metrics need: torch and the metric packages"
@@ -53,6 +53,7 @@ help:
 	@echo "make test-services  the same on PostgreSQL and Redis (DATABASE_URL, CELERY_BROKER_URL); the tests"
 	@echo "                    that kill workers need redis-server and RabbitMQ, too (RABBITMQ_URL)"
 	@echo "make check          ruff, mypy, migrations, vendored files, generated documentation"
+	@echo "make sbom           sbom.cdx.json: all locked packages, as CycloneDX"
 	@echo "make messages       bring the translations up to date with the texts (docs/translating.md)"
 
 $(BIN)/python:
@@ -128,6 +129,12 @@ format: $(DEV)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# In an environment of its own: nothing of it belongs to Touchstone.
+sbom: requirements/constraints.txt
+	$(PYTHON) -m venv $(VENV)-sbom
+	$(VENV)-sbom/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0
+	$(VENV)-sbom/bin/cyclonedx-py requirements $< --output-reproducible --output-file sbom.cdx.json
+
 messages: $(DEV)
 	$(BIN)/python manage.py messages
 
@@ -139,4 +146,4 @@ browser:
 	  (echo "The tests need nginx, and Chromium as 'chromium-headless-shell' or 'chromium' on the PATH." && false)
 
 clean:
-	rm -rf $(VENV) $(NEWEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-sbom sbom.cdx.json $(NEWEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -169,7 +169,10 @@ class TestSets(background.Door):
         found = check_pairs(submission, user=row.created_by)
         checked = pending.keep(found, sent, user_id)
         held = waiting.hold(checked, user_id=user_id, purpose=self.purpose)
-        return background.Found(found[0].report, held=held)
+        report = found[0].report
+        stores = row.choices.get("store") and not report.errors
+        kept = pending.recall(checked, user_id) if stores else None
+        return background.Found(report, drafts=kept, held=held)
 
     def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
         """Store the drafts that were previewed."""

@@ -91,8 +91,8 @@ def _filled(text: str, options: Namespace, folder: Path) -> str:
         ("CELERY_BROKER_URL", options.broker),
     ):
         if value:
-            line = f"{name}={shlex.quote(value)}"
-            text = re.sub(rf"^{name}=.*$", lambda _, line=line: line, text, flags=re.MULTILINE)
+            line = f"{name}={shlex.quote(value)}".replace("\\", r"\\")
+            text = re.sub(rf"^{name}=.*$", line, text, flags=re.MULTILINE)
     for usual, here in (
         ("/etc/touchstone/", f"{folder}/"),
         ("/opt/touchstone/bin/touchstone", _command()),

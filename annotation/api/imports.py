@@ -18,7 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import protocols
-from annotation.access import is_admin, is_site_admin
+from annotation.access import is_admin, is_site_admin, signed_in
 from annotation.api.parameters import TakesParameters
 from annotation.doors import as_values
 from annotation.filters import FilterError
@@ -241,7 +241,7 @@ class ImportView(TakesParameters):
         sent, is_dry_run = form.sent(), flags.validated_data["dry_run"]
         files = list(sent.files.values())
         if background.is_large(files):
-            token = sources.keep(sent, request.user.pk)
+            token = sources.keep(sent, signed_in(request).pk)
             return begun(request, sent.tool, token, files, {"store": not is_dry_run})
         reading, report = sources.check(sent, request.user)
         if report.errors:

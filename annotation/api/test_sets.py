@@ -17,20 +17,23 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import may_share_test_set, not_blinded
+from annotation.access import may_share_test_set, not_blinded, signed_in
 from annotation.api.imports import (
+    BEGUN,
     MAX_PROBLEMS,
     FlagsSerializer,
     ProblemSerializer,
+    begun,
     problems_of_forms,
     refusal,
     unless_too_large,
 )
 from annotation.api.parameters import TakesParameters
 from annotation.forms.uploads import UploadForm
+from annotation.imports import background
 from annotation.models import Output, Segment, System, TestSet
 from annotation.test_sets import NOT_YOURS, set_human
-from annotation.uploads import Checked, OutdatedError, check_pairs, store
+from annotation.uploads import Checked, OutdatedError, check_pairs, pending, store
 from annotation.uploads.problems import Problem
 from annotation.uploads.tables.skipping import KINDS, skipped
 from core.messages import messages_of
@@ -196,6 +199,7 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
         responses={
             200: OpenApiResponse(UploadSerializer, "A dry run, or all was stored already."),
             201: UploadSerializer,
+            202: BEGUN,
             413: OpenApiResponse(None, "The body is too large."),
         },
     )
@@ -217,6 +221,16 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
             decode=chosen["decode"],
             skip=frozenset(chosen.get("skip", ())),
         )
+        if background.is_large(submission.files):
+            sent = replace(
+                form.sent(),
+                columns=submission.columns,
+                decode=submission.decode,
+                skip=submission.skip,
+            )
+            token = pending.keep([], sent, signed_in(request).pk)
+            options = {"store": not chosen["dry_run"]}
+            return begun(request, "test-set", token, submission.files, options)
         found = check_pairs(submission, user=request.user)
         report = found[0].report
         if report.errors:

@@ -135,15 +135,17 @@ def _work(row: FileImport) -> None:
     token = waiting.token_of(row.held, user_id=row.created_by_id, purpose=door.purpose)
     found = door.check(row, token)
     stores = row.state == State.STORING or row.choices.get("store", False)
-    if found.report.errors and stores:
-        _end(row, State.REFUSED, found.report)
-    elif not stores:
+    if not stores:
         _show(row, found)
+        return
+    if found.report.errors:
+        _end(row, State.REFUSED, found.report)
     else:
         with transaction.atomic():
             stored = {**found.answer, **door.store(row, found)}
             if not _end(row, State.STORED, found.report, stored=stored):
                 transaction.set_rollback(True)
+    waiting.release(found.held or {})
 
 
 def _show(row: FileImport, found: Found) -> None:

@@ -10,24 +10,29 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import test_set_for_reader
+from annotation.access import signed_in, test_set_for_reader
 from annotation.api.imports import (
+    BEGUN,
     MAX_PROBLEMS,
     FlagsSerializer,
     MayImport,
     ProblemSerializer,
+    begun,
     problems_of_forms,
     refusal,
     unless_too_large,
 )
 from annotation.api.parameters import TakesParameters
+from annotation.imports import background
 from annotation.models import ApiToken, TestSet
 from annotation.uploads.problems import Problem
-from annotation.uploads.tables.skipping import KINDS
+from annotation.uploads.tables.skipping import KINDS, SKIP
 from core.messages import messages_of
 from core.text import pluralize
 from metrics.forms.spans import SpanFilesForm
+from metrics.imported import pending
 from metrics.imported.choices import Choices
+from metrics.spans import doors
 from metrics.spans.importing import check, store
 
 
@@ -92,6 +97,7 @@ class MetricSpansView(TakesParameters):
         responses={
             200: OpenApiResponse(SpansSerializer, "A dry run, or all was stored already."),
             201: SpansSerializer,
+            202: BEGUN,
             413: OpenApiResponse(None, "The body is too large."),
         },
     )
@@ -107,8 +113,18 @@ class MetricSpansView(TakesParameters):
         given: dict[str, Any] = flags.validated_data
         test_set = test_set_for_reader(request._request, given["test_set"].slug)
         choices = Choices(columns=given["columns"], skip=frozenset(given.get("skip", ())))
+        if background.is_large(files := form.sent()):
+            query = {name: form.cleaned_data[name] for name in ("name", "ends")}
+            values = {
+                "test_set": test_set.slug, "name": query["name"],
+                "ends_included": form.ends_included, "columns": dict(choices.columns),
+                SKIP: ",".join(sorted(choices.skip)), "query": query,
+                "store": not given["dry_run"],
+            }  # fmt: skip
+            token = pending.keep(files, signed_in(request).pk)
+            return begun(request, doors.SPANS, token, files, values)
         checked = check(
-            test_set, form.sent(), form.cleaned_data["name"], form.ends_included, request.user,
+            test_set, files, form.cleaned_data["name"], form.ends_included, request.user,
             choices,
         )  # fmt: skip
         problems = checked.report.problems

@@ -21,6 +21,7 @@ CHANGES = {
     "POST /api/imports/human-scores/": ADMIN,
     "POST /api/imports/mt-metrics-eval/": ADMIN,
     "POST /api/imports/data-sets/": ADMIN,
+    "DELETE /api/imports/files/{id}/": ADMIN,
     "DELETE /api/things/{kind}/{which}/": ADMIN,
     "POST /api/things/{kind}/{which}/{verb}/": ADMIN,
     "POST /api/runs/": SCORE,

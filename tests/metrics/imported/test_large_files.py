@@ -133,3 +133,21 @@ def test_spans_are_stored_as_they_were_previewed(
     assert "Imported 2 spans." in as_owner.get(job).text
     assert SegmentSpans.objects.count() == 2
     assert is_nothing_kept(settings)
+
+
+def test_spans_and_test_sets_of_a_program_are_stored_by_a_worker(
+    world: World, as_owner: Client, settings: Any
+) -> None:
+    spans = {"test_set": "harbour", "name": "finder", "ends": "excluded"}
+    table = SimpleUploadedFile("spans.tsv", TABLE.encode())
+    spans_job = as_owner.post("/api/imports/metric-spans/", {**spans, "tables": table})
+    words = {"name": "Quay", "source_language": "de", "target_language": "en"}
+    texts = SimpleUploadedFile("quay.tsv", b"segment\tsource\n1\tEins\n2\tZwei\n")
+    set_job = as_owner.post("/api/test-sets/", {**words, "tables": texts})
+    assert (spans_job.status_code, set_job.status_code) == (202, 202)
+    working.drain(background.file_imports)
+    states = [as_owner.get(each["Location"]).json() for each in (spans_job, set_job)]
+    assert [each["state"] for each in states] == ["stored", "stored"], states
+    assert SegmentSpans.objects.count() == 2
+    assert TestSet.objects.get(slug="quay").segments.count() == 2
+    assert is_nothing_kept(settings)
