@@ -9,7 +9,6 @@ from annotation.imports import human_scores, judgments
 from annotation.imports.judgments import Options
 from annotation.uploads import InputFile, Report, Submission
 from metaeval.files.names import NAMES
-from tests.annotation.tables.reading import DE_EN
 
 # Cells that at least one field of each table does not accept.
 BROKEN = ("", "\x07", "many words in a cell of a number", "x" * 100_001)
@@ -18,19 +17,21 @@ Rows = Sequence[Sequence[str]]
 
 def _test_set(file: InputFile) -> Report:
     return uploads.check_submission(
-        Submission(slug="set", name="Set", tables=[file], **DE_EN)
+        Submission(
+            slug="set", name="Set", tables=[file], source_language="de", target_language="en"
+        )
     ).report
 
 
 def _judgments(file: InputFile) -> Report:
     report = Report()
-    judgments.read([file], Options(**DE_EN), report)
+    judgments.read([file], Options(source_language="de", target_language="en"), report)
     return report
 
 
 def _human_scores(file: InputFile) -> Report:
     report = Report()
-    human_scores.read([file], Options(**DE_EN), report)
+    human_scores.read([file], Options(source_language="de", target_language="en"), report)
     return report
 
 

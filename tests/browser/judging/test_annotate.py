@@ -195,7 +195,7 @@ def test_a_lost_reply_is_not_a_lost_score(visitor: Callable[..., Visitor], opene
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [(500, "could not save the answer"), (404, "another account"), (502, "could not save")],
+    [(500, "could not save the rating"), (404, "another account"), (502, "could not save")],
 )
 def test_a_failing_server_keeps_the_score(
     visitor: Callable[..., Visitor], opened: World, status: int, words: str

@@ -117,7 +117,7 @@ def test_practice_says_so_and_tells_afterwards(
     expect(page.get_by_text("This is practice,")).to_be_visible()
     press(page, "9", "Enter")
     said = page.get_by_role("region", name="Feedback on your rating")
-    expect(said).to_contain_text("You gave 90; a good answer is between 20 and 40.")
+    expect(said).to_contain_text("You gave 90; a good rating is between 20 and 40.")
     expect(said).to_contain_text("The second half is <missing>.")
     expect_item(page, "Item 1 of 2")
     expect(page.get_by_text("This is practice,")).to_be_hidden()
