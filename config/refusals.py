@@ -34,7 +34,7 @@ RETRY_AFTER = 10  # seconds
 OUT_OF_REACH = _("Touchstone is temporarily unavailable")
 AWAY = _(
     "The database is not responding. Everything that was saved is still there. "
-    "Answers that are not saved yet wait in your browser and are sent when the "
+    "Ratings that are not saved yet wait in your browser and are sent when the "
     "database responds again. Reload this page in a minute."
 )
 BUSY = _(

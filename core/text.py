@@ -1,4 +1,4 @@
-"""Counts and lists in English, numbers in text, and CSV cells that are safe in spreadsheets.
+"""Counts in English, numbers in text, and CSV cells that are safe in spreadsheets.
 
 A cell that a spreadsheet would run as a formula is neutralised on export. The database stores texts
 as they were uploaded. The rule is OWASP's ("CSV Injection"): cells that begin with = + - @ tab or
@@ -7,7 +7,6 @@ be restored.
 """
 
 import re
-from collections.abc import Sequence
 
 
 def pluralize(n: int, one: str, many: str = "") -> str:
@@ -16,12 +15,6 @@ def pluralize(n: int, one: str, many: str = "") -> str:
     `many` is the plural, by default `one` with an s.
     """
     return f"{n:,} {one if n == 1 else many or f'{one}s'}"
-
-
-def join_truncated(names: Sequence[str], limit: int = 5) -> str:
-    """Join the first names: `a, b, c and 4 more`."""
-    shown = ", ".join(names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit:,} more"
 
 
 def whole(text: str, digits: int = 9) -> int | None:

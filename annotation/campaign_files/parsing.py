@@ -109,7 +109,11 @@ def _refusal(fault: Fault) -> Message:
             version=str(given),
             known=str(wanted),
         )
-    return message("json.schema", "The value is not valid: {reason}.", reason=str(fault.message))
+    return message(
+        "json.schema",
+        "The value is not valid. The JSON Schema validator says: “{reason}”.",
+        reason=str(fault.message),
+    )
 
 
 TYPES = {

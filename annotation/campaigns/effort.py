@@ -5,7 +5,7 @@ Times and variances come from published data, with their sources, or from this s
 """
 
 from dataclasses import dataclass
-from math import sqrt
+from math import ceil, sqrt
 from statistics import NormalDist
 
 from django.db.models import Avg, Count
@@ -13,7 +13,7 @@ from django.db.models import Avg, Count
 from annotation.models import Campaign, Judgment, Output, TestSet
 from annotation.protocols import Protocol
 from annotation.protocols.published import PACES, Pace
-from metaeval.messages import Message, message
+from metaeval.messages import Message, message, plural
 
 # A two-sided test of one pair of systems at .05, with 80% power.
 LEVEL, POWER = 0.05, 0.8
@@ -154,8 +154,14 @@ def _time(low: float, high: float, source: Message) -> Message:
     if high < 1.0:
         minutes = _range(60 * low, 60 * high)
         return message("effort.minutes", "{minutes} min ({source})", minutes=minutes, source=source)
-    return message(
-        "effort.hours", "{hours} hours ({source})", hours=_range(low, high), source=source
+    hours = _range(low, high)
+    return plural(
+        "effort.hours",
+        "{hours} hour ({source})",
+        "{hours} hours ({source})",
+        n=1 if hours == 1 else max(2, ceil(high)),
+        hours=hours,
+        source=source,
     )
 
 

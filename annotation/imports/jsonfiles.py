@@ -33,7 +33,11 @@ def read_json(file: InputFile, report: Report, *, is_checked: bool = True) -> An
         report.error(_no_json(file.name, error), Place(file.name, error.lineno))
     except (ValueError, RecursionError) as error:
         report.error(
-            message("json.unusable", "This JSON cannot be used: {reason}.", reason=str(error)),
+            message(
+                "json.unusable",
+                "This JSON cannot be used. The JSON reader says: “{reason}”.",
+                reason=str(error),
+            ),
             Place(file.name),
         )
     else:
@@ -57,7 +61,7 @@ def _no_json(name: str, error: json.JSONDecodeError) -> Message:
         )
     return message(
         "json.invalid",
-        "This file is not JSON: {reason} at character {column}.",
+        "This file is not JSON from character {column} on. The JSON reader says: “{reason}”.",
         reason=error.msg,
         column=error.colno,
     )

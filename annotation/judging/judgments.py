@@ -50,7 +50,7 @@ START_MISSING = _(
     "The time at which this page was opened is missing or damaged. Submit again to save the score."
 )
 START_TOO_OLD = _("This page was opened more than 7 days ago. Read the texts again, then submit.")
-TOO_LATE = _("This answer can no longer be changed. Your earlier answer is saved.")
+TOO_LATE = _("This rating can no longer be changed. Your earlier rating is saved.")
 KEY_OF_ANOTHER_ITEM = _(
     "This form was already submitted for another item. Submit again to save the score."
 )
@@ -295,8 +295,8 @@ def _settle(current: Judgment, answer: Answer) -> Judgment:
 def _differs(current: Judgment, answer: Answer) -> str:
     if current.score is None or current.score == answer.score:
         return gettext(
-            "You already answered this item differently in another window. "
-            "Submit again to replace that answer with this one."
+            "You already rated this item differently in another window. "
+            "Submit again to replace that rating with this one."
         )
     return gettext(
         "You already rated this item %(old)s in another window. "

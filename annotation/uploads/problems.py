@@ -49,6 +49,16 @@ def within(whole: str | Message, part: str | Message) -> str | Message:
 NOWHERE = Place()
 
 
+def place_as_written(label: Message, headers: Mapping[str, Mapping[str, str]]) -> Message:
+    """Return the label of a place with its column as the file writes it."""
+    whole, part = label.parameters.get("whole"), label.parameters.get("part")
+    if label.code != "place.within" or not isinstance(part, str):
+        return label
+    file = whole.parameters.get("whole") if isinstance(whole, Message) else whole
+    written = headers.get(file, {}).get(part, part) if isinstance(file, str) else part
+    return replace(label, parameters=label.parameters | {"part": written}, text="")
+
+
 @dataclass(frozen=True)
 class Problem:
     """A message about one place; `more` says how often the cause was found, and where else."""
@@ -141,7 +151,8 @@ class Report:
 
     With a `limit`, the error that reaches it raises EnoughError: a damaged file of a million rows
     has a million errors. `is_cut` then says that there may be more. `skips` are the rows that a
-    person chose to skip, `files` what the files were recognised as.
+    person chose to skip, `files` what the files were recognised as. `headers` has, by file, the
+    spelling in the file of the columns that readers name otherwise: errors name columns so.
     """
 
     problems: list[Problem] = field(default_factory=list)
@@ -149,6 +160,7 @@ class Report:
     is_cut: bool = False
     skips: RowsToSkip | None = None
     files: dict[str, Seen] = field(default_factory=dict)
+    headers: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def saw(self, file: str, **facts: Any) -> None:
         """Record what a file was recognised as, by the fields of `Seen`."""
@@ -156,8 +168,35 @@ class Report:
         self.files[name] = replace(self.files.get(name) or Seen(name), **facts)
 
     def _add(self, severity: Severity, message: Message, place: Place) -> None:
+        headers = self.headers.get(printable(place.file), {})
+        message = self._with_headers(message, headers)
+        place = self._as_written(place)
         place = place._replace(file=printable(place.file), field=_printable(place.field))
         self.problems.append(Problem(severity, _printable(message), place))
+
+    def name_columns(self, file: str, headers: Mapping[str, str]) -> None:
+        """Record how a file writes columns: the name that readers use, then the header."""
+        known = self.headers.setdefault(printable(file), {})
+        known |= {name: title for name, title in headers.items() if title}
+
+    def _as_written(self, place: Place) -> Place:
+        headers = self.headers.get(printable(place.file), {})
+        if isinstance(place.field, str):
+            return place._replace(field=headers.get(place.field, place.field))
+        return place
+
+    def _with_headers(self, message: Message, headers: Mapping[str, str]) -> Message:
+        """Return a message that names its `column`, and places in files, as the file does."""
+        known = {
+            name: place_as_written(value, self.headers) if isinstance(value, Message) else value
+            for name, value in message.parameters.items()
+        }
+        column = known.get("column")
+        if isinstance(column, str):
+            known["column"] = headers.get(column, column)
+        return (
+            message if known == message.parameters else replace(message, parameters=known, text="")
+        )
 
     def error(self, message: Message, place: Place = NOWHERE) -> None:
         """Add something that prevents the import, unless its row is skipped."""

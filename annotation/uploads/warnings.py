@@ -236,9 +236,10 @@ def _warn_of_texts(
 
 
 def _empty(**known: Any) -> Message:
-    return message(
+    return plural(
         "outputs.empty",
-        "Empty outputs of “{system}”: {n} of {total} (segments: {segments}).",
+        "The system “{system}” has {n} empty output among {total} (segment: {segments}).",
+        "The system “{system}” has {n} empty outputs among {total} (segments: {segments}).",
         **known,
     )
 

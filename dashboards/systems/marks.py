@@ -17,7 +17,7 @@ BOLD = message(
     "Bold in the table of metrics: the best system of a metric, where it is significantly better "
     "than the second.",
 )
-LEADING = message("systems.bold-in-figure", "Bold in the figure: the humans’ cluster 1.")
+LEADING = message("systems.bold-in-figure", "In the figure, cluster 1 of the human scores is bold.")
 
 
 def marked(document: Systems) -> Systems:

@@ -200,8 +200,8 @@ def quoted_lines(text: str, separator: str = ",", first: int = 1) -> Iterator[Li
     except csv.Error as error:
         broken = message(
             "table.csv",
-            "The CSV cannot be read from here on ({reason}). Check for a quotation mark that is "
-            "not closed or not doubled.",
+            "The CSV cannot be read from here on. Check for a quotation mark that is not closed or "
+            "not doubled. The CSV reader says: “{reason}”.",
             reason=str(error),
         )
         raise GridError(broken, first + number) from None

@@ -178,19 +178,22 @@ class Table:
         """Return a field that must not be empty."""
         value = row[self.columns[name]].strip()
         if not value:
-            empty = message("field.empty", "Field {field} is empty.", field=name)
+            title = self.header[self.columns[name]]
+            empty = message("field.empty", "Field {field} is empty.", field=title)
             raise FormatError(self.path, line, empty)
         return value
 
     def number(self, line: int, row: list[str], name: str) -> float:
         """Return a number; a missing one is nan."""
-        return number(self.path, line, name, row[self.columns[name]])
+        column = self.columns[name]
+        return number(self.path, line, self.header[column], row[column])
 
     def numbers(self, name: str) -> list[float]:
         """Return a column of numbers; missing ones are nan."""
         column = self.columns[name]
         lines = [line for line, _ in self.rows]
-        return numbers(self.path, name, lines, [row[column] for _, row in self.rows])
+        cells = [row[column] for _, row in self.rows]
+        return numbers(self.path, self.header[column], lines, cells)
 
 
 def no_column(names: Sequence[str], header: Sequence[str]) -> Message:

@@ -247,9 +247,10 @@ def _intervals(parts: Mapping[str, StatisticResult], suffix: str) -> Row:
     found: Row = {}
     for name, part in parts.items():
         low, high, _ = part.interval or (None, None, None)
-        why = next((each.message for each in part.warnings), NO_INTERVAL)
+        messages = list(dict.fromkeys(each.message for each in part.warnings))
+        why = messages[0] if messages else NO_INTERVAL
         named = {"low": low, "high": high, "interval": part.method or why}
         found |= {f"{name}_{suffix}_{end}": value for end, value in named.items()}
-        warnings = [each.message for each in part.warnings if part.interval]
-        found |= {f"{name}_{suffix}_warning": warning for warning in warnings}
+        for n, warning in enumerate(messages if part.interval else messages[1:], 1):
+            found[f"{name}_{suffix}_warning" + (f"_{n}" if n > 1 else "")] = warning
     return found

@@ -40,6 +40,8 @@ def find(name: str) -> str:
     If it is missing, raises a permanent :class:`MetricError` with the command that fetches it.
     """
     refuse_pickles()
+    if not name.strip():  # the folder of all checkpoints is none
+        raise MetricError(missing_message(name), permanent=True)
     try:
         for candidate in _candidates(name):
             if any((candidate / file).is_file() for file in _MARKS):
@@ -54,6 +56,8 @@ def find(name: str) -> str:
 
 def missing_message(name: str) -> Message:
     """Return that a checkpoint is missing, and how to get it."""
+    if not name.strip():
+        return message("checkpoint.unnamed", "The checkpoint has no name. Enter one.")
     if Path(name).is_absolute():
         return message(
             "checkpoint.not-in-folder", "There is no checkpoint in {folder}.", folder=name

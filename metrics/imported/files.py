@@ -114,6 +114,9 @@ class _Scores:
         write_points(table, scored or free, report)
         for column in scored or free:
             read_percent(table, column, report)
+        if len(scored) < 2:
+            headers = {field: table.titles.get(column, column) for column, field in fields.items()}
+            report.name_columns(table.file, headers)
         table = self.table = renamed(table, fields)
         system = self._system([*free, *fields])
         if system is None:

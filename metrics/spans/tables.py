@@ -117,6 +117,8 @@ def _table(
         collector.report.error(refusal, table.head)
         return
     say_unused(table, {c for c, field in fields.items() if field}, collector.report)
+    headers = {field: table.titles.get(c, c) for c, field in fields.items() if field}
+    collector.report.name_columns(table.file, headers)
     kept, pairs = keep_pair(renamed(table, fields), pair, collector.report, of_test_set=True)
     found.pairs += pairs
     for line, row in kept.rows:

@@ -22,8 +22,7 @@ from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
 from core.messages import as_json, messages_of, sentences, translated
-from core.text import join_truncated
-from metaeval.messages import Message, from_json, message, plural
+from metaeval.messages import SHOWN, Message, from_json, message, plural
 from metrics.forms.suggesting import GOLD, SharesForm, SuggestForm
 from metrics.imported import pending
 from metrics.models import MetricSignature
@@ -132,7 +131,9 @@ def _confirm(request: HttpRequest, campaign: Campaign, token: str) -> HttpRespon
 
 
 def _names(files: list[InputFile]) -> str:
-    return join_truncated([file.name for file in files])
+    """Return the first names, and the number of the others as in no language."""
+    names = ", ".join(file.name for file in files[:SHOWN])
+    return names if len(files) <= SHOWN else f"{names}, … (+{len(files) - SHOWN})"
 
 
 def _details(checked: Checked) -> dict[str, Any]:
@@ -164,8 +165,8 @@ def _stored(fitted: Fitted) -> Message:
     outputs = plural("suggestions.outputs", "{n} output", "{n} outputs", n=len(fitted.spans))
     return plural(
         "suggestions.stored",
-        "Stored {n} error in {outputs}; {clean} of them have no errors.",
-        "Stored {n} errors in {outputs}; {clean} of them have no errors.",
+        "Stored {n} error in {outputs}. Outputs without errors: {clean}.",
+        "Stored {n} errors in {outputs}. Outputs without errors: {clean}.",
         n=fitted.n_spans,
         outputs=outputs,
         clean=fitted.n_clean,

@@ -5,7 +5,9 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
+
+from core.text import pluralize
 
 QUERY = "index,uuid,name,memory.total,memory.free"
 NVIDIA_SECONDS = 10
@@ -15,12 +17,16 @@ TF32_MAJOR = 8
 
 
 class Device(TypedDict):
-    """A GPU with its memory, or the processor with the host's; bytes, None where not told."""
+    """A GPU with its memory, or the processor with its cores and the host's memory.
+
+    Memory is in bytes, None where it is unknown.
+    """
 
     kind: str
     name: str
     total: int | None
     free: int | None
+    cores: NotRequired[int]
 
 
 def devices() -> list[Device]:
@@ -126,10 +132,11 @@ def _by_torch() -> list[Device]:
 
 
 def _processor() -> Device:
-    told = _memory()
+    told, cores = _memory(), len(os.sched_getaffinity(0))
     return {
         "kind": "cpu",
-        "name": f"{len(os.sched_getaffinity(0))} cores",
+        "name": pluralize(cores, "core"),
+        "cores": cores,
         "total": told.get("MemTotal"),
         "free": told.get("MemAvailable"),
     }

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-WAITS = "1 answer is waiting to be sent."
+WAITS = "1 rating is waiting to be sent."
 POLL_MS = 50
 
 

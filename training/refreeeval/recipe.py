@@ -157,8 +157,8 @@ OPTIONS = (
         choices=tuple(VARIANTS),
         help=message(
             "refreeeval.variant-help",
-            "The rows of the paper’s ablation. full trains the sentence level, then the word "
-            "level.",
+            "One row of the ablation in the paper. The variant “full” trains the sentence level, "
+            "then the word level.",
         ),
     ),
     Option(

@@ -168,7 +168,15 @@ def _stored(
         try:
             return store_file(sent.files[found[0]])
         except (RefusedFileError, *FAULTS) as error:
-            reason = error.message if isinstance(error, RefusedFileError) else str(error)
+            reason = (
+                error.message
+                if isinstance(error, RefusedFileError)
+                else message(
+                    "media.unreadable",
+                    "It cannot be read. The reader says: “{reason}”.",
+                    reason=str(error),
+                )
+            )
             text = message(
                 "media.refused", "“{file}” is not accepted. {reason}", file=name, reason=reason
             )

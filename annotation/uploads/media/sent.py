@@ -63,7 +63,12 @@ def _members(file: InputFile, report: Report) -> Iterator[tuple[str, InputFile]]
         with file.open() as stream, zipfile.ZipFile(stream) as archive:
             infos = [info for info in archive.infolist() if _is_file(info)]
     except (*FAULTS, ValueError) as error:
-        text = message("media.archive", "The archive cannot be read: {reason}.", reason=str(error))
+        text = message(
+            "media.archive",
+            "The archive cannot be read. Make it again as a ZIP file. The ZIP reader says: "
+            "“{reason}”.",
+            reason=str(error),
+        )
         report.error(text, Place(file.name))
         return
     if _fits(infos, file.name, report):

@@ -91,6 +91,8 @@ def understand(
         )
         report.error(text, table.head)
         return None, meaning
+    written = {field: table.titles.get(column, column) for column, field in fields.items() if field}
+    report.name_columns(table.file, written)
     return taken, meaning
 
 

@@ -96,7 +96,7 @@ def _value(text: str) -> tuple[Any, Message | None, int]:
     except json.JSONDecodeError as error:
         refused = message(
             "json.syntax",
-            "This is not valid JSON: {reason} at character {column}.",
+            "This is not valid JSON from character {column} on. The JSON reader says: “{reason}”.",
             reason=error.msg,
             column=error.colno,
         )
@@ -105,7 +105,9 @@ def _value(text: str) -> tuple[Any, Message | None, int]:
         return None, error.message, 1
     except (ValueError, RecursionError) as error:
         refused = message(
-            "json.unreadable", "This JSON cannot be read: {reason}.", reason=str(error)
+            "json.unreadable",
+            "This JSON cannot be read. The JSON reader says: “{reason}”.",
+            reason=str(error),
         )
         return None, refused, 1
 

@@ -182,7 +182,8 @@ def _system(
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
         text = message(
             "outputs.ratio-type",
-            "“length_ratio” is {type}, not a number.",
+            "“{column}” is {type}, not a number.",
+            column="length_ratio",
             type=TYPE_NAMES[type(value)],
         )
         report.error(text, place)

@@ -120,7 +120,11 @@ def parse(name: str, text: str, report: Report) -> Table | None:
 
 
 def without_skipped(table: Table, report: Report) -> Table:
-    """Return a table without the rows that a person skips, which it then names."""
+    """Return a table without the rows that a person skips, which it then names.
+
+    Errors in the table name columns as its header does.
+    """
+    report.name_columns(table.file, table.titles)
     lines = [line for line, _ in table.rows]
     if report.skips and (gone := report.skips.remove(table.file, lines)):
         table.skipped = sorted(gone)
@@ -154,6 +158,7 @@ def of_grid(name: str, read: Callable[[], Grid], report: Report) -> Table | None
         separator=grid.separator,
         first=grid.first,
     )
+    report.name_columns(name, table.titles)
     if not _check_header(table, grid, report):
         return None
     _report_uneven(table, grid, report)
@@ -183,11 +188,14 @@ def _report_uneven(table: Table, grid: Grid, report: Report) -> None:
         report.error_in_rows(text, table.file, numbers)
 
 
-def _is_too_long(row: Row, place: Place, report: Report) -> bool:
+def _is_too_long(
+    row: Row, place: Place, report: Report, titles: Mapping[str, str] | None = None
+) -> bool:
     """Refuse texts that would take seconds each; such files have lost their line ends."""
     long = [(c, len(v)) for c, v in row.items() if isinstance(v, str) and len(v) > LONGEST_TEXT]
     for column, length in long:
-        report.error(too_long(length), place._replace(field=column))
+        title = (titles or {}).get(column, column)
+        report.error(too_long(length), place._replace(field=title))
     return bool(long)
 
 
@@ -276,7 +284,7 @@ def _of_objects(
         titles: dict[str, str] = {}
         place = Place(name, number)
         if _add_cells(row, table, number, titles, report) and not _is_too_long(
-            table.rows[-1][1], place, report
+            table.rows[-1][1], place, report, titles
         ):
             columns |= {column: title for column, title in titles.items() if column not in columns}
         if len(columns) > MOST_COLUMNS:

@@ -29,8 +29,8 @@ OUT_OF_DATE = _(
     "form again."
 )
 SIGNED_OUT_TITLE = _("You are signed out")
-SIGNED_OUT = _("You are signed out, so the answer is not saved yet.")
-GONE = _("This item is no longer assigned to you, so the answer cannot be stored.")
+SIGNED_OUT = _("You are signed out, so the rating is not saved yet.")
+GONE = _("This item is no longer assigned to you, so the rating cannot be stored.")
 
 
 def kept_score(raw: str) -> str:

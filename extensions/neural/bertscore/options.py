@@ -14,7 +14,7 @@ from metrics.options import (
     Option,
     OptionError,
     Options,
-    count_layers,
+    check_layer,
 )
 
 _SIDES = (("p", "P"), ("r", "R"), ("f", "F1"))
@@ -89,15 +89,7 @@ def _description(checkpoint: str, layers: int, chosen: Options) -> Message:
 def describe(name: str, label: str, options: Options) -> MetricInfo:
     """Describe a configured metric; read the number of layers from the checkpoint."""
     checkpoint, layer = str(options["checkpoint"]), int(options["layer"])
-    layers = count_layers(checkpoint)
-    if layer >= layers:
-        problem = message(
-            "checkpoint.layers",
-            "{checkpoint} has layers 0 to {last}.",
-            checkpoint=checkpoint,
-            last=layers - 1,
-        )
-        raise OptionError(problem, "layer")
+    layers = check_layer(checkpoint, layer)
     _check_baseline(checkpoint, str(options["baseline"]), layers)
     shown = (f"{layer}-{options['measure']}",)
     return make_info(name, label, checkpoint, layers=layers, shown=shown, given=options.items())

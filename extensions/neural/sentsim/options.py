@@ -82,7 +82,7 @@ PLUGIN = Plugin(
     label="SentSim",
     description=message(
         "sentsim.family",
-        "Sentence cosine with token F1 or word mover's distance, of output and source.",
+        "Sentence cosine of output and source, combined with token F1 or word mover’s distance.",
     ),
     scorer="extensions.neural.sentsim.scorer:SentSim",
     options=(

@@ -74,7 +74,7 @@ def test_a_researchers_table_of_one_output_a_row(db: None) -> None:
 
 def test_rows_of_one_segment_that_contradict_each_other(db: None) -> None:
     checked = check(("wmt.tsv", LONG.replace("s1\tBeta\tEins.", "s1\tBeta\tEins!")))
-    assert errors(checked) == [("wmt.tsv, row 4, source", "segments.source")]
+    assert errors(checked) == [("wmt.tsv, row 4, src", "segments.source")]
     assert parameters(checked.report.errors, "segments.source") == {"segment": "s1", "row": 2}
 
 

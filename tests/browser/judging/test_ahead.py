@@ -63,7 +63,7 @@ def test_sixty_screens_with_the_network_away_for_a_third_of_them(
         rate(page, number)
         if number + 1 == back:
             expect_item(page, f"Item {number + 1} of {N}")
-            expect(page.get_by_text("answers are waiting to be sent.")).to_be_visible()
+            expect(page.get_by_text("ratings are waiting to be sent.")).to_be_visible()
             assert Judgment.objects.count() == number - WAITING[number]
             one.context.set_offline(False)
             expect(page.locator("#outbox")).to_be_hidden()
@@ -89,7 +89,7 @@ def test_a_server_that_is_busy_is_asked_again_while_the_first_item_is_read(
     for number in (1, 2, 3):
         expect_item(one.page, f"Item {number} of 5")
         press(one.page, "4", str(number), "Enter")
-    expect(one.page.get_by_text("3 answers are waiting to be sent.")).to_be_visible()
+    expect(one.page.get_by_text("3 ratings are waiting to be sent.")).to_be_visible()
 
 
 def test_answers_outlive_their_tab_and_another_one_sends_them_once(
@@ -103,7 +103,7 @@ def test_answers_outlive_their_tab_and_another_one_sends_them_once(
     for number in (1, 2, 3):
         expect_item(page, f"Item {number} of 6")
         press(page, "4", str(number), "Enter")
-    expect(page.get_by_text("3 answers are waiting to be sent.")).to_be_visible()
+    expect(page.get_by_text("3 ratings are waiting to be sent.")).to_be_visible()
     assert not Judgment.objects.exists()
     page.close(run_before_unload=False)
     # Chromium is online for a tab that closes: what it is just trying to send gets through.
@@ -177,7 +177,7 @@ def test_back_to_an_answer_that_waits_and_it_is_changed(
     expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", re.compile("^80%"))
     wait_for_screens(page)
     page.get_by_role("button", name="Send now").click()
-    expect(page.get_by_role("alert")).to_contain_text("could not save the answer")
+    expect(page.get_by_role("alert")).to_contain_text("could not save the rating")
     press(page, "3")
     page.unroute("**/item/**")
     page.get_by_role("button", name="Send now").click()
@@ -239,7 +239,7 @@ def test_a_double_click_submits_one_screen_of_those_ahead(
     expect_item(page, "Item 2 of 4")
     page.get_by_role("button", name="No errors – submit").dblclick(delay=200)
     expect_item(page, "Item 3 of 4")
-    expect(page.get_by_text("2 answers are waiting to be sent.")).to_be_visible()
+    expect(page.get_by_text("2 ratings are waiting to be sent.")).to_be_visible()
     one.context.set_offline(False)
     wait_until_sent(page)
     expect_item(page, "Item 3 of 4")

@@ -102,7 +102,7 @@ def test_no_connection_keeps_the_score(visitor: Callable[..., Visitor], opened: 
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("There is no connection")
     assert scores(opened) == []
-    expect(page.get_by_text("1 answer is waiting to be sent.")).to_be_visible()
+    expect(page.get_by_text("1 rating is waiting to be sent.")).to_be_visible()
     one.context.set_offline(False)
     page.get_by_role("heading", name="Item 2 of 10").wait_for()
     assert scores(opened) == [80]
@@ -195,7 +195,7 @@ def test_a_lost_reply_is_not_a_lost_score(visitor: Callable[..., Visitor], opene
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [(500, "could not save the answer"), (404, "another account"), (502, "could not save")],
+    [(500, "could not save the rating"), (404, "another account"), (502, "could not save")],
 )
 def test_a_failing_server_keeps_the_score(
     visitor: Callable[..., Visitor], opened: World, status: int, words: str

@@ -204,7 +204,7 @@ def test_a_locked_answer_is_shown_and_not_offered(
     first = campaign.items.first().assignments.get()
     page = one.open(f"/item/{first.public_id}/")
     page.locator("#item.is-ready").wait_for()
-    expect(page.get_by_text("This answer can no longer be changed")).to_be_visible()
+    expect(page.get_by_text("This rating can no longer be changed")).to_be_visible()
     expect(page.locator("#rated .mark-minor")).to_have_text("One two.")
     expect(page.get_by_role("button", name="Submit")).to_have_count(0)
     press(page, "Home", "Control+Shift+ArrowRight", "Shift+M", "5", "Enter")

@@ -260,7 +260,7 @@ def test_a_document_goes_out_with_the_connection(
         press(page, key, "Enter")
     break_server(page)
     press(page, "9", "Enter")
-    expect(page.get_by_role("alert").first).to_contain_text("The server could not save the answer")
+    expect(page.get_by_role("alert").first).to_contain_text("The server could not save the rating")
     expect(page.get_by_text(WAITS)).to_be_visible()
     keep_alone(page, 1, "80")
     page.reload()
@@ -268,7 +268,7 @@ def test_a_document_goes_out_with_the_connection(
     assert page.locator(".score").evaluate_all("all => all.map(({value}) => value)") == [
         "70", "80", "90",
     ]  # fmt: skip
-    expect(page.get_by_text("2 answers are waiting to be sent.")).to_be_visible()
+    expect(page.get_by_text("2 ratings are waiting to be sent.")).to_be_visible()
     assert not Judgment.objects.exists()
     page.unroute("**/item/**")
     sent: list[Request] = []

@@ -7,8 +7,10 @@ import pytest
 from scipy import stats
 
 from metaeval.commands import main, run_command
-from metaeval.replication import read_judgments
+from metaeval.messages import message
+from metaeval.replication import judgments, read_judgments
 from metaeval.replication.judgments import Chosen
+from metaeval.results import Interval, StatisticResult, StatisticsWarning
 
 # annotator, kind, system, segment, score, is_target, seconds, submitted_at, item, partner, output
 LINES = """\
@@ -129,3 +131,18 @@ def test_documents_need_the_file_of_segments(
     people = [str(folder / "judgments.tsv"), "--annotators", str(folder / "annotators.tsv")]
     assert main(["human-scores", *people, "--document", "clinic"]) == 2
     assert "--segments" in capsys.readouterr().err
+
+
+def test_every_warning_of_a_statistic_has_a_row() -> None:
+    notes = tuple(StatisticsWarning(message(f"known.{n}", "Warning {n}.", n=n)) for n in range(3))
+    interval = Interval(0.1, 0.9, 0.95)
+    parts = {
+        "a": StatisticResult(
+            n=9, warnings=notes, statistic=0.5, method="bootstrap", interval=interval
+        ),
+        "b": StatisticResult(n=9, warnings=notes, statistic=0.5, method=None),
+    }
+    rows = judgments._intervals(parts, "x")
+    for name in parts:
+        found = {value for key, value in rows.items() if key.startswith(name)}
+        assert {note.message for note in notes} <= found

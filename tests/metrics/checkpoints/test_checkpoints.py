@@ -168,3 +168,14 @@ def test_a_package_without_a_checkpoint(package: str) -> None:
         places.find(f"package:{package}")
     assert caught.value.permanent
     assert caught.value.message.code == "checkpoint.not-in-package"
+
+
+def test_the_folder_of_all_checkpoints_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    monkeypatch.setenv("TOUCHSTONE_MODELS", str(tmp_path))
+    for name in ("", " "):
+        with pytest.raises(MetricError) as refused:
+            places.find(name)
+        assert refused.value.message.code == "checkpoint.unnamed"

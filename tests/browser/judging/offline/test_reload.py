@@ -84,7 +84,7 @@ def test_a_reload_without_a_connection_shows_the_item_and_loses_nothing(
     expect_item(page, "Item 3 of 6")
     expect(page.get_by_text("Sentence 3 is here.").first).to_be_visible()
     expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", re.compile("^70%"))
-    expect(page.get_by_text("2 answers are waiting to be sent.")).to_be_visible()
+    expect(page.get_by_text("2 ratings are waiting to be sent.")).to_be_visible()
     expect(page.get_by_text("Items that you can still rate: 4.")).to_be_visible()
     press(page, "4", "3", "Enter")
     expect_item(page, "Item 4 of 6")

@@ -235,7 +235,7 @@ def test_feedback_stays_with_its_item(
             page.goto(page.url.split("/item")[0] + f"/item/{first.assignments.get().public_id}/")
             page.get_by_label("Your score").fill("90")
             page.get_by_role("button", name="Submit").click()
-        expect(page.get_by_role("region", name="Feedback on your answer")).to_contain_text(
+        expect(page.get_by_role("region", name="Feedback on your rating")).to_contain_text(
             "You gave 90"
         )
         expect(page.locator("#rated .text")).to_have_text("One two three.")

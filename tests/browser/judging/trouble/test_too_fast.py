@@ -127,11 +127,11 @@ def test_a_hasty_queue_is_sent_in_its_order(
     for number in (1, 2, 3):
         expect_item(page, f"Item {number} of {N}")
         press(page, str(number), "Enter")
-    expect(page.get_by_text("3 answers are waiting to be sent.")).to_be_visible()
+    expect(page.get_by_text("3 ratings are waiting to be sent.")).to_be_visible()
     with page.expect_response(lambda reply: reply.status == 429):
         one.context.set_offline(False)
     # They go on waiting, and whoever continues sees a message.
-    expect(page.get_by_text("3 answers are waiting to be sent.")).to_be_visible()
+    expect(page.get_by_text("3 ratings are waiting to be sent.")).to_be_visible()
     press(page, "4", "Enter")
     expect(page.get_by_role("alert")).to_contain_text(TAKE_TIME)
     assert not Judgment.objects.exists()
