@@ -12,16 +12,17 @@ from metaeval.replication.bounds import BELOW, NOT_ABOVE
 MOST_PEOPLE = 12
 
 
-def floored(label: Message | str, state: str) -> Message | str:
-    """Return a metric's label for a table without colours, with its mark."""
-    match state:
-        case value if value == BELOW:
-            return message("baseline.below-mark", "{metric} (below the baselines)", metric=label)
-        case value if value == NOT_ABOVE:
-            return message(
-                "baseline.not-above-mark", "{metric} (not above the baselines)", metric=label
-            )
-    return label
+FLOOR_SIGN = "⊥"
+FLOOR_LEGEND = message(
+    "baseline.sign",
+    "{sign}: below the baselines (random scores, a constant, and text length), or not above them.",
+    sign=FLOOR_SIGN,
+)
+
+
+def floored(label: Message | str, state: str) -> str:
+    """Return a metric's label for a table of a paper, with a sign if it is not above baselines."""
+    return f"{label} {FLOOR_SIGN}" if state in (BELOW, NOT_ABOVE) else str(label)
 
 
 def bound_rows(document: Correlations) -> list[Row]:

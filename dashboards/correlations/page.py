@@ -13,7 +13,7 @@ from core.caching import ttl_cache
 from dashboards.charts.lines import chart
 from dashboards.comparisons import selection, statistics
 from dashboards.comparisons.document import Comparison, Metric, OfMetrics
-from dashboards.correlations.bounded import bound_rows, floored
+from dashboards.correlations.bounded import FLOOR_LEGEND, bound_rows, floored
 from dashboards.correlations.document import DEFAULT, METRIC, Correlations, Row
 from dashboards.correlations.figures import FIGURES
 from dashboards.documents.head import WithUnits
@@ -237,6 +237,7 @@ def tables(document: Correlations) -> list[latex.Table]:
         f"Agreement of metrics with {document.human_scores} of {document.name}.",
         *_methods(document),
         *_partly(document),
+        *([FLOOR_LEGEND] if any(row.floor for row in document.rows) else []),
     ]
     label = f"{document.campaign}-metrics"
     return [latex.Table(caption, label, "lrrrrrrrr", [head], body, usual=range(5))]
@@ -245,7 +246,7 @@ def tables(document: Correlations) -> list[latex.Table]:
 def _named(row: Row) -> str:
     """Return the label, with n for a metric that did not score all judged outputs."""
     label = floored(row.label, row.floor)
-    return f"{label} (n = {row.n:,})" if row.n_missing else str(label)
+    return f"{label} (n = {row.n:,})" if row.n_missing else label
 
 
 def _partly(document: Correlations) -> list[str]:

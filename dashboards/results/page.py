@@ -10,7 +10,7 @@ from annotation.filters import Filters
 from annotation.models import Campaign
 from annotation.models.assignment import wanted
 from dashboards.charts.lines import chart, narrow
-from dashboards.correlations.bounded import floored
+from dashboards.correlations.bounded import FLOOR_LEGEND, floored
 from dashboards.correlations.page import unscored
 from dashboards.documents import results
 from dashboards.pages.page import Page
@@ -128,7 +128,8 @@ def tables(document: Home) -> list[latex.Table]:
     answer = document.answer
     caption = [answer.sentence, *answer.details, *document.older]
     caption += [*document.marks, *document.baseline_marks]
-    ours = [_row(str(floored(line.label, line.floor)), line) for line in document.rows]
+    caption += [FLOOR_LEGEND] if any(line.floor for line in document.rows) else []
+    ours = [_row(floored(line.label, line.floor), line) for line in document.rows]
     found = [_table(document, caption, document.statistic_label, ours)]
     if any(line.other.value is not None for line in document.rows):
         theirs = [_row(str(line.label), line.other) for line in document.rows]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dashboards.correlations.bounded import floored
+from dashboards.correlations.bounded import FLOOR_LEGEND, floored
 from dashboards.results.document import Line, Mark
 from dashboards.results.figures import metrics
 from dashboards.results.page import tables
@@ -43,9 +43,10 @@ def test_each_level_has_a_table_with_its_own_caption_ranks_and_marks(document: A
     ours, theirs = tables(document)
     assert (SAID.text in ours.heading, SAID.text in theirs.heading) == (True, False)
     assert theirs.heading.startswith("Pearson’s r over systems. ")
-    assert [each.heading.rpartition("Bold: ")[2] for each in (ours, theirs)] == ["A.", "B and C."]
+    bold = [each.heading.rpartition("Bold: ")[2] for each in (ours, theirs)]
+    assert bold == [f"A. {FLOOR_LEGEND}", "B and C."]
     names, other_names = ([row[0].text for row in each.body] for each in (ours, theirs))
-    assert (names, other_names) == (["A", "B", str(floored("C", BELOW))], ["A", "B", "C"])
+    assert (names, other_names) == (["A", "B", floored("C", BELOW)], ["A", "B", "C"])
     shown = [[(row[1].text, row[2].is_bold) for row in each.body] for each in (ours, theirs)]
     assert shown == [
         [("1", True), ("2", False), ("2", False)],
