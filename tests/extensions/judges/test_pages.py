@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.core.exceptions import ValidationError
 from django.test import Client
 
 from extensions.judges import templates
@@ -13,6 +12,7 @@ from metrics.models import JudgeSpending, JudgeTemplate, MetricRun
 from tests.extensions.judges.answers import score_by_length
 from tests.extensions.judges.server import KEY, Answer, serving
 from tests.metrics.conftest import drain
+from tests.refusals import refused
 from tests.world import World
 
 ADDRESS = "/judges/templates/direct-assessment/"
@@ -96,7 +96,7 @@ def test_a_new_name_begins_with_version_one(as_admin: Client) -> None:
     assert templates.get("ours@1").kind == "pairs"
     assert as_admin.post("/judges/templates/add/", form).status_code == 422
     assert as_admin.post("/judges/templates/add/", form | {"name": "add"}).status_code == 422
-    with pytest.raises(ValidationError, match="Choose another name"):
+    with refused("judge.other-kind"):
         templates.add(name="ours", kind="score", system="", user="{output}?")
 
 
@@ -112,12 +112,18 @@ def test_researchers_read_and_do_not_write(as_researcher: Client) -> None:
 def test_a_judge_needs_a_declared_endpoint_and_a_template(settings: Any) -> None:
     declare(settings, "http://127.0.0.1:9/v1")
     given = {"endpoint": "local", "model": "m"}
-    for wrong, why in (
-        ({"endpoint": "other"}, "does not declare an endpoint “other”"),
-        ({"template": "none@1"}, "no template “none@1”"),
-        ({"passes": 0}, "Enter at least 1"),
+    for wrong, facts in (
+        (
+            {"endpoint": "other"},
+            {"option": "endpoint", "problem": "judge.unknown-endpoint", "endpoint": "other"},
+        ),
+        (
+            {"template": "none@1"},
+            {"option": "template", "problem": "judge.unknown-template", "template": "none@1"},
+        ),
+        ({"passes": 0}, {"option": "passes", "problem": "option.minimum", "minimum": 1}),
     ):
-        with pytest.raises(ValidationError, match=why):
+        with refused("option.problem", **facts):
             catalogue.configure(family="judge", name="j", label="J", options=given | wrong)
     info = catalogue.configure(family="judge", name="j", label="J", options=given).info
     assert (info.queue, info.needs_reference, info.shown) == ("judges", False, ("j",))

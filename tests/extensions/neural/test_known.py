@@ -5,6 +5,7 @@ import pytest
 from extensions.neural.known import KNOWN
 from metrics.base import MetricError
 from metrics.registry import METRICS, get_info, load
+from tests.refusals import refused
 
 NEURAL = [name for name, (info, _) in KNOWN.items() if info.checkpoint]
 
@@ -21,7 +22,7 @@ def test_only_metricx_is_better_lower():
 @pytest.mark.parametrize("name", NEURAL)
 def test_a_model_that_is_missing_says_how_to_get_it(name):
     checkpoint = get_info(name).checkpoint
-    with pytest.raises(MetricError, match=f"hf download {checkpoint}") as caught:
+    with refused("checkpoint.missing", kind=MetricError, checkpoint=checkpoint) as caught:
         load(name, source_language="en", target_language="zh")
     assert caught.value.permanent
 

@@ -1,12 +1,14 @@
 """Files of word vectors: found without reading them whole, and what is broken is named."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from extensions.neural import static_vectors
 from metrics.base import MetricError
+from tests.refusals import refused
 
 
 def write(tmp_path: Path, text: str | bytes, name: str = "words.vec") -> str:
@@ -48,37 +50,50 @@ def test_equal_to_a_plain_reader(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "facts"),
     [
-        ("3 2\na 1 2\nb 1\nc 1 2\n", r"words.vec, line 3: expected 2 numbers, but there are 1"),
-        ("a 1 2\nb 1 2 3\n", r"line 2: expected 2 numbers, but there are 3"),
-        ("a 1 2\n\nb 1 2\n", r"line 2: expected 2 numbers, but there are 0"),
-        ("5 2\na 1 2\nb 1 2\n", r"line 1: the header gives 5 words, but the file has 2"),
-        ("word\n", r"line 1: expected 0 numbers"),
-        ("", r"words.vec is empty"),
+        (
+            "3 2\na 1 2\nb 1\nc 1 2\n",
+            {"line": 3, "problem": "vectors.width", "width": 2, "actual": 1},
+        ),
+        ("a 1 2\nb 1 2 3\n", {"line": 2, "problem": "vectors.width", "width": 2, "actual": 3}),
+        ("a 1 2\n\nb 1 2\n", {"line": 2, "problem": "vectors.width", "width": 2, "actual": 0}),
+        (
+            "5 2\na 1 2\nb 1 2\n",
+            {"line": 1, "problem": "vectors.word-count", "stated": 5, "actual": 2},
+        ),
+        ("word\n", {"line": 1, "problem": "vectors.width", "width": 0}),
     ],
 )
-def test_a_broken_file_is_refused_by_line(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(MetricError, match=message) as caught:
-        static_vectors.load(write(tmp_path, text))
+def test_a_broken_file_is_refused_by_line(tmp_path: Path, text: str, facts: dict[str, Any]) -> None:
+    path = write(tmp_path, text)
+    with refused("vectors.line", kind=MetricError, path=str(path), **facts) as caught:
+        static_vectors.load(path)
+    assert caught.value.permanent
+
+
+def test_an_empty_file_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "")
+    with refused("vectors.empty", kind=MetricError, path=str(path)) as caught:
+        static_vectors.load(path)
     assert caught.value.permanent
 
 
 @pytest.mark.parametrize(
-    ("field", "message"),
-    [("x", "line 2: expected numbers"), ("nan", "2: expected finite numbers")],
+    ("field", "problem"),
+    [("x", "vectors.not-a-number"), ("nan", "vectors.not-finite")],
 )
 def test_a_broken_number_is_named_where_its_word_is_asked_for(
-    tmp_path: Path, field: str, message: str
+    tmp_path: Path, field: str, problem: str
 ) -> None:
     vectors = static_vectors.load(write(tmp_path, f"a 1 2\nb 1 {field}\n"))
     assert vectors.find("a") is not None
-    with pytest.raises(MetricError, match=message):
+    with refused("vectors.line", kind=MetricError, line=2, problem=problem):
         vectors.find("b")
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(MetricError, match=r"absent\.vec cannot be read: No such file"):
+    with refused("file.unreadable", kind=MetricError, path=str(tmp_path / "absent.vec")):
         static_vectors.load(str(tmp_path / "absent.vec"))
 
 

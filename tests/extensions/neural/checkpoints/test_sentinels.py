@@ -13,6 +13,7 @@ from metrics import options, registry
 from metrics.base import MetricError, SegmentInput
 from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.checkpoints.test_bertscore import TEXTS
+from tests.refusals import refused
 
 SIDES = {"output": "mt", "source": "src", "reference": "ref"}
 INPUTS = [SegmentInput(TEXTS[n % 5], TEXTS[n], (TEXTS[8 - n],)) for n in range(9)]
@@ -81,7 +82,7 @@ def test_it_needs_no_more_than_it_reads(encoder: Path, tmp_path: Path, reads: st
 
 def test_a_checkpoint_that_reads_another_text(encoder: Path, tmp_path: Path) -> None:
     folder = small.sentinel(tmp_path / "model", encoder, "src")
-    with pytest.raises(MetricError, match="Set the option reads to source"):
+    with refused("sentinel.other-side", kind=MetricError, choice="source"):
         make(folder, "output")
 
 
@@ -91,5 +92,5 @@ def test_weights_that_are_not_there_are_not_made_up(encoder: Path, tmp_path: Pat
     document = torch.load(weights, weights_only=True)
     del document["state_dict"]["estimator.ff.6.bias"]
     torch.save(document, weights)
-    with pytest.raises(MetricError, match=r"1 of \d+ weights are missing"):
+    with refused("checkpoint.weights-missing", kind=MetricError, count=1):
         make(folder, "output")

@@ -1,6 +1,7 @@
 """COSINE alone, mapped, and together with a language model."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from extensions.neural.xmoverscore.mapping import About, Mapping
 from metrics.base import MetricError, SegmentInput
 from tests.extensions.neural.checkpoints.small import roberta
 from tests.extensions.neural.reference_free import INPUTS, OUTPUTS, SOURCES, TEXTS, make
+from tests.refusals import refused
 
 LONG = "harbour " * 300
 
@@ -57,25 +59,32 @@ def test_sources_are_mapped_and_outputs_are_not(xlmr: str, tmp_path: Path) -> No
 
 @pytest.mark.usefixtures("fresh")
 @pytest.mark.parametrize(
-    ("changes", "width", "message"),
+    ("changes", "width", "code", "facts"),
     [
-        ({"layer": 1}, 32, "fitted for layer 1, not for layer 3"),
-        ({"target_language": "de"}, 32, "fitted for zh-de, not for zh-en"),
-        ({"fingerprint": "0"}, 32, "fitted for the encoder"),
-        ({}, 16, "vectors of 16 numbers, but the encoder returns 32"),
+        ({"layer": 1}, 32, "other-layer", {"fitted": 1, "layer": 3}),
+        ({"target_language": "de"}, 32, "other-direction", {"fitted": "zh-de", "used": "zh-en"}),
+        ({"fingerprint": "0"}, 32, "other-encoder", {}),
+        ({}, 16, "width", {"fitted": 16, "width": 32}),
     ],
 )
 def test_a_mapping_for_something_else_is_refused(
-    xlmr: str, tmp_path: Path, changes: dict[str, object], width: int, message: str
+    xlmr: str,
+    tmp_path: Path,
+    changes: dict[str, object],
+    width: int,
+    code: str,
+    facts: dict[str, Any],
 ) -> None:
     folder = save_mapping(xlmr, tmp_path / "clp", np.eye(width), **changes)
-    with pytest.raises(MetricError, match=message) as caught:
+    with refused(f"mapping.{code}", kind=MetricError, **facts) as caught:
         make("cosine", checkpoint=xlmr, mapping=folder)
     assert caught.value.permanent
 
 
 def test_a_mapping_maps_sources_only(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="A mapping applies to sources"):
+    with refused(
+        "option.problem", kind=ValueError, option="mapping", problem="cosine.mapping-of-sources"
+    ):
         make("cosine", checkpoint="any", mapping=str(tmp_path), compare="reference")
 
 

@@ -24,6 +24,7 @@ from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.mover import checkpoints
 from tests.extensions.neural.reference_free import INPUTS as ALL
 from tests.extensions.neural.reference_free import TEXTS, make
+from tests.refusals import refused
 
 INPUTS = ALL[::3]
 ON_ENCODER: dict[str, dict[str, Any]] = {
@@ -180,14 +181,14 @@ def test_tf32_is_refused_where_there_is_no_gpu_for_it(
     folders: dict[str, str], family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(encoders, "best_device", lambda: "cpu")
-    with pytest.raises(MetricError, match="does not have an NVIDIA GPU") as caught:
+    with refused("encoder.no-tf32", kind=MetricError) as caught:
         metric(folders, family, precision="tf32")
     assert not caught.value.permanent
 
 
 def test_tf32_needs_a_gpu_that_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
-    with pytest.raises(MetricError, match="Ampere or later"):
+    with refused("encoder.no-tf32", kind=MetricError):
         precision.check("cuda", "tf32")
     precision.check("cuda", "bfloat16")
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (9, 0))

@@ -7,6 +7,7 @@ import pytest
 from extensions.neural.mover import idf
 from metrics.base import MetricError
 from tests.extensions.neural.mover.published import CHECKS
+from tests.refusals import refused
 
 
 def test_published_weights(tmp_path: Path) -> None:
@@ -28,15 +29,22 @@ def test_another_corpus_has_another_digest(tmp_path: Path) -> None:
     assert idf.read(str(corpus), str.split).digest != first
 
 
-@pytest.mark.parametrize("content", [b"", b" \n\n", b"\xff\xfe caf\xe9"])
-def test_a_corpus_that_is_none(tmp_path: Path, content: bytes) -> None:
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"", "file.no-sentence"),
+        (b" \n\n", "file.no-sentence"),
+        (b"\xff\xfe caf\xe9", "words.not-utf-8"),
+    ],
+)
+def test_a_corpus_that_is_none(tmp_path: Path, content: bytes, code: str) -> None:
     corpus = tmp_path / "corpus.txt"
     corpus.write_bytes(content)
-    with pytest.raises(MetricError, match=r"corpus\.txt") as caught:
+    with refused(code, kind=MetricError, path=str(corpus)) as caught:
         idf.read(str(corpus), str.split)
     assert caught.value.permanent
 
 
 def test_a_corpus_that_is_missing() -> None:
-    with pytest.raises(MetricError, match=r"/nowhere/corpus\.txt cannot be read"):
+    with refused("file.unreadable", kind=MetricError, path="/nowhere/corpus.txt"):
         idf.read("/nowhere/corpus.txt", str.split)

@@ -19,6 +19,7 @@ from metrics.base import MetricError, MetricWarning, SegmentInput
 from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.mover import checkpoints
 from tests.extensions.neural.mover.published import CHECKS
+from tests.refusals import refused
 
 REFERENCES = ["The harbour was quiet all morning.", "Nobody saw the ships that left early."]
 OUTPUTS = [
@@ -178,8 +179,8 @@ def test_the_signature_says_what_changes_values(folders: dict[str, str], tmp_pat
 
 
 def test_settings_that_do_not_fit(folders: dict[str, str], tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="unigrams only"):
+    with refused("option.problem", kind=ValueError, option="n", problem="moverscore.unigrams-only"):
         make(folders["v2"], "v2", n="2")
     shallow = str(small.bert(tmp_path / "bert", OUTPUTS, layers=3))
-    with pytest.raises(ValueError, match="last 5 layers"):
+    with refused("option.problem", kind=ValueError, problem="moverscore.too-few-layers", needed=5):
         make(shallow, "v1")

@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 from metrics.base import MetricError
 from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.reference_free import INPUTS, TEXTS, make
+from tests.refusals import refused
 
 ABSENT = "encoder.layer.2."
 
@@ -83,15 +84,21 @@ def test_without_meta_the_layer_is_that_of_the_released_models(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "{}", '{"layer": "nine"}', '{"layer": true}', '{"layer": 0}', "[]"]
+    ("text", "code"),
+    [
+        *((text, "no-layer") for text in ("{", "{}", "[]")),
+        *((f'{{"layer": {value}}}', "wrong-layer") for value in ('"nine"', "true", "0")),
+    ],
 )
-def test_a_meta_that_names_no_layer(trained: Path, text: str) -> None:
+def test_a_meta_that_names_no_layer(trained: Path, text: str, code: str) -> None:
     (trained / "meta.json").write_text(text)
-    with pytest.raises(ValueError, match=r"meta\.json"):
+    with refused("option.problem", kind=ValueError, problem=f"refreeeval.{code}"):
         make("refreeeval", checkpoint=str(trained))
 
 
 def test_a_layer_that_the_encoder_lacks(trained: Path) -> None:
     (trained / "meta.json").write_text('{"layer": 7}')
-    with pytest.raises(ValueError, match="has layers 0 to 3"):
+    with refused(
+        "option.problem", kind=ValueError, option="layer", problem="checkpoint.layers", last=3
+    ):
         make("refreeeval", checkpoint=str(trained))

@@ -24,6 +24,7 @@ from metrics.base import MetricError, MetricInfo, MetricWarning, SegmentInput
 from metrics.workers import telemetry
 from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.mover import checkpoints
+from tests.refusals import refused
 
 SOURCES = [
     "Der Hafen war den ganzen Morgen still.",
@@ -271,14 +272,16 @@ def test_flow_dropout_only_by_name(encoder: str) -> None:
 
 def test_a_mapping_of_something_else_is_refused(encoder: str, tmp_path: Path) -> None:
     folder = fit(encoder, tmp_path / "mapping", "clp")
-    with pytest.raises(MetricError, match="fitted for de-en, not for zh-en"):
+    with refused("mapping.other-direction", kind=MetricError, fitted="de-en", used="zh-en"):
         make(encoder, source="zh", mapping=folder)
-    with pytest.raises(ValueError, match="fitted for layer 2, not for layer 1"):
+    with refused(
+        "option.problem", kind=ValueError, problem="xmoverscore.mapping-layer", fitted=2, layer=1
+    ):
         make(encoder, mapping=folder, layer=1)
     other = small.bert(tmp_path / "other", OUTPUTS, layers=3)
-    with pytest.raises(MetricError, match="fitted for the encoder"):
+    with refused("mapping.other-encoder", kind=MetricError):
         make(str(other), mapping=folder)
-    with pytest.raises(ValueError, match="mapping: There is no mapping"):
+    with refused("option.problem", kind=ValueError, option="mapping", problem="mapping.missing"):
         make(encoder, mapping=str(tmp_path / "nowhere"))
 
 

@@ -15,6 +15,7 @@ from extensions.neural.yisi.core import LexicalWeights, combine, precision_recal
 from metrics import registry
 from metrics.base import MetricError, SegmentInput
 from tests.extensions.neural.reference_free import INPUTS, OUTPUTS, REFERENCES, SOURCES, make
+from tests.refusals import refused
 
 VECTORS = "4 3\nthe 1 0 0\nharbour 0 1 0\nport 0 0.8 0.6\nquiet 0 0 -1\n"
 SOURCE_VECTORS = "3 3\n港 0 1 0\n静 0 0.6 -0.8\nharbour 1 0 0\n"
@@ -74,9 +75,9 @@ def test_learned_weights_are_those_of_pieces(mbert: str, tmp_path: Path) -> None
 def test_against_the_source_both_sides_need_their_sentences(mbert: str, tmp_path: Path) -> None:
     path = tmp_path / "source.txt"
     path.write_text("港口", encoding="utf-8")
-    with pytest.raises(ValueError, match="required if outputs are compared"):
+    with refused("option.problem", kind=ValueError, problem="yisi.needed-for-sources"):
         make("yisi", checkpoint=mbert, layer=2, compare="source", weights=str(path))
-    with pytest.raises(ValueError, match="required if there is a file for outputs"):
+    with refused("option.problem", kind=ValueError, problem="yisi.weights-needed"):
         make("yisi", checkpoint=mbert, layer=2, output_weights=str(path))
 
 
@@ -108,14 +109,19 @@ def test_equal_words_across_languages_need_an_unknown_side(vectors: tuple[str, s
 
 
 def test_vectors_of_the_source_are_needed(vectors: tuple[str, str]) -> None:
-    with pytest.raises(ValueError, match="source-vectors: This file is required"):
+    with refused(
+        "option.problem",
+        kind=ValueError,
+        option="source-vectors",
+        problem="yisi.needed-for-sources",
+    ):
         make("yisi-static", vectors=vectors[0])
 
 
 def test_files_that_are_not_aligned(vectors: tuple[str, str], tmp_path: Path) -> None:
     narrow = tmp_path / "narrow.vec"
     narrow.write_text("a 1 2\n")
-    with pytest.raises(MetricError, match=r"not aligned"):
+    with refused("vectors.not-aligned", kind=MetricError):
         make("yisi-static", vectors=vectors[0], source_vectors=str(narrow))
 
 
