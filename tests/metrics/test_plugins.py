@@ -23,6 +23,7 @@ from metrics.plugins import CONTRACT, Found, Plugin
 from metrics.workers import capability
 from tests.metrics.conftest import drain, start
 from tests.metrics.wheel import KEY, NAME, install, needs_setuptools
+from tests.refusals import refused
 from tests.world import World
 
 ROOT = Path(__file__).parents[2]
@@ -107,7 +108,7 @@ def test_the_web_server_offers_what_only_a_worker_has(
     assert (lack.code, lack.parameters) == ("worker.plugin-missing", {"package": NAME})
     left = drain(start(world, "theirs"))
     assert left.status == MetricRun.Status.QUEUED
-    with pytest.raises(MetricError, match="There is no family"):
+    with refused("metric.unknown-family", kind=MetricError):
         registry.get_family(KEY)
     # A worker that has it scores, and the signature names the version.
     monkeypatch.syspath_prepend(str(target))
@@ -165,7 +166,7 @@ def test_one_may_be_described_by_code_which_does_not_travel() -> None:
     told = plugins.from_data(json.loads(json.dumps(found.as_data()))).family
     assert told is not None
     assert (told.key, str(told.description), told.options) == ("a--b", "B (plug-in a 1)", (count,))
-    with pytest.raises(OptionError, match="on the web server, too"):
+    with refused("plugin.code-needed", kind=OptionError):
         told.describe("x", "X", {"count": True})
 
 

@@ -2,7 +2,6 @@ from datetime import timedelta
 from io import StringIO
 
 import pytest
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
@@ -16,6 +15,7 @@ from metrics.models import MetricRun, SegmentScore, Slice
 from metrics.runs import starting
 from tests.metrics import fakes
 from tests.metrics.conftest import drain, plan, reread, take
+from tests.refusals import refused
 from tests.world import World, make_test_set
 
 
@@ -128,7 +128,7 @@ def test_an_unknown_metric_is_refused(world: World) -> None:
 def test_nothing_to_score_is_an_error(world: World) -> None:
     empty = make_test_set("empty", systems=())
     for systems in (None, []):
-        with pytest.raises(ValidationError, match="at least one system"):
+        with refused("run.no-systems"):
             starting.start(test_set=empty, metrics=["ter"], systems=systems)
 
 

@@ -17,6 +17,7 @@ from metrics.workers import signatures, versions
 from metrics.workers.signatures import HostError
 from tests.metrics import fleet
 from tests.metrics.conftest import start
+from tests.refusals import refused
 from tests.world import World
 
 
@@ -181,7 +182,7 @@ def test_nothing_is_kept_where_packages_or_code_were_replaced_below_the_process(
 
 @pytest.mark.needs("extensions.neural")
 def test_what_a_host_cannot_load_is_held_against_it(run: MetricRun, models: Path) -> None:
-    with pytest.raises(HostError, match="cannot be loaded as an encoder"):
+    with refused("encoder.not-loaded", kind=HostError):
         signatures.load(run)
     problem = signatures.load_problem(run)
     assert problem
@@ -235,7 +236,7 @@ def test_what_is_wrong_with_the_texts_is_the_runs(
         raise InputError(message("test.problem", "1 reference is too few"))
 
     monkeypatch.setattr(catalogue, "load", refuse)
-    with pytest.raises(MetricError, match="too few"):
+    with refused("test.problem", kind=MetricError):
         signatures.load(run)
     assert signatures.load_problem(run) is None
 

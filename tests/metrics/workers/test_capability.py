@@ -14,6 +14,7 @@ from metrics.workers.devices import Device
 from metrics.workers.signatures import HostError
 from tests.metrics.conftest import start
 from tests.metrics.fleet import comet, empty_models, encoder
+from tests.refusals import refused
 from tests.worker_packages import full
 from tests.world import World, make_test_set
 
@@ -182,7 +183,7 @@ def test_runs_that_this_host_leaves_to_others(world: World, models: Path) -> Non
 def test_what_loading_showed_counts_as_lacking(world: World, models: Path) -> None:
     encoder(models / "lucadiliello/BLEURT-20")
     run = start(world, "bleurt-20")
-    with pytest.raises(HostError, match="cannot be loaded as BLEURT"):
+    with refused("bleurt.not-loaded", kind=HostError):
         signatures.load(run)
     assert capability.fit() == set()
     (lack,) = capability.lacks(run)

@@ -11,6 +11,7 @@ from metrics.base import MetricError, SegmentInput
 from metrics.registry import load
 from tests.metrics.families.lexical import examples
 from tests.metrics.families.lexical.conftest import Newstest
+from tests.refusals import refused
 
 TOKENIZERS = {"zh": "zh", "ja": "ja-mecab"}
 
@@ -157,6 +158,8 @@ def test_signature_names_tokenizer_and_version():
 def test_missing_korean_tokenizer_names_the_command(monkeypatch):
     module = importlib.import_module("sacrebleu.tokenizers.tokenizer_ko_mecab")
     monkeypatch.setattr(module, "MeCab", None)
-    with pytest.raises(MetricError, match=r'pip install "sacrebleu\[ko\]"') as caught:
+    with refused(
+        "lexical.tokenizer-missing", kind=MetricError, command='pip install "sacrebleu[ko]"'
+    ) as caught:
         metric("bleu", "ko")
     assert caught.value.permanent
