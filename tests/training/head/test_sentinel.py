@@ -17,6 +17,7 @@ from metrics.models import MetricRun
 from metrics.registry import configure
 from metrics.runs import scoring
 from metrics.runs import starting as runs
+from tests import refusals
 from tests.extensions.neural.checkpoints import small
 from tests.training.doing import refused, run_job
 from tests.world import make_campaign, make_test_set
@@ -174,7 +175,7 @@ def test_other_weights_are_refused(campaign: Campaign, encoder: str, tmp_path: P
     assert outcome.metric is not None
     info = configure("trained-sentinel", "s", "S", outcome.metric.options)
     scorer = catalogue.registry.get_family("trained-sentinel").scorer
-    with pytest.raises(MetricError, match="was fitted on other weights"):
+    with refusals.refused("sentinel.other-weights", kind=MetricError):
         catalogue.registry.build(info, scorer, source_language="de", target_language="en")
 
 
@@ -182,7 +183,9 @@ def test_other_weights_are_refused(campaign: Campaign, encoder: str, tmp_path: P
 def test_a_file_that_holds_no_sentinel(tmp_path: Path, text: str) -> None:
     path = tmp_path / "sentinel.json"
     path.write_text(text)
-    with pytest.raises(ValueError, match=r"sentinel\.json is not the file of a sentinel"):
+    with refusals.refused(
+        "option.problem", kind=ValueError, option="sentinel", problem="sentinel.not-a-sentinel"
+    ):
         configure("trained-sentinel", "s", "S", {"sentinel": str(path)})
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.test import Client
 from scipy import stats
@@ -19,6 +18,7 @@ from metrics import catalogue
 from metrics.runs import scoring
 from metrics.runs import starting as runs
 from metrics.scores import system_scores
+from tests import refusals
 from tests.extensions.neural.checkpoints import small
 from tests.training.doing import refused
 from tests.world import make_campaign, make_test_set
@@ -73,18 +73,22 @@ def test_a_job_for_every_combination_and_seed(corpus: ParallelCorpus) -> None:
 
 
 @pytest.mark.parametrize(
-    ("vary", "seeds", "message"),
+    ("vary", "seeds", "code", "facts"),
     [
-        ({"alpha": (0, -1)}, SEEDS, "at least 0"),
-        ({"beta": (0, 1)}, SEEDS, "beta"),
-        ({"alpha": (0, 1)}, range(101), "202"),
-        ({}, (), "0"),
+        ({"alpha": (0, -1)}, SEEDS, "option.problem", {"option": "alpha", "minimum": 0}),
+        ({"beta": (0, 1)}, SEEDS, "training.unknown-setting", {"names": ["beta"]}),
+        ({"alpha": (0, 1)}, range(101), "sweep.too-many", {"n": 202, "most": 200}),
+        ({}, (), "sweep.too-many", {"n": 0, "most": 200}),
     ],
 )
 def test_a_wrong_sweep_starts_nothing(
-    corpus: ParallelCorpus, vary: dict[str, Any], seeds: Sequence[int], message: str
+    corpus: ParallelCorpus,
+    vary: dict[str, Any],
+    seeds: Sequence[int],
+    code: str,
+    facts: dict[str, Any],
 ) -> None:
-    with pytest.raises(ValidationError, match=message):
+    with refusals.refused(code, **facts):
         sweep(corpus, vary=vary, seeds=seeds)
     assert not TrainingJob.objects.exists()
 

@@ -13,6 +13,7 @@ from transformers import (
     BertModel,
 )
 
+from tests import refusals
 from tests.extensions.neural.checkpoints import small
 from tests.training.doing import refused
 from tests.training.translation.copying import pairs, shorten, untrained
@@ -247,7 +248,7 @@ def test_our_models_know_their_pair_alone(plain: Checkpoint) -> None:
 
 
 def test_checkpoints_that_cannot_translate(tmp_path: Path, plain: Checkpoint) -> None:
-    with pytest.raises(JobError, match="There is no checkpoint in"):
+    with refusals.refused("checkpoint.not-in-folder", kind=JobError):
         checkpoints.load(str(tmp_path / "none"), "en", "de", "cpu")
     small.bert(tmp_path / "bert", TEXTS)
     config = BertConfig.from_pretrained(tmp_path / "bert")

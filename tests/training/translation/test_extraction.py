@@ -12,6 +12,7 @@ import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from tests.extensions.neural.checkpoints import small
+from tests.refusals import refused
 from training.contract import JobError
 from training.translation.extraction import fluency
 from training.translation.extraction.extracting import Extractor, cut
@@ -204,5 +205,5 @@ def test_an_emoji_is_a_sign_and_no_word(model: fluency.LanguageModel) -> None:
 
 
 def test_an_encoder_is_no_language_model(tmp_path: Path) -> None:
-    with pytest.raises(JobError, match="There is no checkpoint"):
+    with refused("checkpoint.not-in-folder", kind=JobError):
         fluency.load(str(tmp_path / "nothing"))
