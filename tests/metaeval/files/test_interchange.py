@@ -20,6 +20,7 @@ from metaeval.files import (
 )
 from metaeval.files.evalset.scores import read_scores
 from tests.metaeval.published import DATA, table
+from tests.refusals import refused
 
 RATING = json.dumps({"errors": [{"start": 0, "end": 1, "category": "x", "severity": "minor"}]})
 
@@ -157,20 +158,23 @@ def test_bad_tables_are_refused(tmp_path):
             read_score_table(path)
         assert (caught.value.line, caught.value.message.code) == (line, code)
     path.write_text("system\tseg\tm\nA\t1\tx\n")
-    with pytest.raises(FormatError, match="line 2: Field m: expected a number, got “x”"):
+    with refused("field.no-number", kind=FormatError, field="m", text="x") as caught:
         read_score_table(path, columns=["m"])
+    assert caught.value.line == 2
     # What only Python reads as a number.
     for text in ("1_000", "2_0"):
         path.write_text(f"system\tseg\tm\nA\t1\t2\nA\t2\t \nA\t3\t{text}\n")
-        with pytest.raises(FormatError, match=f"line 4: Field m: expected a number, got “{text}”"):
+        with refused("field.no-number", kind=FormatError, field="m", text=text) as caught:
             read_score_table(path, columns=["m"])
+        assert caught.value.line == 4
     path.write_text("system\tseg\tm\nA\t1\t2\nA\t2\t \nA\t3\t\n")
     np.testing.assert_array_equal(
         read_score_table(path, columns=["m"])["m"].values, [[2, np.nan, np.nan]]
     )
     path.write_text("system\tseg_id\trater\tcategory\tseverity\nA\t1\tr\tx\tHuge\n")
-    with pytest.raises(FormatError, match="line 2: Field severity"):
+    with refused("mqm.severity", kind=FormatError) as caught:
         read_mqm(path)
+    assert caught.value.line == 2
 
 
 def test_the_command_line_correlates_compares_and_ranks(tmp_path, capsys):
@@ -259,11 +263,13 @@ def test_the_command_line_wants_the_language_pair_of_a_directory(tmp_path, capsy
 def test_fields_of_two_lines_are_not_taken_for_those_of_one(tmp_path: Path) -> None:
     path = tmp_path / "m.seg.score"
     path.write_text("A\t0.5 B\n0.25\n")
-    with pytest.raises(FormatError, match=r"line 1: Expected 2 fields, got 3"):
+    with refused("evalset.fields", kind=FormatError, expected=2, n=3) as caught:
         read_scores(path, "seg", (), None)
+    assert caught.value.line == 1
     path.write_text("A 0.5\nA\tNone\nB\t1_0\n")
-    with pytest.raises(FormatError, match=r"line 3: Field SCORE: expected a number, got “1_0”"):
+    with refused("field.no-number", kind=FormatError, field="SCORE", text="1_0") as caught:
         read_scores(path, "seg", (), None)
+    assert caught.value.line == 3
     path.write_text("A 0.5\nB   1\nA\tNone\nB\tn/a\n")
     found = read_scores(path, "seg", (), 2).values
     np.testing.assert_array_equal([found["A"], found["B"]], [[0.5, np.nan], [1.0, np.nan]])

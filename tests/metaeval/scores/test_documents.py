@@ -11,6 +11,7 @@ from metaeval.files.tables import read_score_table, write_score_table
 from metaeval.files.text import FormatError
 from metaeval.results import Notes
 from metaeval.scores import CorpusStatistics
+from tests.refusals import refused
 
 DOCUMENTS = ("a", "a", "b", "", "")
 
@@ -51,8 +52,9 @@ def test_documents_are_read_and_written(tmp_path: Path) -> None:
 def test_a_segment_of_two_documents_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "scores.tsv"
     path.write_text("system\tseg\tdoc\tm\nA\t1\tx\t1\nB\t1\ty\t2\n")
-    with pytest.raises(FormatError, match="line 3: Segment 1"):
+    with refused("table.two-documents", kind=FormatError, segment="1") as caught:
         read_score_table(path)
+    assert caught.value.line == 3
 
 
 def test_a_wrong_number_of_documents_is_refused() -> None:
