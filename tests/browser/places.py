@@ -30,6 +30,7 @@ NOT_PAGES = {
     "campaign-draw": "a part of the page of a new campaign",
     "people-add": "a redirect, or the People page",
     "links-hide": "a redirect",
+    "file-import-cancel": "a redirect",
     "campaign-file": "a file",
     "campaign-from-file": "only by POST, and then the import page or a list of errors",
     "campaign-privacy": "a redirect",

@@ -169,4 +169,4 @@ def test_from_upload_to_correlation(visitor: Callable[..., Visitor], tmp_path: P
     assert values == sorted(values, reverse=True)
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
-    assert "rouge1-p" in Path(download.value.path()).read_text()
+    assert "rougel-f" in Path(download.value.path()).read_text()

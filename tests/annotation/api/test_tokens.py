@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -144,7 +145,8 @@ def test_the_page_makes_shows_lists_and_revokes(world: World, as_researcher: Cli
 def test_no_column_and_no_log_holds_a_token(world: World) -> None:
     token = token_of(world.researcher, "read")
     secret = token.removeprefix(tokens.PREFIX)
-    for model in apps.get_models():
+    stored = set(connection.introspection.table_names())
+    for model in [each for each in apps.get_models() if each._meta.db_table in stored]:
         for values in model._default_manager.values():
             assert secret not in str(values), model
     stream = io.StringIO()

@@ -95,7 +95,7 @@ def test_every_wrong_setting_is_named_at_once(as_researcher: Client) -> None:
     body = {"kind": "refreeeval", "name": "x", "corpora": ["news"],
             "options": {"layer": 0, "steps": "many"}}  # fmt: skip
     answer = as_researcher.post("/api/jobs/", body, content_type="application/json")
-    assert set(answer.json()) == {"layer", "steps"}
+    assert {error["field"] for error in answer.json()["errors"]} == {"layer", "steps"}
 
 
 @pytest.mark.usefixtures("_corpus")
