@@ -174,26 +174,29 @@ class Table:
             elif name in required:
                 raise FormatError(self.path, 1, no_column(name.split("|"), self.header))
 
+    def _title(self, name: str) -> str:
+        """Return a column as the file writes it, or by its meaning if the file does not name it."""
+        column = self.columns[name]
+        return self.header[column] if column < len(self.header) else name
+
     def text(self, line: int, row: list[str], name: str) -> str:
         """Return a field that must not be empty."""
         value = row[self.columns[name]].strip()
         if not value:
-            title = self.header[self.columns[name]]
-            empty = message("field.empty", "Field {field} is empty.", field=title)
+            empty = message("field.empty", "Field {field} is empty.", field=self._title(name))
             raise FormatError(self.path, line, empty)
         return value
 
     def number(self, line: int, row: list[str], name: str) -> float:
         """Return a number; a missing one is nan."""
-        column = self.columns[name]
-        return number(self.path, line, self.header[column], row[column])
+        return number(self.path, line, self._title(name), row[self.columns[name]])
 
     def numbers(self, name: str) -> list[float]:
         """Return a column of numbers; missing ones are nan."""
         column = self.columns[name]
         lines = [line for line, _ in self.rows]
         cells = [row[column] for _, row in self.rows]
-        return numbers(self.path, self.header[column], lines, cells)
+        return numbers(self.path, self._title(name), lines, cells)
 
 
 def no_column(names: Sequence[str], header: Sequence[str]) -> Message:
