@@ -42,6 +42,7 @@ def operations() -> dict[str, list[dict[str, list[str]]]]:
     }
 
 
+@pytest.mark.needs("training")
 def test_every_operation_needs_its_scope_and_no_other(world: World) -> None:
     found = operations()
     assert {each for each in found if not each.startswith("GET ")} == set(CHANGES)
