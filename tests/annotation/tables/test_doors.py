@@ -178,7 +178,7 @@ def test_a_program_is_told_every_error_with_its_place(world: World, as_admin: Cl
     (problem,) = [p for p in refused.json()["problems"] if p["severity"] == "error"]
     text = "“x” is not a number."
     assert problem == {
-        "severity": "error", "file": "own.tsv", "row": 3, "field": "score",
+        "severity": "error", "file": "own.tsv", "row": 3, "field": "Score",
         "code": "cell.not-a-number", "text": text, "message": text,
         "pattern": "“{text}” is not a number.", "parameters": {"text": "x"}, "more": None,
     }  # fmt: skip
