@@ -106,7 +106,7 @@ def test_what_one_person_left_is_never_sent_as_another(
     page.on("request", lambda request: posts.append(request.url) if is_answer(request) else None)
     one.sign_in_by_form("annotator-2")
     expect(
-        page.get_by_text("Answers from another account are waiting in this browser")
+        page.get_by_text("Ratings from another account are waiting in this browser")
     ).to_be_visible()
     assert posts == []
     assert not Judgment.objects.exists()
@@ -114,7 +114,7 @@ def test_what_one_person_left_is_never_sent_as_another(
     page.get_by_label("User name").wait_for()
     with page.expect_response(lambda response: is_answer(response.request)):
         one.sign_in_by_form("annotator-1")
-    expect(page.get_by_text("Answers from another account")).to_be_hidden()
+    expect(page.get_by_text("Ratings from another account")).to_be_hidden()
     assert [judgment.score for judgment in current()] == [80]
 
 

@@ -127,7 +127,7 @@ def test_back_to_what_was_answered_without_a_connection(
     # The answer to this one is stored, and the server alone knows it.
     page.get_by_role("link", name="Item 1: rated").click()
     problem = page.get_by_role("alert").first
-    expect(problem).to_contain_text("change your answer when you are online again")
+    expect(problem).to_contain_text("change your rating when you are online again")
     expect_item(page, "Item 2 of 6")
     page.go_back()
     expect_item(page, "Item 4 of 6")
