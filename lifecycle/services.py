@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Model, ProtectedError
 
+from annotation.campaigns.sampling import store_sample
 from annotation.forms.campaign.form import free_slug
 from annotation.models import Archived, AuditEntry, Campaign, ChangeEntry, Instructions
 from annotation.presets import free_name
@@ -28,7 +29,7 @@ OWN = frozenset(
 
 
 def copy_campaign(campaign: Campaign, user: Any) -> Campaign:
-    """Return a new draft with the same systems, settings and instructions."""
+    """Return a new draft with the same systems, settings, sample and instructions."""
     settings = {
         field.name: getattr(campaign, field.name)
         for field in Campaign._meta.concrete_fields
@@ -37,6 +38,7 @@ def copy_campaign(campaign: Campaign, user: Any) -> Campaign:
     name = free_name(f"{campaign.name[:105]} (copy)")
     made = Campaign.objects.create(slug=free_slug(name), name=name, created_by=user, **settings)
     made.systems.set(campaign.systems.all())
+    store_sample(made)
     Instructions.objects.bulk_create(
         [
             Instructions(

@@ -116,8 +116,9 @@ def outputs_of(test_set: TestSet) -> dict[str, dict[str, int]]:
 
 def describe_effort(campaign: Campaign) -> list[tuple[Message, Message]]:
     """Return what a campaign takes and can detect, as names and values."""
-    of_length = outputs_of(campaign.test_set).get(str(campaign.length_ratio), {})
-    counts = [of_length.get(name, 0) for name in campaign.systems.values_list("name", flat=True)]
+    of_system = campaign.outputs.order_by().values_list("system").annotate(n=Count("pk"))
+    counted = dict(of_system)
+    counts = [counted.get(pk, 0) for pk in campaign.systems.values_list("pk", flat=True)]
     annotators = campaign.annotators_per_item
     n = annotators * (sum(counts) + controls(campaign))
     if not n:

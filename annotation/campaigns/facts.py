@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from django.db.models import Q
+
 from annotation.campaigns.effort import controls, describe_effort
 from annotation.campaigns.people import STATES
+from annotation.campaigns.sampling import describe_sample
 from annotation.models import Campaign, Judgment, Output, System
 from annotation.models.assignment import wanted
 from annotation.prefill.trial import shares_of
@@ -61,7 +64,7 @@ def facts(campaign: Campaign) -> list[Message]:
 def _sizes(campaign: Campaign) -> tuple[int, int, tuple[int, int]]:
     """Count systems, segments, and the existing and wanted ratings."""
     done, total, _ = wanted(campaign)
-    return campaign.systems.count(), campaign.test_set.segments.count(), (done, total)
+    return campaign.systems.count(), campaign.segments.count(), (done, total)
 
 
 def _ratings(campaign: Campaign, done: int, total: int) -> Message:
@@ -114,8 +117,12 @@ def study_facts(campaigns: Sequence[Campaign]) -> list[Message]:
 
 def _sizes_of_all(campaigns: Sequence[Campaign]) -> tuple[int, int]:
     """Count outputs and ratings."""
-    systems = System.objects.filter(campaigns__in=campaigns)
-    outputs = Output.objects.filter(system__in=systems)
+    whole = [campaign for campaign in campaigns if campaign.sample is None]
+    judged = Q(system__in=System.objects.filter(campaigns__in=whole))
+    for campaign in campaigns:
+        if campaign.sample is not None:
+            judged |= Q(pk__in=campaign.outputs)
+    outputs = Output.objects.filter(judged)
     ratings = Judgment.objects.filter(
         is_current=True, assignment__annotator__campaign__in=campaigns
     )
@@ -130,6 +137,8 @@ def describe(campaign: Campaign) -> list[tuple[Message, Values]]:
 
 
 def _lines(campaign: Campaign) -> Iterator[Line]:
+    if part := list(describe_sample(campaign)):
+        yield message("design.sample", "Part of the test set"), part
     if campaign.origin == Campaign.Origin.IMPORTED:
         yield ASSIGNED, message("design.as-imported", "as imported")
         return

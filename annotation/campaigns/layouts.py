@@ -11,7 +11,7 @@ from operator import itemgetter
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Max
 
-from annotation.models import Campaign, Item, Output
+from annotation.models import Campaign, Item
 from annotation.protocols import Layout
 from core.batches import batched
 from metaeval.messages import Message, message, plural
@@ -83,7 +83,7 @@ def next_screen(campaign: Campaign) -> int:
 
 def _outputs(campaign: Campaign, *order: str) -> Iterator[Row]:
     """Yield output, segment, system and document in the given order."""
-    rows = Output.objects.filter(system__in=campaign.systems.all()).order_by(*order, "pk")
+    rows = campaign.outputs.order_by(*order, "pk")
     columns = ("pk", "segment_id", "system_id", "segment__document")
     return rows.values_list(*columns).iterator(chunk_size=BATCH)
 
@@ -175,8 +175,7 @@ def group_sizes(n: int, wanted: int) -> list[int]:
 
 
 def _check_documents(campaign: Campaign) -> None:
-    judged = campaign.test_set.segments.filter(outputs__system__in=campaign.systems.all())
-    if n := judged.filter(document="").distinct().count():
+    if n := campaign.outputs.filter(segment__document="").values("segment").distinct().count():
         raise ValidationError([needs_documents(n)])
 
 
@@ -200,7 +199,7 @@ NEEDS_SYSTEMS = message(
 def _check_lengths(campaign: Campaign) -> None:
     _check_documents(campaign)
     documents = (
-        Output.objects.filter(system__in=campaign.systems.all())
+        campaign.outputs.order_by()
         .values("segment__document")
         .annotate(segments=Count("segment", distinct=True))
     )
@@ -223,11 +222,7 @@ def _check_lengths(campaign: Campaign) -> None:
 def _check_together(campaign: Campaign) -> None:
     if campaign.systems.count() < 2:
         raise ValidationError([NEEDS_SYSTEMS])
-    by_segment = (
-        Output.objects.filter(system__in=campaign.systems.all())
-        .values("segment")
-        .annotate(n=Count("pk"))
-    )
+    by_segment = campaign.outputs.order_by().values("segment").annotate(n=Count("pk"))
     if n := by_segment.filter(n=1).count():
         raise ValidationError(
             [
@@ -248,7 +243,7 @@ def _check_grid(campaign: Campaign) -> None:
     _check_together(campaign)
     systems = campaign.systems.count()
     documents = (
-        Output.objects.filter(system__in=campaign.systems.all())
+        campaign.outputs.order_by()
         .values("segment__document")
         .annotate(n=Count("pk"), segments=Count("segment", distinct=True))
     )

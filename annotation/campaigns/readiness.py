@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from annotation.campaigns.shares import has_imported_items
-from annotation.models import Campaign, Item, Output
+from annotation.models import Campaign, Item
 from annotation.prefill.trial import prefill_faults
 from annotation.protocols import Layout
 from metaeval.messages import Message, message, plural
@@ -129,7 +129,7 @@ def _texts(campaign: Campaign) -> Iterator[Message]:
         yield OTHER_LENGTHS
     if campaign.shown_text != Campaign.ShownText.REFERENCE:
         return
-    if n := campaign.test_set.segments.filter(references__isnull=True).count():
+    if n := campaign.segments.filter(references__isnull=True).count():
         yield unreferenced(n)
     elif campaign.references_per_annotator:
         yield REFERENCES_RATED
@@ -151,7 +151,7 @@ def _room(campaign: Campaign) -> Iterator[Message]:
     is_static = campaign.assignment_mode == Campaign.Mode.STATIC
     if not is_single or not is_static or has_imported_items(campaign):
         return
-    outputs = Output.objects.filter(system__in=campaign.systems.all()).count()
+    outputs = campaign.outputs.count()
     people = campaign.annotators.filter(excluded_at=None).count()
     share = outputs * campaign.annotators_per_item // people
     made = (

@@ -33,7 +33,8 @@ def rehearse(campaign: Campaign) -> list[list[Shown]]:
 def first_screens(campaign: Campaign, systems: Iterable[System]) -> Iterator[list[Shown]]:
     """Yield the first screens with these systems; the campaign need not be stored."""
     systems = sorted(systems, key=lambda system: system.name)
-    outputs = Output.objects.filter(system__in=systems).select_related("segment")
+    outputs = Output.objects.filter(system__in=systems, segment__in=campaign.segments)
+    outputs = outputs.select_related("segment")
     layout = campaign.judging.layout
     if layout == Layout.GRID:
         shown = systems[: campaign.systems_per_screen]
@@ -44,7 +45,7 @@ def first_screens(campaign: Campaign, systems: Iterable[System]) -> Iterator[lis
         first = _document(outputs.order_by("system", "segment__position"))
         yield from (each[: None if campaign.judging.rates_documents else -1] for each in first)
         return
-    for segment in campaign.test_set.segments.order_by("position")[:MOST]:
+    for segment in campaign.segments.order_by("position")[:MOST]:
         own = list(outputs.filter(segment=segment).order_by("system__name"))
         many = campaign.systems_per_screen if layout == Layout.TOGETHER else 1
         if own:

@@ -14,7 +14,7 @@ from itertools import count
 from django.core.exceptions import ValidationError
 
 from annotation.controls.bad_references import split_units
-from annotation.models import Campaign, Item, Output
+from annotation.models import Campaign, Item
 from core.languages import is_character_based
 from metaeval.messages import plural
 
@@ -77,7 +77,7 @@ def _checks(campaign: Campaign) -> Iterator[list[Item]]:
     """Yield screens like those of targets: a segment or a document by several systems."""
     rng = campaign.hidden_rng("rotated")
     unit = "segment__document" if campaign.judging.layout.has_documents else "segment"
-    outputs = Output.objects.filter(system__in=campaign.systems.all())
+    outputs = campaign.outputs
     units = sorted(set(outputs.order_by().values_list(unit, flat=True)))
     rng.shuffle(units)
     for each in units:

@@ -7,8 +7,9 @@ from itertools import groupby, islice
 from operator import itemgetter
 
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 
-from annotation.models import Campaign, Item, TestSet
+from annotation.models import Campaign, Item, Segment, TestSet
 from core.languages import is_character_based
 from metaeval.messages import Message, plural
 
@@ -91,7 +92,7 @@ def count_cuttable(test_set: TestSet, ratio: Decimal, *, most: int) -> int:
 
     Without references, the targets are the outputs of one system.
     """
-    texts: Iterable[str] = (text for _, text in _first_references(test_set))
+    texts: Iterable[str] = (text for _, text in _first_references(test_set.segments.all()))
     if not test_set.segments.filter(references__isnull=False).exists():
         system = test_set.systems.order_by("name").first()
         texts = system.outputs.values_list("text", flat=True).iterator(BATCH) if system else ()
@@ -100,18 +101,17 @@ def count_cuttable(test_set: TestSet, ratio: Decimal, *, most: int) -> int:
 
 
 def _complete_targets(campaign: Campaign) -> Iterable[tuple[int, str]]:
-    if first := dict(_first_references(campaign.test_set)):
+    if first := dict(_first_references(campaign.segments)):
         return first.items()
     systems = list(campaign.systems.order_by("name"))
     system = campaign.hidden_rng("trap-system").choice(systems)
-    return system.outputs.order_by("segment__position").values_list("segment_id", "text")
+    outputs = campaign.outputs.filter(system=system).order_by("segment__position")
+    return outputs.values_list("segment_id", "text")
 
 
-def _first_references(test_set: TestSet) -> Iterator[tuple[int, str]]:
+def _first_references(segments: QuerySet[Segment]) -> Iterator[tuple[int, str]]:
     """Yield the first reference by name of every segment that has one, in order."""
-    rows = test_set.segments.filter(references__isnull=False).order_by(
-        "position", "references__name"
-    )
+    rows = segments.filter(references__isnull=False).order_by("position", "references__name")
     pairs = rows.values_list("pk", "references__text").iterator(BATCH)
     for _, of_segment in groupby(pairs, key=itemgetter(0)):
         yield next(of_segment)

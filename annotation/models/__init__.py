@@ -2,7 +2,7 @@
 
 from annotation.models.adjudication import Adjudication, Disagreement
 from annotation.models.assignment import Assignment, ContextOpening
-from annotation.models.campaign import Campaign, Item, OriginalFile, SkippedRows
+from annotation.models.campaign import Campaign, Item, OriginalFile, SampledSegment, SkippedRows
 from annotation.models.corpus import Output, Reference, Segment, System, TestSet, TestSetShare
 from annotation.models.imports import FileImport
 from annotation.models.judgment import ErrorSpan, Judgment, Playback, PublishedScore
@@ -51,6 +51,7 @@ __all__ = [
     "PublishedScore",
     "Reference",
     "RepeatableAnswer",
+    "SampledSegment",
     "Segment",
     "SkippedRows",
     "Stop",

@@ -104,9 +104,11 @@ class Campaign(Terms):
     (:mod:`annotation.protocols.composed`), or None. In a prefilled campaign, annotators are shown
     errors that others marked. With `shows_context`, they can open the document around a segment.
     `lower_is_better` marks published scores whose sign analyses turn; they are stored as published.
-    `direction` explains why, and is empty if the usual direction was never in question.
+    `direction` explains why, and is empty if the usual direction was never in question. `sample` is
+    the rule of the part of the test set that is judged (:mod:`annotation.campaigns.sampling`), None
+    for all of it.
 
-    The `seed` is public and draws resamples and hybrids. Whatever annotators must not foresee is
+    The `seed` is public and draws the sample, resamples and hybrids. Whatever annotators must not foresee is
     drawn from the `secret` (:meth:`hidden_rng`), which no page, log or export shows unless an admin
     of the campaign asks for it in the campaign file.
     """
@@ -141,6 +143,7 @@ class Campaign(Terms):
     study = models.SlugField(max_length=80, blank=True, default="")
     test_set = models.ForeignKey(TestSet, models.PROTECT, related_name="campaigns")
     systems = models.ManyToManyField(System, related_name="campaigns")
+    sample = models.JSONField(null=True, blank=True)
     length_ratio = models.DecimalField(max_digits=4, decimal_places=2, default=Decimal(1))
     shown_text = models.CharField(
         max_length=10, choices=ShownText.choices, default=ShownText.REFERENCE
@@ -224,6 +227,19 @@ class Campaign(Terms):
         return random.Random(hmac.digest(self.secret.encode(), message.encode(), "sha512"))
 
     @property
+    def segments(self) -> models.QuerySet[Segment]:
+        """The segments that are judged: those of the sample, or all of the test set."""
+        rows = self.test_set.segments.all()
+        is_whole = self.sample is None or self.pk is None
+        return rows if is_whole else rows.filter(samples__campaign=self)
+
+    @property
+    def outputs(self) -> models.QuerySet[Output]:
+        """The outputs that are judged: those of the systems for the segments."""
+        rows = Output.objects.filter(system__in=self.systems.all())
+        return rows if self.sample is None else rows.filter(segment__samples__campaign=self)
+
+    @property
     def judging(self) -> protocols.Protocol:
         """The protocol itself, with what the campaign has in the place of the protocol's own."""
         protocol = composed.compose(protocols.get(self.protocol), self.answers)
@@ -257,6 +273,23 @@ class Campaign(Terms):
         if self.origin != self.Origin.IMPORTED:
             return self.origin == self.Origin.SIMULATED
         return self.annotators.filter(is_simulated=True).exists()
+
+
+class SampledSegment(models.Model):
+    """A segment of a campaign's sample; `inclusion` is the probability with which it was drawn."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="sampled_segments")
+    segment = models.ForeignKey(Segment, models.CASCADE, related_name="samples")
+    inclusion = models.FloatField()
+
+    class Meta:
+        ordering = ["campaign", "segment"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "segment"], name="sampled_segment_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.campaign_id}:{self.segment_id}"
 
 
 class Item(models.Model):

@@ -107,6 +107,7 @@ def campaign_cost(test_set: TestSet) -> dict[str, Any]:
     }
     outputs = effort.outputs_of(test_set)
     data = {"protocols": known, "outputs": outputs, "quantiles": effort.QUANTILES}
+    data["documents"] = test_set.segments.order_by().values("document").distinct().count()
     return {"data": data}
 
 

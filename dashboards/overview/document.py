@@ -10,7 +10,7 @@ import numpy as np
 
 from annotation.filters import IN, Filters
 from annotation.filters.chosen import read_judgments
-from annotation.models import Campaign, Item, Output
+from annotation.models import Campaign, Item
 from annotation.models.assignment import wanted
 from annotation.protocols.asked import Scale
 from annotation.quality import (
@@ -149,7 +149,7 @@ def compute(campaign: Campaign, filters: Filters) -> Overview:
 
 def _progress(campaign: Campaign, human: HumanScores) -> Progress:
     done, total, is_complete = wanted(campaign)
-    outputs = Output.objects.filter(system__campaigns=campaign).count()
+    outputs = campaign.outputs.count()
     return Progress(done, total, is_complete, outputs, human.n, human.source)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from annotation.campaigns.sampling import covers
 from annotation.filters import OUT, RAW, SEGMENTS, USUAL, Filters, Z
 from annotation.filters.chosen import read_judgments, segments_of
 from annotation.filters.systems import compared_systems, human_systems, systems_of, unique_names
@@ -198,6 +199,9 @@ def _human_scores(campaign: Campaign, filters: Filters) -> HumanScores:
     published = campaign.published_scores.exists()
     read = _published if published else _judged
     found = _with_labels(campaign, filters, read(campaign, systems, segments, filters))
+    if campaign.sample is not None:
+        covered = covers(campaign.sampled_segments.count(), len(segments))
+        found = replace(found, notes=(covered, *found.notes))
     found = _with_outliers(filters, found)
     found.values.flags.writeable = False
     return replace(found, documents=documents_of(names, filters))

@@ -24,12 +24,14 @@ class Panel:
     """Scores over systems × segments, in one order.
 
     `outputs` holds primary keys, `metrics.grid.NOTHING` where a system has no output for a segment.
+    `n_sampled` counts the outputs of the campaign's sample, None where all outputs are judged.
     """
 
     human: HumanScores
     measures: Mapping[str, MeasureScores]
     outputs: Integers
     seed: int
+    n_sampled: int | None = None
 
     @cached_property
     def scored(self) -> questions.Scored:
@@ -54,7 +56,9 @@ class Panel:
 
     @property
     def n_outputs(self) -> int:
-        """The number of outputs to score; 0 without a measure."""
+        """The number of outputs to score, of those that are judged; 0 without a measure."""
+        if self.measures and self.n_sampled is not None:
+            return self.n_sampled
         return next((each.n_outputs for each in self.measures.values()), 0)
 
     def only(self, keys: Iterable[str]) -> "Panel":
@@ -78,4 +82,6 @@ def _panel(campaign: Campaign, filters: Filters, all_of: frozenset[str] | None) 
     """Return one panel for all parts of a computation, which share its cached values."""
     human = human_scores(campaign, filters)
     outputs = read_grid(human.systems, human.segments).outputs
-    return Panel(human, read_measures(campaign, human, all_of), outputs, campaign.seed)
+    judged = campaign.outputs.filter(system__in=human.systems)
+    n_sampled = None if campaign.sample is None else judged.count()
+    return Panel(human, read_measures(campaign, human, all_of), outputs, campaign.seed, n_sampled)

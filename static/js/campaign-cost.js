@@ -27,6 +27,18 @@ function leastDifference({ output, residual }, segments, raters) {
   return (t * sd) / Math.sqrt(segments);
 }
 
+// About how many of a system's outputs the part of the test set has; which, the server draws.
+function covered(n) {
+  const value = (name) => form.elements[`sample-${name}`]?.value.trim() ?? "";
+  const listed = (name) => value(name).split("\n").filter((line) => line.trim()).length;
+  const isWhole = value("unit") === "document";
+  const units = isWhole ? known.documents : n;
+  const chosen = listed(isWhole ? "documents" : "segments") || units;
+  const size = value("size"), number = Number.parseFloat(size) || chosen;
+  const drawn = size.endsWith("%") ? (chosen * number) / 100 : number;
+  return Math.round((n * Math.min(drawn, chosen, units)) / units);
+}
+
 function put(name, text) {
   for (const part of place.querySelectorAll(`[data-put="${name}"]`)) part.textContent = text;
 }
@@ -40,7 +52,7 @@ function follow() {
   const counts = known.outputs[form.elements.length_ratio.value] ?? {};
   const systems = data.getAll("systems").filter((name) => name in counts);
   const raters = number("annotators_per_item");
-  const outputs = systems.reduce((sum, name) => sum + counts[name], 0);
+  const outputs = systems.reduce((sum, name) => sum + covered(counts[name]), 0);
   const controls = CONTROLS.reduce((sum, name) => sum + number(`${name}_per_annotator`), 0);
   const judgments = raters * (outputs + controls);
   const { pace, spread } = known.protocols[data.get("protocol")] ?? {};
@@ -54,7 +66,7 @@ function follow() {
     put("seconds", range(pace.low, pace.high));
     put("source", pace.source);
   }
-  const shared = systems.length ? Math.min(...systems.map((name) => counts[name])) : 0;
+  const shared = systems.length ? Math.min(...systems.map((name) => covered(counts[name]))) : 0;
   const least = spread && leastDifference(spread, shared, raters);
   when("difference", systems.length > 1 && Boolean(least));
   when("no-difference", systems.length > 1 && Boolean(spread) && !least);

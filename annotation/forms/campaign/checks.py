@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.db.models import QuerySet
+
 from annotation import protocols
 from annotation.campaigns.layouts import NEEDS_SYSTEMS, needs_documents
 from annotation.campaigns.readiness import drawn_faults, unreferenced
-from annotation.models import Campaign, TestSet
+from annotation.campaigns.sampling import DOCUMENT
+from annotation.models import Campaign, Segment, TestSet
 from annotation.protocols import composed
 from annotation.protocols.base import SOURCE
 from metaeval.messages import Message, message, plural
@@ -17,22 +20,40 @@ REFERENCES_SHOWN = message(
     "References cannot be rated if the reference is the gray text. Show the source, or set this "
     "to 0.",
 )
+WHOLE_DOCUMENTS = message(
+    "design.whole-documents", "This protocol shows documents. Choose whole documents."
+)
 NO_REFERENCES = message("design.no-references", "The test set has no references. Set this to 0.")
 
 
-def check_design(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
-    """Yield (field, message) for everything that is not possible. Fields may be missing."""
+def check_design(
+    test_set: TestSet, data: Mapping[str, Any], drawn: Mapping[int, float] | None = None
+) -> Iterator[Fault]:
+    """Yield (field, message) for everything that is not possible. Fields may be missing.
+
+    `drawn` are the segments that are judged, None for all of the test set.
+    """
     protocol = judging(data)
     if protocol:
-        if protocol.layout.has_documents and (n := test_set.segments.filter(document="").count()):
-            yield "protocol", needs_documents(n)
+        if protocol.layout.has_documents:
+            if n := _count(test_set.segments.filter(document=""), drawn):
+                yield "protocol", needs_documents(n)
+            if (data.get("sample") or {"unit": DOCUMENT}).get("unit") != DOCUMENT:
+                yield "sample", WHOLE_DOCUMENTS
         n_systems = len(data.get("systems") or [])
         if protocol.layout.has_systems and n_systems == 1:
             yield "systems", NEEDS_SYSTEMS
         yield from drawn_faults(data, protocol.layout, n_systems=n_systems)
-    yield from _shown_text(test_set, data)
+    yield from _shown_text(test_set, data, drawn)
     yield from _controls(test_set, data)
     yield from _test(data)
+
+
+def _count(segments: QuerySet[Segment], drawn: Mapping[int, float] | None) -> int:
+    """Count the segments that are judged."""
+    if drawn is None:
+        return segments.count()
+    return len(drawn.keys() & set(segments.values_list("pk", flat=True)))
 
 
 def _test(data: Mapping[str, Any]) -> Iterator[Fault]:
@@ -57,7 +78,9 @@ def judging(data: Mapping[str, Any]) -> protocols.Protocol | None:
     return composed.compose(protocols.get(name), own if isinstance(own, dict) else None)
 
 
-def _shown_text(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
+def _shown_text(
+    test_set: TestSet, data: Mapping[str, Any], drawn: Mapping[int, float] | None
+) -> Iterator[Fault]:
     if data.get("shown_text") != Campaign.ShownText.REFERENCE:
         return
     protocol = judging(data)
@@ -69,7 +92,7 @@ def _shown_text(test_set: TestSet, data: Mapping[str, Any]) -> Iterator[Fault]:
                 "This protocol marks omissions in the source. Show the source.",
             ),
         )
-    if n := test_set.segments.filter(references__isnull=True).count():
+    if n := _count(test_set.segments.filter(references__isnull=True), drawn):
         yield "shown_text", unreferenced(n)
 
 

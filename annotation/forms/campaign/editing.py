@@ -6,6 +6,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.campaigns import require_status
+from annotation.campaigns.sampling import store_sample
 from annotation.campaigns.shares import has_imported_items
 from annotation.forms.campaign.form import CampaignForm, check_traps
 from annotation.models import Campaign
@@ -45,5 +46,6 @@ class DraftForm(CampaignForm):
         mark_missing(campaign)
         campaign.save()
         campaign.systems.set(self.chosen)
+        store_sample(campaign)
         check_traps(campaign)
         return campaign

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 LABELS: dict[str, Any] = {
     "name": _("Name"),
     "study": _("Study"),
+    "sample": _("Part of the test set"),
     "systems_per_screen": _("Systems per screen"),
     "question": _("Question"),
     "instructions": _("Instructions"),
@@ -56,6 +57,10 @@ LABELS: dict[str, Any] = {
 }
 HELP: dict[str, Any] = {
     "study": _("Optional. Campaigns with the same study name are averaged in the study’s tables."),
+    "sample": _(
+        "Leave blank to judge all of it. Write a number, or a share such as 10%; what is judged is "
+        "drawn at random with the seed of the campaign, when the draft is saved."
+    ),
     "shown_text": _("The text above the output that it is compared with."),
     "answers": _(
         "Leave blank to use the protocol’s defaults. Each scale is a human score of its own that "
@@ -196,7 +201,7 @@ class Group:
 
 GROUPS = (
     Group("name", _("Name"), ("name", "study")),
-    Group("texts", _("Texts"), ("length_ratio", "systems")),
+    Group("texts", _("Texts"), ("length_ratio", "systems", "sample")),
     Group("protocol", _("Protocol"), ("protocol", "systems_per_screen")),
     Group("answers", _("Custom screen, scales and errors"), ("answers",)),
     Group("compared", _("Compared with"), ("shown_text", "question")),

@@ -16,13 +16,15 @@ from django.utils.translation import gettext_lazy as _
 from annotation import protocols
 from annotation.campaigns import possible_traps
 from annotation.campaigns.facts import ASSIGNMENT
+from annotation.campaigns.sampling import draw, store_sample
 from annotation.controls.traps import too_few_traps
 from annotation.forms.campaign.answers import AnswersField, Rows, rows_of
 from annotation.forms.campaign.checks import check_design, judging
 from annotation.forms.campaign.comprehension import QuestionsField
 from annotation.forms.campaign.fields import FIELDS, GROUPS, HELP, LABELS, LIMITS, WIDGETS, Group
+from annotation.forms.campaign.sample import SampleField, cells_of
 from annotation.forms.campaign.summary import Phrases, summary
-from annotation.models import Campaign, TestSet
+from annotation.models import Campaign, System, TestSet
 from annotation.presets import Preset, fill, fitting, mark_missing, propose, ratio_label
 from annotation.protocols import Layout, composed
 from annotation.quality.reach import ADVICE, UNSCORED, Reach, reach_of
@@ -81,6 +83,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         widgets = WIDGETS
 
     answers = AnswersField(required=False, label=LABELS["answers"], help_text=HELP["answers"])
+    sample = SampleField(required=False, label=LABELS["sample"], help_text=HELP["sample"])
     comprehension = QuestionsField(
         required=False, label=LABELS["comprehension"], help_text=HELP["comprehension"]
     )
@@ -99,6 +102,8 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
     ) -> None:
         super().__init__(*args, **{"label_suffix": ""} | kwargs)
         self.test_set = test_set
+        self.chosen: list[System] = []
+        self.drawn: dict[int, float] | None = None
         rows = list(test_set.systems.values_list("name", "length_ratio"))
         ratios = sorted({ratio for _, ratio in rows})
         names = sorted({name for name, _ in rows})
@@ -210,9 +215,31 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
             data["question"] = protocol.ask(data.get("length_ratio") or Decimal(1))
         self._check_answers(data)
         self._choose_systems(data)
-        for name, fault in check_design(self.test_set, data):
+        self._draw(data)
+        for name, fault in check_design(self.test_set, data, self.drawn):
             self.add_error(name, forms.ValidationError([fault]))
         return data
+
+    def _draw(self, data: dict[str, Any]) -> None:
+        rule, seed = data.get("sample"), data.get("seed")
+        if rule is None or seed is None or not self.chosen:
+            return
+        try:
+            self.drawn = draw(self.test_set, self.chosen, rule, seed)
+        except forms.ValidationError as error:
+            self.add_error("sample", error)
+
+    @property
+    def n_drawn(self) -> int | None:
+        """The number of drawn segments; None where the whole test set is judged."""
+        if self.is_bound or self.instance.sample is None:
+            return None if self.drawn is None else len(self.drawn)
+        return int(self.instance.sampled_segments.count())
+
+    @property
+    def sample_cells(self) -> dict[str, str]:
+        """What the cells of the sample show."""
+        return cells_of(self["sample"].value())
 
     @property
     def composed(self) -> Rows:
@@ -256,6 +283,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         mark_missing(campaign)
         campaign.save()
         campaign.systems.set(self.chosen)
+        store_sample(campaign)
         check_traps(campaign)
         fill(campaign, with_practice=self.cleaned_data["practice"])
         return campaign

@@ -9,6 +9,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation import protocols
+from annotation.campaigns.sampling import sampled
 from annotation.models import Campaign, Output
 from annotation.presets import ratio_label
 from annotation.quality.reach import Reach
@@ -53,10 +54,12 @@ def _name(form: Any, value: Value) -> Phrases:
 
 def _texts(form: Any, value: Value) -> Phrases:
     n_systems, n_segments = len(value("systems") or ()), form.test_set.segments.count()
+    segments = ngettext("%(n)s segment", "%(n)s segments", n_segments) % {"n": f"{n_segments:,}"}
+    n_drawn = form.n_drawn
     return [
         ngettext("%(n)s system", "%(n)s systems", n_systems) % {"n": n_systems},
         _length(value),
-        ngettext("%(n)s segment", "%(n)s segments", n_segments) % {"n": f"{n_segments:,}"},
+        segments if n_drawn is None else translated(sampled(n_drawn, n_segments)),
     ]
 
 
@@ -99,11 +102,7 @@ def _compared(form: Any, value: Value) -> Phrases:
 
 
 def _ratings(form: Any, value: Value) -> Phrases:
-    n = Output.objects.filter(
-        system__test_set=form.test_set,
-        system__name__in=value("systems") or (),
-        system__length_ratio=_ratio(value),
-    ).count()
+    n = _n_outputs(form, value)
     per_output = _number(value("annotators_per_item"))
     return [
         ngettext("%(n)s output", "%(n)s outputs", n) % {"n": f"{n:,}"},
@@ -112,6 +111,19 @@ def _ratings(form: Any, value: Value) -> Phrases:
         ngettext("%(n)s rating", "%(n)s ratings", per_output * n) % {"n": f"{per_output * n:,}"},
         MODES.get(value("assignment_mode"), NOTHING),
     ]
+
+
+def _n_outputs(form: Any, value: Value) -> int:
+    outputs = Output.objects.filter(
+        system__test_set=form.test_set,
+        system__name__in=value("systems") or (),
+        system__length_ratio=_ratio(value),
+    ).order_by()
+    if not form.is_bound and form.instance.sample is not None:
+        return outputs.filter(segment__samples__campaign=form.instance).count()
+    if form.drawn is None:
+        return outputs.count()
+    return sum(pk in form.drawn for pk in outputs.values_list("segment", flat=True))
 
 
 def _ratio(value: Value) -> Decimal:

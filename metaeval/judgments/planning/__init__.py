@@ -1,8 +1,8 @@
-"""How many judgments to collect, of which systems next, and what that does to their means."""
+"""How many judgments to collect, of which segments and systems, and what that does to means."""
 
 from metaeval.judgments.planning.allocation import Allocation, allocate
 from metaeval.judgments.planning.components import VarianceComponents, variance_components
-from metaeval.judgments.planning.drawing import draw, inclusion, standing_weights
+from metaeval.judgments.planning.drawing import draw, draw_evenly, inclusion, standing_weights
 from metaeval.judgments.planning.power import PowerTable, power_table
 from metaeval.judgments.planning.reweighted import ReweightedMeans, reweighted_means
 
@@ -13,6 +13,7 @@ __all__ = [
     "VarianceComponents",
     "allocate",
     "draw",
+    "draw_evenly",
     "inclusion",
     "power_table",
     "reweighted_means",

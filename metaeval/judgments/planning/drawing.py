@@ -1,6 +1,9 @@
-"""Draw the systems that an item shows: better ones more often, with known probabilities."""
+"""Draw with known probabilities: the systems that an item shows, and the units of a sample."""
 
 from __future__ import annotations
+
+import random
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -91,6 +94,29 @@ def draw(
         rates = np.ones(len(rates))
     arrivals = rng.exponential(size=len(rates)) / rates
     return rng.permutation(np.argsort(arrivals)[:size])
+
+
+def draw_evenly(strata: Sequence[Hashable], size: int, *, seed: int) -> list[int]:
+    """Draw `size` different units, evenly from their strata, and return their places in order.
+
+    Strata, and the units in each, are put in random order; every (N / size)-th unit from a random
+    start is drawn (systematic sampling). So each unit is drawn with probability size / N, and of a
+    stratum of n units n · size / N are drawn, rounded up or down. With one stratum all sets are
+    equally likely. The draw depends on :meth:`random.Random.random` alone, whose numbers are the
+    same in every version of Python.
+
+    Raises ValueError unless `size` is from 1 to the number of units.
+
+    >>> draw_evenly(["a", "a", "b", "b"], 2, seed=1)
+    [0, 2]
+    """
+    if not 1 <= size <= len(strata):
+        raise ValueError(f"size: expected a number from 1 to {len(strata)}, got {size}")
+    rng = random.Random(seed)
+    of_stratum = {stratum: rng.random() for stratum in dict.fromkeys(strata)}
+    order = sorted(range(len(strata)), key=lambda place: (of_stratum[strata[place]], rng.random()))
+    start = int(rng.random() * len(strata))
+    return sorted(order[(start + step * len(strata)) // size] for step in range(size))
 
 
 def _checked(weights: ArrayLike, size: int, exploration: float) -> tuple[FloatArray, int]:
