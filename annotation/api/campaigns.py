@@ -62,6 +62,12 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
         "null if it uses those of the protocol.",
     )
 
+    sample = serializers.DictField(
+        allow_null=True,
+        help_text="The rule of the part of the test set that is judged, as in a campaign file; "
+        "null for all of it.",
+    )
+
     class Meta:
         model = Campaign
         fields = (
@@ -71,6 +77,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             "test_set",
             "systems",
             "length_ratio",
+            "sample",
             "shown_text",
             "question",
             "protocol",
@@ -133,6 +140,11 @@ class CampaignPartsSerializer(serializers.Serializer[object]):
     protocol = serializers.CharField(required=False)
     systems = serializers.ListField(child=serializers.CharField(), required=False)
     length_ratio = serializers.CharField(required=False)
+    sample = serializers.DictField(
+        required=False,
+        allow_null=True,
+        help_text="The part of the test set that is judged, as in a campaign file.",
+    )
     annotators_per_item = serializers.IntegerField(required=False, min_value=1)
     assignment_mode = serializers.CharField(required=False)
     dry_run = serializers.BooleanField(default=False)

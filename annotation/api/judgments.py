@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, viewsets
 
@@ -13,7 +13,7 @@ from annotation.api.parameters import LEAVING_OUT, TakesParameters, Texts
 from annotation.filters import FilterError, Filters
 from annotation.filters.choice import quoted
 from annotation.filters.rows import filtered
-from annotation.models import ErrorSpan, Judgment
+from annotation.models import ErrorSpan, Judgment, SampledSegment
 from metaeval.messages import message
 
 
@@ -39,6 +39,11 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
         allow_null=True,
         help_text="The probability with which the system was drawn for the screen; null if "
         "nothing was drawn.",
+    )
+    segment_inclusion = serializers.FloatField(
+        allow_null=True,
+        help_text="The probability with which the segment was drawn; null if the campaign covers "
+        "its whole test set, or for control items of other segments.",
     )
     condition = serializers.CharField(
         source="assignment.condition",
@@ -66,6 +71,7 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
             "column",
             "n_columns",
             "inclusion",
+            "segment_inclusion",
             "condition",
             "score",
             "ratings",
@@ -122,6 +128,14 @@ class JudgmentViewSet(TakesParameters, mixins.ListModelMixin, viewsets.GenericVi
             "assignment__item__segment",
             "assignment__item__output__system",
             "assignment__item__system",
+        )
+        .annotate(
+            segment_inclusion=Subquery(
+                SampledSegment.objects.filter(
+                    campaign=OuterRef("assignment__annotator__campaign"),
+                    segment=OuterRef("assignment__item__segment"),
+                ).values("inclusion")
+            )
         )
         .prefetch_related("spans")
         .order_by("pk")

@@ -10,12 +10,14 @@ from annotation import uploads
 from annotation.campaign_files.parsing import CampaignFile
 from annotation.campaign_files.suggesting import suggest
 from annotation.campaign_files.writing import OWN
+from annotation.campaigns.sampling import draw, read_rule
 from annotation.forms.campaign.form import CampaignForm
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.store import note_suggestions, outputs_of, store_items
 from annotation.interface import is_known
 from annotation.models import Campaign, Instructions, TestSet
 from annotation.presets import fitting, propose
+from annotation.quality.reach import proposed_traps
 from annotation.uploads import Report
 from annotation.uploads.problems import Place
 from core.messages import messages_of
@@ -80,7 +82,20 @@ def form_data(settings: Mapping[str, Any], test_set: TestSet) -> dict[str, Any]:
         given["length_ratio"] = f"{float(ratio):.2f}"
         named = test_set.systems.filter(length_ratio=given["length_ratio"])
         proposed["systems"] = list(named.values_list("name", flat=True))
-    return {"practice": True, "seed": 1, **proposed, **given}
+    data = {"practice": True, "seed": 1, **proposed, **given}
+    if "sample" in given and "traps_per_annotator" not in given:
+        data["traps_per_annotator"] = min(data["traps_per_annotator"], _most_traps(test_set, data))
+    return data
+
+
+def _most_traps(test_set: TestSet, data: Mapping[str, Any]) -> int:
+    """Return how many traps are proposed for a sample; the form refuses what cannot be drawn."""
+    try:
+        rows = test_set.systems.filter(name__in=data["systems"], length_ratio=data["length_ratio"])
+        n_drawn = len(draw(test_set, rows, read_rule(data["sample"]) or {}, int(data["seed"])))
+    except (ValidationError, TypeError, ValueError):
+        return 0
+    return proposed_traps(n_drawn, n_drawn * len(rows))
 
 
 def _report(

@@ -8,6 +8,7 @@ the campaign's seed; with `strata`, `document` or `length`, evenly from all docu
 quarters by length. Without `size`, all chosen units are judged.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,11 +22,82 @@ from metaeval.judgments.planning import draw_evenly
 from metaeval.messages import Message, message, plural, truncated
 
 SEGMENT, DOCUMENT, LENGTH = "segment", "document", "length"
+CHOICES = {"unit": (SEGMENT, DOCUMENT), "strata": (DOCUMENT, LENGTH)}
+LISTS, NUMBERS = ("segments", "documents"), ("min_length", "max_length")
+KEYS = (*CHOICES, *LISTS, *NUMBERS, "size")
+SHARE = re.compile(r"(\d{1,3}(?:\.\d+)?) ?%")
+# Whole documents without a further choice are the whole test set.
+WHOLE = {"unit": DOCUMENT}
 BANDS = 4
 BATCH = 2_000
 EMPTY = message(
     "sample.empty", "No segment of the test set with an output of these systems is chosen."
 )
+
+NOT_A_RULE = message("sample.not-a-rule", "Expected an object with any of these keys: {known}.",
+                     known=list(KEYS))  # fmt: skip
+WRONG_SIZE = message(
+    "sample.size", "The number to draw must be a whole number from 1, or a share such as 10%."
+)
+WRONG_LENGTH = message("sample.length", "Lengths must be whole numbers.")
+WRONG_ORDER = message("sample.order", "The maximum length is below the minimum length.")
+NO_SIZE = message("sample.strata-without-size", "Enter how many should be drawn.")
+OF_DOCUMENTS = message(
+    "sample.strata-of-documents", "Whole documents can be drawn evenly only from bands of length."
+)
+KEYS_OF_DOCUMENTS = message(
+    "sample.segments-of-documents", "List documents instead of segments, or choose segments."
+)
+WRONG_LIST = message("sample.list", "Expected a list of names.")
+
+
+def read_rule(value: Any) -> dict[str, Any] | None:
+    """Return a rule without what has no effect; None for the whole test set.
+
+    Numbers may be text, and lists lines of text. Raises ValidationError for what cannot be read or
+    contradicts itself.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, dict) or set(value) - set(KEYS):
+        raise ValidationError([NOT_A_RULE])
+    read = {name: _read(name, given) for name, given in value.items()}
+    rule = {name: read[name] for name in KEYS if read.get(name) not in ("", None, [], SEGMENT)}
+    if faults := _contradictions(rule):
+        raise ValidationError(faults)
+    return rule if rule not in ({}, WHOLE) else None
+
+
+def _read(name: str, given: Any) -> Any:
+    if name in CHOICES:
+        known = ("", *CHOICES[name])
+        if given not in known:
+            choice = message("sample.choice", "“{value}” is not one of {choices}.",
+                             value=str(given)[:40], choices=list(CHOICES[name]))  # fmt: skip
+            raise ValidationError([choice])
+        return given
+    if name in LISTS:
+        rows = list(map(str.strip, given.splitlines())) if isinstance(given, str) else given
+        if not isinstance(rows, list) or not all(isinstance(row, str) for row in rows):
+            raise ValidationError([WRONG_LIST])
+        return list(dict.fromkeys(filter(None, rows)))
+    text = "" if given is None else str(given).strip()
+    if name == "size" and (share := SHARE.fullmatch(text)) and 0 < float(share[1]) <= 100:
+        return f"{share[1]}%"
+    if text and not (re.fullmatch(r"[0-9]{1,9}", text) and int(text) >= (name == "size")):
+        raise ValidationError([WRONG_SIZE if name == "size" else WRONG_LENGTH])
+    return int(text) if text else None
+
+
+def _contradictions(rule: Mapping[str, Any]) -> list[Message]:
+    is_whole = rule.get("unit") == DOCUMENT
+    faults = {
+        WRONG_ORDER: rule.get("min_length", 0) > rule.get("max_length", float("inf")),
+        NO_SIZE: "strata" in rule and "size" not in rule,
+        OF_DOCUMENTS: is_whole and rule.get("strata") == DOCUMENT,
+        KEYS_OF_DOCUMENTS: is_whole and "segments" in rule,
+    }
+    return [fault for fault, is_so in faults.items() if is_so]
 
 
 @dataclass

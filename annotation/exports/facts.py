@@ -46,6 +46,7 @@ FACTS: dict[str, Message] = {
     "documents": message("fact.documents", "ratings of whole documents"),
     "unrated": message("fact.unrated", "items that nobody has rated"),
     "draws": message("fact.draws", "probabilities of drawn systems"),
+    "sample": message("fact.sample", "which part of the test set is judged"),
     "conditions": message("fact.conditions", "conditions of suggestions"),
     "suggestions": message("fact.suggestions", "suggestions and what became of them"),
     "published": message("fact.published", "published scores"),
@@ -101,6 +102,7 @@ def _of_campaign(campaign: Campaign) -> set[str]:
         "openings": openings.exists(),
         "plays": plays.exists(),
         "suggestions": campaign.items.filter(suggestions__isnull=False).exists(),
+        "sample": campaign.sample is not None,
         "published": campaign.published_scores.exists(),
         "unrated": campaign.items.exclude(assignments__judgments__isnull=False).exists(),
     }

@@ -55,6 +55,17 @@ class Format:
             yield piece.encode() if isinstance(piece, str) else piece
 
 
+SAMPLE_HEADER = ("segment", "document", "inclusion")
+
+
+def sample_rows(campaign: Campaign) -> Iterator[tuple[str, str, float]]:
+    """Yield the segments that a campaign covers, in order, with their inclusion probabilities."""
+    drawn = dict(campaign.sampled_segments.values_list("segment", "inclusion"))
+    rows = campaign.segments.order_by("position").values_list("pk", "key", "document")
+    for pk, key, document in rows:
+        yield key, document, drawn.get(pk, 1.0)
+
+
 def _with_readme(
     bundle: Callable[[Campaign, Filters], Iterator[tuple[str, Iterable[str]]]],
     campaign: Campaign,
@@ -133,6 +144,14 @@ FORMATS = {
         CSV,
         frozenset(("suggestions", "conditions", "revisions")),
         lambda campaign, filters: csv_lines(SUGGESTION_HEADER, suggestion_rows(campaign, filters)),
+    ),
+    "sample": Format(
+        _("Judged segments, CSV"),
+        _("One row per segment that the campaign covers, with its probability of being drawn."),
+        "sample.csv",
+        CSV,
+        frozenset({"sample"}),
+        lambda campaign, _filters: csv_lines(SAMPLE_HEADER, sample_rows(campaign)),
     ),
     "appraise": Format(
         _("Appraise scores"),

@@ -17,7 +17,9 @@ Some campaigns have more columns: `own_text` (items whose text is no output), `n
 `feedback` and `rules` (gold and practice), `excluded_at` and `exclusion_reason`, `openings` and
 `playing` (when documents were opened and recordings played, as JSON). Own scales, choices and
 post-editing have `scale_NAME`, `choice_NAME`, `post_edit`, `hter`; scores are in the unit of their
-scale. Where errors are suggested, `condition` is the last column.
+scale. Where errors are suggested, there is `condition`. `inclusion` is the probability with which a
+system was drawn for its screen, and `segment_inclusion` that with which a segment was drawn, where
+a part of the test set is judged; it is empty for control items of other segments.
 
 The tables of spans have one row per span, which `judgment` joins to the judgments; `origin` and
 `fate` say what came of suggestions.
@@ -49,6 +51,7 @@ from annotation.imports.judgments.exported.columns import (
     OPENINGS,
     PERSON,
     PLAYING,
+    SAMPLED,
     SCALE,
     SOME,
     TEXT,
@@ -91,6 +94,7 @@ PARTS = {
     "stands": f"{ITEM}__column",
     "by": f"{ITEM}__output__system__name",
     "whole": f"{ITEM}__system__name",
+    "of": f"{ITEM}__segment_id",
 }
 # The same of columns that only some campaigns have.
 MORE = {
@@ -121,6 +125,7 @@ def header_of(campaign: Campaign) -> tuple[str, ...]:
         EDITS: bool(protocol.text),
         (CONDITION,): campaign.is_prefilled,
         (INCLUSION,): campaign.assignment_mode == Campaign.Mode.DYNAMIC,
+        (SAMPLED,): campaign.sample is not None,
     }
     more = (name for names, is_there in some.items() if is_there for name in names)
     return (*JUDGMENT_HEADER, *more)
@@ -145,6 +150,7 @@ def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterato
     header, pools = header_of(campaign), moments(campaign, filters)
     reasons = _reasons(campaign) if EXCLUSION[0] in header else {}
     openings, playing = _openings(campaign), dict(_plays_of(campaign))
+    sampled = dict(campaign.sampled_segments.values_list("segment", "inclusion"))
     more = header[len(JUDGMENT_HEADER) :]
     paths = {name: path or name for name, path in (STORED | PARTS).items()}
     paths |= MORE if more else {}
@@ -155,6 +161,7 @@ def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterato
         values |= {
             OPENINGS: openings.get(values["assignment"], []),
             PLAYING: playing.get(values["judgment"], []),
+            SAMPLED: sampled.get(values["of"]),
             "exclusion_reason": reasons.get(values["person"], ""),
         }
         row = _row(campaign, values, spans, pools) | {"settings": settings}

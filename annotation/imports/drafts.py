@@ -26,7 +26,8 @@ class ItemDraft:
     translations whose text was not published. A whole document has its `system`, or none where
     it is a degraded copy, and its first segment. Items with the same `screen` number are shown
     together, in the order of `place`; `rules` are those of :mod:`annotation.judging.rules`.
-    `stored_suggestions` are suggestions as an item stores them, planted ones included.
+    `stored_suggestions` are suggestions as an item stores them, planted ones included. `inclusion`
+    is the probability with which the segment was drawn for the campaign's sample.
     """
 
     segment: str
@@ -46,6 +47,7 @@ class ItemDraft:
     suggestions: tuple[Span, ...] = ()
     rules: Mapping[str, Any] | None = None
     stored_suggestions: Mapping[str, Any] | None = None
+    inclusion: float | None = None
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,7 @@ class CampaignDraft:
     z_pool: Campaign.ZPool = Campaign.ZPool.TARGETS
     length_ratio: Decimal = Decimal(1)
     seed: int = 1
+    sample: Mapping[str, Any] | None = None
     is_prefilled: bool = False
     annotators: Mapping[str, AnnotatorDraft] = field(default_factory=dict)
     items: Sequence[ItemDraft] = ()

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotation.campaigns.sampling import keep_sample
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.sameness import find_same
 from annotation.imports.stated_facts import store_judgments
@@ -99,6 +100,8 @@ def _result(campaign: Campaign, draft: CampaignDraft, *, is_new: bool) -> Campai
 
 def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
     finished = draft.is_finished
+    # Without probabilities nothing says which segments were drawn.
+    is_sampled = any(item.inclusion is not None for item in draft.items)
     campaign = Campaign.objects.create(
         slug=draft.slug,
         name=draft.name,
@@ -121,6 +124,7 @@ def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
         lower_is_better=draft.lower_is_better,
         direction=draft.direction or "",  # type: ignore[misc]  # MessageField
         seed=draft.seed,
+        sample=dict(draft.sample) if draft.sample and is_sampled else None,
         is_prefilled=draft.is_prefilled,
         special_tokens=None if draft.special_tokens is None else list(draft.special_tokens),
         answers=None if draft.answers is None else dict(draft.answers),
@@ -229,6 +233,8 @@ def store_items(
         )
     items = Item.objects.bulk_create(items, batch_size=BATCH)
     _link_partners(draft, items)
+    drawn = {segments[i.segment]: i.inclusion for i in draft.items if i.inclusion is not None}
+    keep_sample(campaign, drawn)
     return items
 
 

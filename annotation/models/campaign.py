@@ -108,9 +108,9 @@ class Campaign(Terms):
     the rule of the part of the test set that is judged (:mod:`annotation.campaigns.sampling`), None
     for all of it.
 
-    The `seed` is public and draws the sample, resamples and hybrids. Whatever annotators must not foresee is
-    drawn from the `secret` (:meth:`hidden_rng`), which no page, log or export shows unless an admin
-    of the campaign asks for it in the campaign file.
+    The `seed` is public and draws the sample, resamples and hybrids. Whatever annotators must not
+    foresee is drawn from the `secret` (:meth:`hidden_rng`), which no page, log or export shows
+    unless an admin of the campaign asks for it in the campaign file.
     """
 
     class Status(models.TextChoices):

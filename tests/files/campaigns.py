@@ -303,6 +303,14 @@ def _drawn(campaign: Campaign, rng: random.Random) -> None:
         each.save()
 
 
+def _sampled(campaign: Campaign, rng: random.Random) -> None:
+    """The judged segments are a sample; each was drawn with a probability of its own."""
+    Campaign.objects.filter(pk=campaign.pk).update(sample={"size": "50%", "strata": "length"})
+    judged = campaign.items.filter(kind=Item.Kind.TARGET).values_list("segment", flat=True)
+    for number, pk in enumerate(sorted(set(judged))):
+        campaign.sampled_segments.create(segment_id=pk, inclusion=1 / (3 + number))
+
+
 def _opened(campaign: Campaign, rng: random.Random) -> None:
     for number, each in enumerate(Assignment.objects.filter(annotator__campaign=campaign)):
         for opening in range(number % 3):
@@ -366,6 +374,7 @@ MARKS: dict[str, Mark] = {
     "untimed": _untimed,
     "noted": _noted,
     "drawn": _drawn,
+    "sampled": _sampled,
     "opened": _opened,
     "played": _played,
     "unrated": _unrated,

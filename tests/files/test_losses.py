@@ -33,6 +33,7 @@ pytestmark = pytest.mark.django_db
         ("esa", "noted", "notes"),
         ("esa", "noted", "batches"),
         ("esa", "drawn", "draws"),
+        ("esa", "sampled", "sample"),
         ("esa", "conditions", "conditions"),
         ("esa", "conditions", "suggestions"),
         ("esa", "controls", "gold"),

@@ -120,6 +120,7 @@ def item(row: Row, report: Report) -> dict[str, Any]:
         "column": max(0, (count(row, "column", report) or 1) - 1),
         "n_columns": count(row, "n_columns", report) or 1,
         "note": row.clean("note", report),
+        "inclusion": row.number("segment_inclusion", report),
         "feedback": row.clean("feedback", report),
         "rules": parsed(row, "rules", dict, report) or None,
         "stored_suggestions": row.cells.get(ITEM_SUGGESTIONS),

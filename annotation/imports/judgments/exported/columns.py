@@ -77,6 +77,8 @@ EXCLUSION = ("excluded_at", "exclusion_reason")
 OPENINGS, PLAYING = "openings", "playing"
 # Which suggestions were shown, and with which probability a system was drawn for its screen.
 CONDITION, INCLUSION = "condition", "inclusion"
+# The probability with which a segment was drawn, where a part of the test set is judged.
+SAMPLED = "segment_inclusion"
 SOME: dict[str, Type] = {
     TEXT: Type.TEXT,
     NOTE: Type.TEXT,
@@ -92,6 +94,7 @@ SOME: dict[str, Type] = {
     "hter": Type.REAL,
     CONDITION: Type.TEXT,
     INCLUSION: Type.REAL,
+    SAMPLED: Type.REAL,
 }
 # In the table of suggestions: all those of an item.
 ITEM_SUGGESTIONS = "item_suggestions"

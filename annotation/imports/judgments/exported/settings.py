@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from annotation import protocols
+from annotation.campaigns.sampling import read_rule
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.exported.cells import NOT_JSON, parsed
 from annotation.imports.judgments.exported.columns import CHOICE, SCALE
@@ -26,6 +27,7 @@ SETTINGS: Mapping[str, tuple[type, ...]] = {
     "shown_text": (str,),
     "z_pool": (str,),
     "seed": (int,),
+    "sample": (dict, type(None)),
     "assignment_mode": (str,),
     "systems_per_screen": (int,),
     "annotators_per_item": (int,),
@@ -63,10 +65,12 @@ def _are_valid(values: Mapping[str, Any]) -> bool:
     tokens = values.get("special_tokens") or []
     if not all(isinstance(each, str) for each in tokens):
         return False
-    plain = {n: v for n, v in values.items() if v and n not in ("special_tokens", "answers")}
+    own = ("special_tokens", "answers", "sample")
+    plain = {n: v for n, v in values.items() if v and n not in own}
     others = [each.name for each in Campaign._meta.fields if each.name not in plain]
     try:
         Campaign(**plain).clean_fields(exclude=others)
+        read_rule(values.get("sample"))
     except ValidationError:
         return False
     return True
