@@ -171,7 +171,7 @@ def test_documents_need_names(harbour: TestSet) -> None:
 def test_what_has_no_effect_is_not_a_rule() -> None:
     for nothing in (None, {}, {"unit": "segment"}, {"unit": "document"}, {"segments": "\n"}):
         assert read_rule(nothing) is None
-    assert read_rule({"unit": "segment", "size": "10 %"}) == {"size": "10%"}
+    assert read_rule({"unit": "segment", "size": " 10%"}) == {"size": "10%"}
     assert [size_of(each, 10) for each in (None, 3, "1%", "25%", "100%")] == [10, 3, 1, 3, 10]
 
 
