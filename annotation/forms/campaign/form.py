@@ -12,11 +12,12 @@ from django.core.validators import MaxValueValidator
 from django.db import transaction
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from annotation import protocols
 from annotation.campaigns import possible_traps
 from annotation.campaigns.facts import ASSIGNMENT
-from annotation.campaigns.sampling import draw, store_sample
+from annotation.campaigns.sampling import draw, sampled, store_sample
 from annotation.controls.traps import too_few_traps
 from annotation.forms.campaign.answers import AnswersField, Rows, rows_of
 from annotation.forms.campaign.checks import check_design, judging
@@ -235,6 +236,14 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         if self.is_bound or self.instance.sample is None:
             return None if self.drawn is None else len(self.drawn)
         return int(self.instance.sampled_segments.count())
+
+    @property
+    def covered(self) -> str:
+        """How many of the test set's segments are judged, in words."""
+        total, n_drawn = self.test_set.segments.count(), self.n_drawn
+        if n_drawn is not None:
+            return translated(sampled(n_drawn, total))
+        return ngettext("%(n)s segment", "%(n)s segments", total) % {"n": f"{total:,}"}
 
     @property
     def sample_cells(self) -> dict[str, str]:

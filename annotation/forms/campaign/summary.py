@@ -9,7 +9,6 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation import protocols
-from annotation.campaigns.sampling import sampled
 from annotation.models import Campaign, Output
 from annotation.presets import ratio_label
 from annotation.quality.reach import Reach
@@ -53,13 +52,11 @@ def _name(form: Any, value: Value) -> Phrases:
 
 
 def _texts(form: Any, value: Value) -> Phrases:
-    n_systems, n_segments = len(value("systems") or ()), form.test_set.segments.count()
-    segments = ngettext("%(n)s segment", "%(n)s segments", n_segments) % {"n": f"{n_segments:,}"}
-    n_drawn = form.n_drawn
+    n_systems = len(value("systems") or ())
     return [
         ngettext("%(n)s system", "%(n)s systems", n_systems) % {"n": n_systems},
         _length(value),
-        segments if n_drawn is None else translated(sampled(n_drawn, n_segments)),
+        form.covered,
     ]
 
 
