@@ -38,6 +38,10 @@ DRAWN = ("length_ratio", "systems", "protocol", "systems_per_screen", "answers",
          "question", "instructions")  # fmt: skip
 
 
+# Segments of a document beside the form.
+MOST_SEGMENTS = 2
+
+
 @researcher_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
@@ -85,15 +89,20 @@ def errors_of(form: CampaignForm) -> dict[str, list[str]]:
 
 
 def draw(request: HttpRequest, form: CampaignForm) -> str:
-    """Render the first screen of a bound form; empty where its task has errors."""
+    """Render the first screen of a bound form, of a document the first segments.
+
+    Empty where its task has errors.
+    """
     if form.errors.keys() & set(DRAWN):
         return ""
     campaign = form.instance
     campaign.test_set, campaign.slug = form.test_set, campaign.slug or "new"
     mark_missing(campaign)
-    screens = list(first_screens(campaign, form.chosen))
+    screen: list[Shown] = next(iter(first_screens(campaign, form.chosen)), [])
+    segments = list(dict.fromkeys(each.segment.pk for each in screen))[:MOST_SEGMENTS]
+    short = [each for each in screen if each.is_document or each.segment.pk in segments]
     language = _known(request.POST.get("language"))
-    return _drawn(request, campaign, screens, 1, language) if screens else ""
+    return _drawn(request, campaign, [short], 1, language) if short else ""
 
 
 def _known(language: str | None) -> str:

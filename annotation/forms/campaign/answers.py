@@ -80,8 +80,11 @@ class AnswersWidget(forms.Widget):
 
     def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> Any:
         if isinstance(data.get(name), str):
-            with suppress(ValueError):
-                return json.loads(data[name] or "null")
+            # Anything else than what the page itself sends is refused as no object.
+            with suppress(ValueError, TypeError, KeyError, AttributeError):
+                value = json.loads(data[name] or "null")
+                rows_of(value)
+                return value
         if name in data:
             return data[name]
         scales = list(_cells(data, f"{name}-scale", SCALE_CELLS, MOST_SCALES))

@@ -139,7 +139,7 @@ def _controls(form: Any, value: Value) -> Phrases:
     )
     planted = [phrase % {"n": f"{n:,}"} for n, phrase in phrases if n]
     if not planted:
-        return [_("no control items: careless work would not be detected")]
+        return [_("no control items")]
     reach, _has_score = form.reach()
     return [*planted, TESTS[reach]]
 
@@ -150,7 +150,6 @@ def _qualification(value: Value) -> Phrases:
         "stopped after %(n)s failed control item", "stopped after %(n)s failed control items", n
     ) % {"n": f"{n:,}"}
     phrases = (
-        (value("practice"), _("two practice items")),
         (value("comprehension"), _("comprehension test")),
         (n, stops),
         (fast := SPEEDS.get(value("speed_rule")), fast or ""),
