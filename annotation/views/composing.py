@@ -12,6 +12,7 @@ from uuid import uuid4
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
@@ -51,7 +52,7 @@ OPENED = message(
 
 
 @admin_required
-def campaign_new(request: HttpRequest) -> HttpResponse:
+def campaign_new(request: HttpRequest) -> HttpResponseBase:
     """Choose a test set, then describe the campaign."""
     slug = request.GET.get("testset", "")
     if not slug:
@@ -113,7 +114,7 @@ def _save(
             form.add_error(None, ValidationError([CHANGED]))
             status = 409
     if wants_json(request):
-        return _told(request, form, campaign, status)
+        return _json(request, form, campaign, status)
     if campaign is None:
         before = form.before if isinstance(form, DraftForm) else None
         return _page(request, form, before, part, status)
@@ -124,16 +125,16 @@ def _save(
     return redirect("access" if lacks_people(campaign) else "campaign-setup", campaign.slug)
 
 
-def _told(
+def _json(
     request: HttpRequest, form: CampaignForm, campaign: Campaign | None, status: int
 ) -> JsonResponse:
-    told = {"html": draw(request, form), "errors": errors_of(form), "groups": form.summaries}
+    answer = {"html": draw(request, form), "errors": errors_of(form), "groups": form.summaries}
     if campaign:
-        told["address"] = reverse("campaign-edit", args=[campaign.slug])
+        answer["address"] = reverse("campaign-edit", args=[campaign.slug])
         form = form if isinstance(form, DraftForm) else DraftForm(campaign=campaign)
     if isinstance(form, DraftForm):
-        told["version"] = form.version
-    return JsonResponse(told, status=status)
+        answer["version"] = form.version
+    return JsonResponse(answer, status=status)
 
 
 def _page(

@@ -98,8 +98,8 @@ def draft_of(user: User, key: str) -> Campaign | None:
 @transaction.atomic
 def create_once(form: CampaignForm, user: User, key: str) -> Campaign:
     """Create the draft, or return the one that the same request has created before."""
-    fields = {"user": user, "key_hash": _hashed(key or uuid4().hex)}
-    row, is_first = RepeatableAnswer.objects.get_or_create(**fields)
+    hashed = _hashed(key or uuid4().hex)
+    row, is_first = RepeatableAnswer.objects.get_or_create(user=user, key_hash=hashed)
     if not is_first and (made := draft_of(user, key)):
         return made
     campaign = form.create(user)
@@ -120,7 +120,7 @@ def with_preset(data: QueryDict, test_set: TestSet) -> QueryDict:
     typed = data.copy()
     for name in [name for name in typed if name.startswith("answers")]:
         del typed[name]
-    preset = fitting(test_set, typed["preset"])
+    preset = fitting(test_set, typed.get("preset", ""))
     try:
         ratio: Decimal | None = Decimal(typed.get("length_ratio", ""))
     except InvalidOperation:
