@@ -7,7 +7,6 @@ same addresses, with the version of the draft that the page knows.
 from collections.abc import Callable
 from functools import partial
 from itertools import chain
-from uuid import uuid4
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -154,7 +153,6 @@ def _page(
         "part": part,
         "presets": first,
         "more": more,
-        "key": uuid4().hex if campaign is None else "",
         "lacks_people": campaign is None or lacks_people(campaign),
     }
     return render(request, f"annotation/campaign_{part}.html", context, status=status)

@@ -129,6 +129,8 @@ function later() {
   timer = setTimeout(save, form.elements.key ? FIRST_PAUSE_MS : PAUSE_MS);
 }
 
+// A first change that is sent again, because its answer was lost, makes no second draft.
+if (form.elements.key) form.elements.key.value = crypto.getRandomValues(new Uint32Array(4)).join("-");
 live.hidden = false;
 const isWide = matchMedia("(min-width: 75rem)");
 function fold() {
