@@ -11,7 +11,7 @@ from django.db import IntegrityError, connections, transaction
 from django.utils import timezone
 
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
-from annotation.campaigns.people import NotOpenError
+from annotation.entry.welcome import NotOpenError
 from annotation.judging import judgments
 from annotation.judging.answerable import with_texts
 from annotation.judging.answers import Answer
