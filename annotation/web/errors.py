@@ -70,11 +70,7 @@ def refuse(
     with translation.override(language):
         if wants_json(request):
             return as_json_answer(request, status, reason)
-        context: dict[str, Any] = {
-            "title": title,
-            "sentence": translated(reason),
-            "status": status,
-        }
+        context: dict[str, Any] = {"title": title, "sentence": translated(reason), "status": status}
         # The page must not repeat a link that works like a password.
         if getattr(request, "has_credential", False):
             context["return_to"] = reverse("home")
@@ -140,7 +136,7 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
     """Answer 403, with the reason that the view gave, if any."""
     title, usual = REASONS[403]
     reason = exception.args[0] if exception and exception.args else usual
-    return refuse(request, 403, title, reason)
+    return refuse(request, 403, title, reason if isinstance(reason, Message) else usual)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
