@@ -174,9 +174,9 @@ def test_every_scale_is_asked_and_stored(client: Client, protocol: str) -> None:
     for wrong in ({names[1]: ""}, {names[1]: "6"}, {names[1]: "50"}, {names[0]: "101"}):
         reply = client.post(address(rows[0]), data | own_values | wrong, headers=JSON)
         assert reply.status_code == 422
-    assert "Fluency" in client.post(
-        address(rows[0]), data | own_values | {names[1]: ""}, headers=JSON
-    ).json()["error"]  # fmt: skip
+    reply = client.post(address(rows[0]), data | own_values | {names[1]: ""}, headers=JSON)
+    told = reply.json()["message"]
+    assert (told["code"], told["parameters"]["scale"]) == ("rating.scale-missing", "Fluency")
     assert client.post(address(rows[0]), data | own_values, headers=JSON).status_code == 200
     first = Judgment.objects.order_by("pk").first()
     assert first is not None
@@ -228,10 +228,7 @@ def test_post_edits_are_stored_with_their_edits(client: Client) -> None:
     assert ">\nOne two three.</textarea>" in client.get(address(rows[0])).text
     data = form(client, rows[0])
     empty = client.post(address(rows[0]), data | {"text": " "}, headers=JSON)
-    assert (empty.status_code, empty.json()["error"]) == (
-        422,
-        "Your version of the text is missing.",
-    )
+    assert (empty.status_code, empty.json()["message"]["code"]) == (422, "rating.text-missing")
     client.post(address(rows[0]), data | {"text": "One two, three."}, headers=JSON)
     stored = Judgment.objects.get()
     assert (stored.score, stored.post_edit) == (None, "One two, three.")
@@ -293,7 +290,7 @@ def test_the_form_names_what_is_wrong_and_shows_what_was_typed(
     tried = as_admin.get(reverse("campaign-preview", args=[campaign.slug])).text
     assert "Adequacy" in tried
     assert "Fluency, from 1 to 5" in tried
-    edit = as_admin.get(reverse("campaign-edit", args=[campaign.slug])).text
+    edit = as_admin.get(reverse("campaign-answers", args=[campaign.slug])).text
     assert 'value="0 = none; 100 = all"' in edit
 
 
@@ -309,9 +306,10 @@ def test_a_task_is_drawn_as_it_is_typed_and_nothing_is_stored(
     assert "Grauer Text" in drawn["html"]
     several = typed | {"answers-systems": "several", "answers-no-scales": "1"}
     refused = as_admin.post(address, several | {"answers-severity-0-weight": "x"}).json()
-    assert refused == {"errors": drawn["errors"] | {
-        "answers": ["Severity 1, weight: “x” is not a number."]
-    }}  # fmt: skip
+    assert refused == {
+        "html": "",
+        "errors": {"answers": ["Severity 1, weight: “x” is not a number."]},
+    }
     both = as_admin.post(address, typed | {"answers-systems": "several"}).json()["html"]
     assert "Sentence 0 by kaew" in both
     assert Campaign.objects.count() == 1
