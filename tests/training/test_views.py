@@ -255,5 +255,6 @@ def test_progress_before_the_first_validation_has_no_empty_curve(
         kind="refreeeval", name="long", status="running", progress=told
     )
     page = as_researcher.get(job.get_absolute_url())
-    assert page.context["progress"].facts == [("losses word", -0.5)]
+    (fact,) = page.context["progress"].facts
+    assert (fact.code, fact.value) == ("losses.word", -0.5)
     assert "1 of 50 · word level" in page.content.decode()
