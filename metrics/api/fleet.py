@@ -18,7 +18,7 @@ from annotation.filters import FilterError
 from annotation.filters.choice import quoted
 from annotation.models import ApiToken
 from core.messages import as_json
-from metaeval.messages import message
+from metaeval.messages import message, reason_of
 from metrics import catalogue
 from metrics.api.runs import HostsSerializer, MessageJSON
 from metrics.base import MetricError, MetricInfo
@@ -146,7 +146,7 @@ class MetricViewSet(TakesParameters, viewsets.GenericViewSet[Any]):
         except ValidationError as error:
             raise serializers.ValidationError(serializers.as_serializer_error(error)) from error
         except (ValueError, MetricError) as error:
-            problem = catalogue.problem_of(error)
+            problem = reason_of(error)
             # The text names the option.
             detail = ErrorDetail(str(error), problem.code)
             raise serializers.ValidationError({"options": [detail]}) from error

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core import disk
-from metaeval.messages import Message, message
+from metaeval.messages import Message, message, reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import hashes, places
 
@@ -179,7 +179,7 @@ def _problem(name: str, error: Exception) -> Message:
         "checkpoint.hub-unreachable",
         "The hub cannot be reached from this machine ({error}). Fetch {checkpoint} on a machine "
         "that can reach it, and copy the folder below TOUCHSTONE_MODELS to this one.",
-        error=type(error).__name__,
+        error=reason_of(error),
         checkpoint=name,
     )
 

@@ -151,7 +151,7 @@ def _plain(value: Any) -> Any:
 
 
 def flatten(document: Mapping[str, Any], before: Keys = ()) -> list[tuple[Keys, Any]]:
-    """Return every value that is not a mapping, and all estimates, with the keys that lead there."""
+    """Return all estimates, and all other values that are not mappings, with their keys."""
     found: list[tuple[Keys, Any]] = []
     for key, value in document.items():
         keys = (*before, key)

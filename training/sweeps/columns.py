@@ -12,10 +12,9 @@ from annotation.models import Segment, TestSet
 from metaeval import ScoreMatrix
 from metaeval.correlation import correlate
 from metaeval.files import FormatError, read_darr, read_mqm
-from metaeval.messages import MessageError, message
+from metaeval.messages import MessageError, message, reason_of
 from metrics import catalogue
 from metrics.scores import system_scores
-from training.contract import reason_of
 
 Column = dict[str, float]
 

@@ -130,12 +130,12 @@ def test_pages_tell_a_busy_worker_from_none(
     address = run.get_absolute_url() if address == "run" else address
     page = as_researcher.get(address).text
     assert 'data-idle="absent"' in page
-    assert "celery -A config worker -Q cpu" in page
+    assert "python manage.py worker" in page
     make_worker("cpu0@one")
     take("cpu0@one", other)
     page = as_researcher.get(address).text
     assert 'data-idle="busy"' in page
-    assert "celery -A config worker -Q cpu" not in page
+    assert "python manage.py worker" not in page
     Worker.objects.update(lacks={"chrf": [MISSING]}, seen_at=Now() + timedelta(hours=1))
     page = as_researcher.get(address).text
     assert 'data-idle="busy"' not in page

@@ -71,6 +71,8 @@ class Command(BaseCommand):
         if options["here"] and (left := starting.left_by_command(**wanted)):
             return self._continue(left, here=True)
         job = starting.start(**wanted, here=options["here"])
+        for each in () if options["here"] else starting.missing(KINDS[job.kind], job.options):
+            self.stderr.write(f"warning: {each}")
         self.stdout.write(f"{job.label}: job {job.pk}, {job.name}")
         return job
 
