@@ -9,7 +9,8 @@ from django.db import IntegrityError, transaction
 
 from core.messages import as_json
 from core.work.models import Now
-from metaeval.messages import Message, message, reason_of
+from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 from metrics import plugins, registry
 from metrics.base import IMPORTED, ComparesSystems, Metric, MetricError, MetricInfo, OnTestSet
 from metrics.models import ConfiguredMetric, find_info

@@ -9,7 +9,8 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.uploads import LanguageField
-from metaeval.messages import Message, message, reason_of
+from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 from metrics import options
 from metrics.forms.families import PREFIX, field_of
 from metrics.options import Option

@@ -25,7 +25,7 @@ from benchmarks.gpu import cases, checkpoints, peers
 from benchmarks.gpu.cases import Case
 from extensions.neural.encoding import encoders, token_vectors
 from extensions.neural.encoding.precision import computing
-from metaeval.messages import reason_of
+from metaeval.reasons import reason_of
 from metaeval.repeats import refuse_repeats
 from metrics.base import Metric, MetricError, Scores, SegmentInput
 

@@ -5,7 +5,8 @@ from typing import Any
 from django.conf import settings
 from django.template.loader import render_to_string
 
-from metaeval.messages import Message, message, reason_of
+from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 
 TEMPLATE = "dashboards/report_document.html"
 STYLES = ("css/report.css",)

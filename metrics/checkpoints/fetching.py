@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from core import disk
-from metaeval.messages import Message, message, reason_of
+from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import hashes, places
 

@@ -11,7 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from metaeval.messages import message, reason_of
+from metaeval.messages import message
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 
 Known = dict[str, tuple[int, int, str]]

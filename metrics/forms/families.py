@@ -9,7 +9,8 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from core.messages import translated
-from metaeval.messages import Message, reason_of
+from metaeval.messages import Message
+from metaeval.reasons import reason_of
 from metrics import catalogue, options
 from metrics.base import MetricError, MetricInfo
 from metrics.models import ConfiguredMetric

@@ -7,7 +7,8 @@ from core.messages import as_json
 from core.work.claims import ask, finish
 from core.work.kinds import Lease, WorkKind
 from core.work.models import Now
-from metaeval.messages import Message, from_json, message, reason_of
+from metaeval.messages import Message, from_json, message
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from metrics.models import HashCheck

@@ -4,7 +4,8 @@ import os
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 
-from metaeval.messages import Message, message, reason_of
+from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 from metrics import catalogue, plugins, registry
 from metrics.base import MetricError, MetricInfo
 from metrics.families.lexical import tokens

@@ -19,7 +19,8 @@ from annotation.models import Campaign
 from extensions.neural.encoding import encoders
 from extensions.neural.refreeeval import head_scorer
 from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
-from metaeval.messages import Message, message, plural, reason_of
+from metaeval.messages import Message, message, plural
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from training.contract import JobError, NewMetric, Outcome, Work
 from training.head import judged, ridge

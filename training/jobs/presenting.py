@@ -24,7 +24,7 @@ ACROSS = ("step", "pairs")
 # An estimate with the ends of its 95% interval, if it has one.
 ESTIMATE = {"value", "low", "high"}
 ORDER = ("pearson", "kendall", "head", "unsupervised", "sentinel", "source_length", "gain")
-# Warnings of results; earlier versions stored those of some kinds as remarks.
+# The keys of warnings in results: the second one is that of earlier versions.
 WARNINGS = ("warnings", "remarks")
 Keys = tuple[str, ...]
 Rows = list[dict[str, Any]]

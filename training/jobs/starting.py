@@ -14,7 +14,8 @@ from django.utils.text import slugify
 from core.work import claims
 from core.work.models import Now
 from core.work.sending import send_on_commit
-from metaeval.messages import Message, message, reason_of
+from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 from metrics import options
 from metrics.workers import idle
 from training.contract import KINDS, TrainingKind

@@ -36,7 +36,7 @@ def _encoder(options: Json, result: Json, codes: set[str]) -> tuple[Any, ...]:
     held = result["held_out"]
     learned = message(
         "verdict.encoder",
-        "{encoder} was trained on {n} pairs to tell translations from degraded versions of them.",
+        "{encoder} was trained on {n} pairs to distinguish translations from degraded versions.",
         encoder=result["encoder"]["name"],
         n=result["data"]["train"],
     )

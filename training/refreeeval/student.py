@@ -11,7 +11,8 @@ import torch
 from extensions.neural.encoding import encoders
 from extensions.neural.encoding.encoders import Encoder, EncoderSpec
 from extensions.neural.encoding.precision import computing
-from metaeval.messages import message, reason_of
+from metaeval.messages import message
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from metrics.options import count_layers

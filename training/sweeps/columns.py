@@ -12,7 +12,8 @@ from annotation.models import Segment, TestSet
 from metaeval import ScoreMatrix
 from metaeval.correlation import correlate
 from metaeval.files import FormatError, read_darr, read_mqm
-from metaeval.messages import MessageError, message, reason_of
+from metaeval.messages import MessageError, message
+from metaeval.reasons import reason_of
 from metrics import catalogue
 from metrics.scores import system_scores
 

@@ -45,7 +45,10 @@ def translation_detail(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "section": "training",
         "translation": row,
-        "result": presenting.show(row.result),
+        "warnings": presenting.warnings_of(row.result),
+        "result": presenting.show(
+            {k: v for k, v in row.result.items() if k not in {*row.request, *presenting.WARNINGS}}
+        ),
         "length_of": OF[row.request["of"]],
         "unit": UNITS[row.request["unit"]],
         "texts": texts[:TEXTS_SHOWN],

@@ -20,7 +20,8 @@ from urllib.parse import urlsplit
 from annotation.web.addresses import is_public
 from extensions.judges.calls.exchange import Connection, Response
 from extensions.judges.context import Endpoint, Reply
-from metaeval.messages import Message, message, reason_of
+from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 from metrics.base import EndpointError, MetricError
 
 # Number of tries; between two, wait as long as the server says, else 1 s, 2 s, 4 s, …

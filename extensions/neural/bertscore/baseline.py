@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from metaeval.messages import Message, message, reason_of
+from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 from metrics.base import MetricError, Scores
 from metrics.checkpoints import places
 

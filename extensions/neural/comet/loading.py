@@ -23,7 +23,8 @@ from extensions.neural.encoding.encoders import whole
 from extensions.neural.encoding.memory import ModelSpec
 from extensions.neural.encoding.placing import placed
 from extensions.neural.encoding.precision import check
-from metaeval.messages import Message, message, reason_of
+from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import places
 

@@ -15,7 +15,8 @@ from extensions.neural.encoding import memory
 from extensions.neural.encoding.memory import ModelSpec
 from extensions.neural.encoding.placing import placed
 from extensions.neural.encoding.precision import check, computing
-from metaeval.messages import Message, MessageError, message, reason_of
+from metaeval.messages import Message, MessageError, message
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import places
 

@@ -22,7 +22,8 @@ from torch.nn.utils.rnn import pad_sequence
 from extensions.neural.encoding import encoders, memory, precision
 from extensions.neural.encoding.memory import ModelSpec
 from extensions.neural.encoding.placing import placed
-from metaeval.messages import message, reason_of
+from metaeval.messages import message
+from metaeval.reasons import reason_of
 from metrics.base import (
     MeanOfSegments,
     MetricError,

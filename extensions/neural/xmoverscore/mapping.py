@@ -14,7 +14,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from metaeval.messages import message, reason_of
+from metaeval.messages import message
+from metaeval.reasons import reason_of
 from metrics.base import InputError, MetricError
 
 Array = NDArray[np.float64]

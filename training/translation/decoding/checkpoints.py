@@ -14,7 +14,7 @@ from transformers import (
 )
 
 from extensions.neural.encoding.encoders import best_device, require_weights
-from metaeval.messages import reason_of
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from training.contract import JobError

@@ -11,7 +11,8 @@ from torch import Tensor
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from extensions.neural.encoding.encoders import best_device
-from metaeval.messages import message, reason_of
+from metaeval.messages import message
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from training.contract import JobError

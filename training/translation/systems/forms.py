@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import TestSet
 from annotation.uploads.submissions import parse_ratio
 from core.messages import translated
-from metaeval.messages import reason_of
+from metaeval.reasons import reason_of
 from training.jobs.starting import refusal
 from training.translation.lengths import UNITS
 from training.translation.requests import METHODS, OF
