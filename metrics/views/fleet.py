@@ -18,7 +18,7 @@ from metrics.models import MetricRun, fleet
 from metrics.runs import starting, waiting
 from metrics.stock import checks, inventory
 from metrics.stock import hosts as stocks
-from metrics.workers.idle import Idle, Reason
+from metrics.workers.idle import Idle, Reason, explain, waiting_jobs
 from metrics.workers.versions import CODE
 
 
@@ -72,6 +72,7 @@ def worker_list(request: HttpRequest) -> HttpResponse:
     queued = list(MetricRun.objects.filter(status=MetricRun.Status.QUEUED))
     starting.describe(queued)
     waiting.attach(queued)
+    explained = [*waiting.idle(queued), *explain(waiting_jobs())]
     context = {
         "section": "metrics",
         "tab": "workers",
@@ -80,7 +81,7 @@ def worker_list(request: HttpRequest) -> HttpResponse:
         # Missing workers are shown at once; why present ones are idle, after a moment.
         "idle": [
             *(Idle(queue.name, Reason.ABSENT) for queue in queues if queue.is_starved),
-            *(each for each in waiting.idle(queued) if each.reason != Reason.ABSENT),
+            *(each for each in explained if each.reason != Reason.ABSENT),
         ],
         "attention": _attention(seats),
         "n_live": sum(seat.state not in ("silent", "stopping") for seat in seats),

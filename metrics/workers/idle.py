@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum, auto
 
 from django.conf import settings
@@ -14,6 +15,8 @@ from metrics.stock import hosts
 
 # What each host lacks.
 Lacking = Mapping[str, Sequence[Message | str]]
+# A job that has waited for this time should have a worker; more jobs are not looked at.
+WAITED, MOST_SHOWN = timedelta(seconds=15), 100
 # Current jobs of workers, by the name of their kind.
 JOBS = {
     "document": message("job.results", "results"),
@@ -67,6 +70,17 @@ def explain(waiting: Mapping[str, Iterable[Lacking]]) -> list[Idle]:
         _explain(queue, list(lacking), [row for row in workers if queue in row.queues], current)
         for queue, lacking in sorted(waiting.items())
     ]
+
+
+def waiting_jobs() -> dict[str, list[Lacking]]:
+    """Return by queue what each host lacks for jobs, other than runs, that have waited for long."""
+    found: dict[str, list[Lacking]] = {}
+    for kind in all_kinds():
+        if kind.name != "slice":
+            rows = kind.model._default_manager.filter(status=Work.Status.QUEUED)
+            for row in rows.filter(not_before__lte=Now() - WAITED)[:MOST_SHOWN]:
+                found.setdefault(row.queue, []).append(getattr(row, "lacking", {}))
+    return found
 
 
 def missing(queue: str, checkpoints: Iterable[str] = ()) -> list[Message]:

@@ -14,7 +14,7 @@ NAMES = {
     "altered": message("result.altered", "first altered text"),
     "before": message("result.before", "without the projection"),
     "bias": message("result.bias", "mean signed deviation"),
-    "chrf": message("result.chrf", "chrF"),
+    "chrf": message("result.chrf", "similarity to the reference (chrF)"),
     "compared": message("result.compared", "vectors compared"),
     "condition": message("result.condition", "condition"),
     "conditions": message("result.conditions", "conditions"),
@@ -43,7 +43,7 @@ NAMES = {
     "gain": message("estimate.gain", "gain"),
     "head": message("estimate.head", "head"),
     "held_out": message("estimate.held-out", "held-out texts"),
-    "held_out_chrf": message("result.held-out-chrf", "chrF on held-out text"),
+    "held_out_chrf": message("result.held-out-chrf", "held-out similarity (chrF)"),
     "held_out_exact": message("result.held-out-exact", "held-out outputs equal to the reference"),
     "held_out_length_error": message("result.held-out-length", "held-out deviation of length"),
     "held_out_loss": message("result.held-out-loss", "loss on held-out text"),
@@ -107,7 +107,7 @@ NAMES = {
     "usable": message("result.usable", "usable pairs"),
     "validation": message("result.validation", "validation pairs"),
     "variation": message("result.variation", "change of the cosine by degrading"),
-    "versions": message("result.versions", "versions"),
+    "versions": message("result.version", "version"),
     "warmup": message("result.warmup", "warm-up updates"),
     "weights": message("result.weights", "weights"),
     "with_an_alignment": message("result.with-an-alignment", "pairs with an alignment"),
@@ -118,7 +118,9 @@ NAMES = {
     "word": LEVELS["word"],
 }
 # Keys that only group others: their names say nothing more.
-GROUPS = {"data", "levels", "machine", "pairs", "versions"}
+GROUPS = {"data", "levels", "pairs"}
+# A value of this name is the loss of the level.
+WORD_LOSS = message("result.word-loss", "loss of word alignment")
 
 
 def name_of(keys: Sequence[str]) -> Message:
@@ -126,7 +128,8 @@ def name_of(keys: Sequence[str]) -> Message:
     groups = keys[1:-1] if keys[0] == "held_out" else keys[:-1]
     shown = [*(key for key in groups if key not in GROUPS), keys[-1]]
     names = [NAMES.get(key) or message("result.other", "{name}", name=_plain(key)) for key in shown]
-    name = names.pop()
+    name = WORD_LOSS if shown[-1] == "word" else names[-1]
+    names.pop()
     while names:
         name = message("result.within", "{whole}: {part}", whole=names.pop(), part=name)
     return name

@@ -13,8 +13,7 @@ from metrics.runs.starting import PATIENCE_SECONDS
 from metrics.workers.idle import Idle, explain
 from training.contract import KINDS
 from training.jobs.names import name_of
-from training.jobs.verdicts import verdict_of
-from training.models import TrainingJob, stored_message
+from training.models import WARNINGS, TrainingJob
 
 WIDTH, HEIGHT = 320.0, 120.0
 # An axis spans at least this share of its largest value, so that noise looks like noise.
@@ -24,8 +23,6 @@ ACROSS = ("step", "pairs")
 # An estimate with the ends of its 95% interval, if it has one.
 ESTIMATE = {"value", "low", "high"}
 ORDER = ("pearson", "kendall", "head", "unsupervised", "sentinel", "source_length", "gain")
-# The keys of warnings in results: the second one is that of earlier versions.
-WARNINGS = ("warnings", "remarks")
 Keys = tuple[str, ...]
 Rows = list[dict[str, Any]]
 Point = tuple[float, float]
@@ -112,11 +109,6 @@ def _with_messages(value: Any) -> Any:
     return [_with_messages(each) for each in value] if isinstance(value, list) else value
 
 
-def warnings_of(result: Mapping[str, Any]) -> list[Message]:
-    """Return the warnings of a result."""
-    return [stored_message(each) for key in WARNINGS for each in result.get(key, ())]
-
-
 def findings(job: TrainingJob) -> dict[str, Any]:
     """Return the result of a job, measures on held-out texts first.
 
@@ -130,11 +122,9 @@ def findings(job: TrainingJob) -> dict[str, Any]:
 
 def described(job: TrainingJob) -> dict[str, Any]:
     """Return what programs read of a result: warnings, the verdict, and values with names."""
-    warnings = warnings_of(job.result)
-    verdict = verdict_of(job.kind, job.options, job.result, warnings)
-    values = show(findings(job)).facts
+    verdict, values = job.verdict, show(findings(job)).facts
     return {
-        "warnings": [as_json(each) for each in warnings],
+        "warnings": [as_json(each) for each in job.warnings],
         "use": verdict.use if verdict else None,
         "summary": [as_json(each) for each in verdict.sentences] if verdict else [],
         "values": [

@@ -69,7 +69,7 @@ def preferences(
 def _jobs(test_set: TestSet) -> dict[str, Any]:
     jobs = starting.under_way(test_set)
     last = starting.ended(test_set)
-    warnings = presenting.warnings_of(last.result) if last else []
+    warnings = last.warnings if last else []
     idle = presenting.idle(jobs)
     return {"jobs": jobs, "idle": idle, "last": last, "last_warnings": warnings}
 

@@ -21,7 +21,6 @@ from training.contract import KINDS, TrainingKind
 from training.forms import PAPER_SEEDS, JobForm
 from training.jobs import presenting
 from training.jobs import starting as jobs
-from training.jobs.verdicts import verdict_of
 from training.models import ParallelCorpus, TrainingJob
 from training.sweeps import differences
 from training.sweeps import starting as sweeping
@@ -49,14 +48,11 @@ def job_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """Show one job; htmx requests only what changes."""
     rows = TrainingJob.objects.select_related("metric", "created_by")
     job = get_object_or_404(rows.prefetch_related("corpora"), pk=pk)
-    warnings = presenting.warnings_of(job.result)
     context = {
         "section": "training",
         "job": job,
         "settings": presenting.settings_of(job),
         "progress": presenting.show(_progress(job)),
-        "warnings": warnings,
-        "verdict": verdict_of(job.kind, job.options, job.result, warnings),
         "result": presenting.show(presenting.findings(job)),
         # The card shows what every host lacks.
         "idle": [each for each in presenting.idle([job]) if each.reason != Reason.REFUSING],

@@ -11,6 +11,7 @@ from core.work.models import Now
 from metrics.models import Loading, MetricRun, Slice
 from metrics.models.fleet import Worker
 from metrics.runs import starting, waiting
+from metrics.workers import idle
 from metrics.workers.idle import Idle, Reason, explain
 from tests.metrics.fleet import make_child, make_worker, uid_of
 from tests.world import World
@@ -154,3 +155,13 @@ def test_jobs_say_what_hosts_lack(world: World, as_researcher: Client) -> None:
     assert 'data-idle="refusing"' in page
     assert MISSING in page
     assert as_researcher.get(job.get_absolute_url()).text.count(MISSING) == 1
+    assert MISSING in as_researcher.get("/workers/").text
+    assert idle.waiting_jobs() == {"gpu": [{"one": job.lacking["one"]}]}
+
+
+def test_what_a_job_would_wait_for_is_known_before_it_starts() -> None:
+    assert [each.code for each in idle.missing("gpu")] == ["start.no-worker"]
+    make_worker("gpu0@one", queues=["gpu"], checkpoints={"acme/x": {}})
+    assert idle.missing("gpu", ["acme/x", "", "/folder"]) == []
+    (found,) = idle.missing("gpu", ["acme/x", "acme/y", "acme/y"])
+    assert (found.code, found.parameters["checkpoint"]) == ("start.no-checkpoint", "acme/y")

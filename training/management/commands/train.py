@@ -12,7 +12,6 @@ from annotation.management.command_line import BaseCommand
 from metrics.management.commands.add_metric import meaning_of, pairs_of
 from training.contract import KINDS, TrainingKind
 from training.jobs import presenting, starting, work
-from training.jobs.verdicts import verdict_of
 from training.models import ParallelCorpus, TrainingJob
 from training.templatetags.training_numbers import figure
 
@@ -125,9 +124,7 @@ class Command(BaseCommand):
             raise CommandError(f"{job.name}: {job.get_status_display()}. {job.message}".strip())
         made = f" It made the metric {job.metric.name}." if job.metric else ""
         self.stdout.write(f"{job.name} is done.{made}")
-        warnings = presenting.warnings_of(job.result)
-        verdict = verdict_of(job.kind, job.options, job.result, warnings)
-        for each in (*warnings, *(verdict.sentences if verdict else ())):
+        for each in (*job.warnings, *(job.verdict.sentences if job.verdict else ())):
             self.stdout.write(str(each))
         for value in presenting.show(presenting.findings(job)).facts:
             self.stdout.write(f"  {value.label}: {figure(value.value)}")
