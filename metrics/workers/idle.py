@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum, auto
 
-from django.conf import settings
-
 from core.work.models import Now, Work, all_kinds
 from metaeval.messages import Message, message
 from metrics import catalogue
@@ -93,10 +91,8 @@ def missing(queue: str, checkpoints: Iterable[str] = ()) -> list[Message]:
         return [
             message(
                 "start.no-worker",
-                "No worker takes jobs of this kind now ({purpose}). The administrator of this "
-                "server can start one: {command}",
+                "No worker takes jobs of this kind now ({purpose}).",
                 purpose=purpose_of(queue),
-                command=f"{settings.COMMAND} worker",
             )
         ]
     found = {name for row in rows for name in row.checkpoints}
