@@ -16,7 +16,7 @@ from core.work.models import Work
 from metaeval.messages import Message, from_json, message
 from metrics.models import ConfiguredMetric
 from training.contract import KINDS, LEVELS
-from training.jobs.verdicts import Verdict, verdict_of
+from training.verdicts import Verdict, verdict_of
 
 # The keys of warnings in results: the second one is that of earlier versions.
 WARNINGS = ("warnings", "remarks")

@@ -6,8 +6,8 @@ import pytest
 
 from metaeval.messages import message
 from training.jobs.presenting import described
-from training.jobs.verdicts import UNDETERMINED, verdict_of
 from training.models import TrainingJob
+from training.verdicts import UNDETERMINED, verdict_of
 
 HEAD = {"campaign": "port", "encoder": "acme/x"}
 
