@@ -110,17 +110,17 @@ def test_links_of_a_file_are_used(tmp_path: Path, encoder: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("given", "code"),
     [
-        ({"layer": 9}, "layer 9"),
-        ({"checkpoint": "nobody/knows"}, "nobody/knows"),
-        ({"alignments": "/nowhere"}, "/nowhere"),
+        ({"layer": 9}, "remap.no-such-layer"),
+        ({"checkpoint": "nobody/knows"}, "checkpoint.missing"),
+        ({"alignments": "/nowhere"}, "alignments.unreadable"),
     ],
 )
 def test_what_cannot_be_fitted_says_why(
-    tmp_path: Path, encoder: str, pairs: Pairs, given: dict[str, Any], message: str
+    tmp_path: Path, encoder: str, pairs: Pairs, given: dict[str, Any], code: str
 ) -> None:
-    with pytest.raises(JobError, match=message):
+    with refused(code, kind=JobError):
         remap.run(work(tmp_path, encoder, pairs, **given))
 
 
