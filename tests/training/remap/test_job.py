@@ -105,7 +105,7 @@ def test_links_of_a_file_are_used(tmp_path: Path, encoder: str) -> None:
     result = remap.run(work(tmp_path, encoder, given, alignments=str(path))).result
     assert result["pairs_of_vectors"] == 4
     assert (result["pairs"]["in_the_corpus"], result["pairs"]["with_an_alignment"]) == (3, 2)
-    found = {each.code: each.parameters for each in result["remarks"]}
+    found = {each.code: each.parameters for each in result["warnings"]}
     assert found["remap.underdetermined"] == {"pairs": 4, "dimensions": 32}
 
 

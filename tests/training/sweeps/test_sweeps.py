@@ -106,7 +106,8 @@ def test_settings_stand_in_the_order_of_the_form(corpus: ParallelCorpus) -> None
         job.save()
     found = sweeps.trainings_of("alphas")
     assert [list(each.varied) for each in sweeps.group(found)] == [["negatives", "alpha"]] * 4
-    assert overview.compare(found).settings == ["negatives", "alpha", "seed"]
+    settings = [name for name, _ in overview.compare(found).settings]
+    assert settings == ["negatives", "alpha", "seed"]
     assert [str(label) for label, _ in presenting.settings_of(found[0])][:3] == [
         "Encoder", "Sentence encoder", "Variant"
     ]  # fmt: skip
