@@ -1,8 +1,10 @@
 """The part of a test set that a campaign covers, against independent computations."""
 
 import json
+import re
 from collections import Counter
 from fractions import Fraction
+from html import unescape
 from itertools import combinations
 from math import ceil, comb, floor
 from uuid import uuid4
@@ -341,3 +343,16 @@ def test_results_are_of_the_sample(harbour: TestSet, world: World, as_researcher
     assert {row["segment_inclusion"] for row in rows} == {0.5}
     judged = list(judgment_dicts(campaign))
     assert {row["segment_inclusion"] for row in judged} == {0.5}
+
+
+def test_the_page_of_custom_answers_keeps_the_sample(harbour: TestSet, as_admin: Client) -> None:
+    as_admin.post(f"{reverse('campaign-new')}?testset={harbour.slug}", FORM)
+    campaign = Campaign.objects.get(name="Part")
+    address = reverse("campaign-answers", args=[campaign.slug])
+    (hidden,) = re.findall(
+        r'<input type="hidden" name="sample" value="(.*?)"', as_admin.get(address).text
+    )
+    assert json.loads(unescape(hidden)) == campaign.sample
+    carried = {name: value for name, value in FORM.items() if not name.startswith("sample-")}
+    assert as_admin.post(address, carried | {"sample": unescape(hidden)}).status_code == 302
+    assert Campaign.objects.get(name="Part").sample == campaign.sample
