@@ -1,11 +1,8 @@
-"""The page on scale, time and drift."""
+"""Scale, time and drift: data, figures, and the part of the page *Agreement and scale*."""
 
 from dataclasses import fields
 from typing import Any
 
-from django.http import HttpRequest
-
-from annotation.models import Campaign
 from dashboards.overview.annotators import Row
 from dashboards.overview.document import Overview
 from dashboards.overview.figures import FIGURES
@@ -17,16 +14,15 @@ from metaeval.messages import message
 SHOWN, DRIFTS = 100, 40
 
 
-def overview_context(
-    request: HttpRequest, campaign: Campaign, document: Overview
-) -> dict[str, Any]:
-    """Shorten the tables of very large campaigns; the data have all annotators."""
+def shortened(document: Overview) -> dict[str, Any]:
+    """Return the rows of a page; the data have all annotators of very large campaigns."""
     rows = sorted(document.rows, key=lambda row: (not row.is_suspect, -row.n))
     shown = {row.annotator for row in rows[:SHOWN]}
     tested = [row for row in document.rows if not row.is_excluded]
     return {
         "rows": [row for row in document.rows if row.annotator in shown],
         "drifts": sorted(tested, key=_least_p)[:DRIFTS],
+        "n_drifting": sum(row.z_drift_is_drifting is True for row in tested),
     }
 
 
@@ -58,12 +54,12 @@ def tables(document: Overview) -> list[Table]:
 
 OVERVIEW = Page(
     name="dashboard",
-    title=message("page.dashboard", "Dashboard"),
+    title=message("page.dashboard", "Scale, time and drift"),
     kind="overview",
     figures=FIGURES,
-    template="dashboards/overview.html",
+    template="",
+    tab="quality",
     columns=[column.name for column in fields(Row)],
-    context=overview_context,
     tables=tables,
     without=("humans", "outliers"),
 )
