@@ -1,7 +1,7 @@
 """The live monitor of a campaign: a page that updates automatically, its JSON, and comments.
 
-Counts come from the database and are at most a moment old. Agreement is on the quality page and in
-the JSON, from a document that is recomputed at most every `AGREEMENT_SECONDS`.
+Counts come from the database and are at most a moment old. Verdicts and agreement are from a
+document that is recomputed at most every `AGREEMENT_SECONDS`.
 """
 
 from collections.abc import Iterator

@@ -167,9 +167,7 @@ def _one_vs_rest(
     return one_vs_rest_pearson(_matrix(columns, chosen, z, people), annotators=labels)
 
 
-def alphas_of(
-    columns: JudgmentColumns, people: Sequence[Mapping[str, object]]
-) -> dict[str, float]:
+def alphas_of(columns: JudgmentColumns, people: Sequence[Mapping[str, object]]) -> dict[str, float]:
     """Return each annotator's α with the others on z-scores of outputs, by label."""
     chosen = columns.is_kind(Item.Kind.TARGET)
     if not chosen.any():

@@ -70,9 +70,9 @@ def _of(campaign: Campaign, state: Progress) -> Iterator[Need]:
         monitor = reverse("monitor", args=[campaign.slug])
         text = message("need.complete", "All {total} ratings are complete.", total=state.total)
         yield Need(campaign.name, text, CLOSE, monitor)
-    elif text := silence(state.last or campaign.opened_at):
+    elif silent := silence(state.last or campaign.opened_at):
         monitor = reverse("monitor", args=[campaign.slug])
-        yield Need(campaign.name, text, REMIND, monitor)
+        yield Need(campaign.name, silent, REMIND, monitor)
 
 
 def silence(since: datetime | None) -> Message | None:

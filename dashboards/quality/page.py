@@ -9,7 +9,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required
-
 from annotation.filters import Filters
 from annotation.models import Campaign
 from annotation.protocols.asked import Scale
@@ -78,7 +77,7 @@ def context(request: HttpRequest, campaign: Campaign, document: WithScale) -> di
     }
 
 
-QUALITY = Page(
+QUALITY: Page[Quality] = Page(
     name="quality",
     title=message("page.quality", "Agreement and scale"),
     kind="quality",
