@@ -6,11 +6,11 @@ from dashboards import downloads, monitor, outputs
 from dashboards.correlations.page import CORRELATIONS
 from dashboards.home.page import campaign_list
 from dashboards.home.search import search
-from dashboards.overview.page import OVERVIEW
+from dashboards.overview.page import OVERVIEW, PAGE, scale
 from dashboards.pages.page import routes, view
 from dashboards.pairs.page import METRICS_PAIR, SYSTEMS_PAIR
 from dashboards.power import page
-from dashboards.quality import page as quality
+from dashboards.quality.page import QUALITY
 from dashboards.results.page import RESULTS
 from dashboards.scatter import selections
 from dashboards.scatter.page import SCATTER
@@ -29,11 +29,11 @@ urlpatterns = [
     path("campaigns/<slug:slug>/monitor/", monitor.monitor, name="monitor"),
     path("campaigns/<slug:slug>/monitor.json", monitor.monitor, {"fmt": "json"}, "monitor-data"),
     path("campaigns/<slug:slug>/remarks/", monitor.monitor_remarks, name="monitor-remarks"),
-    path("campaigns/<slug:slug>/quality/", view(quality.PAGE), name="quality"),
-    path("campaigns/<slug:slug>/quality.<str:fmt>", view(quality.QUALITY), name="quality-data"),
+    path("campaigns/<slug:slug>/quality/", view(PAGE), name="quality"),
+    path("campaigns/<slug:slug>/quality.<str:fmt>", view(QUALITY), name="quality-data"),
     *routes(RESULTS),
     # Its page is part of the page on quality.
-    path("campaigns/<slug:slug>/dashboard/", quality.scale, name="dashboard"),
+    path("campaigns/<slug:slug>/dashboard/", scale, name="dashboard"),
     *routes(OVERVIEW)[1:],
     *routes(WHATIF),
     *routes(SAMPLESIZE),
