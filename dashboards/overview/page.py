@@ -9,6 +9,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from annotation.access import campaign_for_reader, researcher_required
+from annotation.filters import Filters
+from annotation.filters.chosen import check
 from annotation.models import Campaign
 from annotation.web.parameters import takes
 from dashboards.charts.files import figures
@@ -119,7 +121,7 @@ PAGE = replace(
 @takes(OVERVIEW.parameters)
 def scale(request: HttpRequest, slug: str) -> HttpResponse:
     """Redirect from the former page on scale, time and drift."""
-    campaign_for_reader(request, slug)
+    check(campaign_for_reader(request, slug), Filters.from_query(request.GET))
     query = request.GET.copy()
     for name in page.QUALITY.without:
         query.pop(name, None)
