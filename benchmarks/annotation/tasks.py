@@ -96,8 +96,7 @@ class Now:
         admin.link("Campaigns", exact=True)
         admin.link("Demo Chinese–English, 80%", exact=True)
         admin.link("Monitor", exact=True)
-        admin.link("Quality and exclusions")
-        admin.page.get_by_role("heading", name="Verdicts").wait_for()
+        admin.page.get_by_role("columnheader", name="Verdict").wait_for()
 
     def rates(self, annotator: Person) -> None:
         """Rate three items with numbers that are no tens."""

@@ -78,6 +78,7 @@ def open_campaign(page: Page) -> None:
     page.get_by_label("Two practice items first").uncheck()
     page.get_by_role("button", name="Next: people").click()
     page.get_by_label("New annotators with personal links").fill("0")
+    page.get_by_text("E-mail addresses, last day, accounts").click()
     for number in (1, 2, 3):
         page.get_by_label(f"annotator-{number}").check()
     page.get_by_role("button", name="Add annotators", exact=True).click()
@@ -149,8 +150,9 @@ def test_from_upload_to_correlation(visitor: Callable[..., Visitor], tmp_path: P
     page.get_by_role("navigation", name="Campaign", exact=True).get_by_role(
         "link", name="Monitor"
     ).click()
-    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Quality").click()
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Agreement").click()
     expect(page.get_by_role("region", name="Agreement")).to_contain_text("Without traps")
+    page.get_by_text("Judgments, scores and times by annotator").click()
     row = page.get_by_role("region", name="Annotators").get_by_role("row", name="A1")
     expect(row).to_contain_text("12")
     page.get_by_role("navigation", name="Campaign", exact=True).get_by_role(
