@@ -193,7 +193,7 @@ def test_every_cell_of_the_grid_is_a_preset_away() -> None:
                 assert found.layout == Layout.of(
                     has_documents=segments == "document", has_systems=systems == "several"
                 )
-                assert ("the black text" in found.question.lower()) == (systems == "one"), name
+                assert ("the translation" in found.question.lower()) == (systems == "one"), name
     several = composed.compose(protocols.get("esa"), {"systems": "several"})
     assert several.spans
     assert (several.spans.sides, several.spans.tokens) == (("target",), ("[missing]",))
