@@ -54,7 +54,7 @@ def _instruct(campaign: Campaign) -> None:
 
 
 def standard_text(campaign: Campaign, language: str) -> str:
-    """Return the standard instructions for a campaign: the task, what is shown beside it, the scale.
+    """Return the standard instructions for a campaign: the task, the texts, the scale.
 
     Custom errors and scales have no standard text: the campaign must explain them.
     """

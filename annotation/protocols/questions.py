@@ -120,7 +120,7 @@ QUESTIONS: dict[Asks, tuple[Pair, Pair]] = {
     ),
 }
 
-# What stands in the place of the source, by the word for it; questions about it are translated whole.
+# What stands in the place of the source, by its word; questions about it are translated whole.
 OTHERS = {"audio": "recording", "video": "video", "image": "picture", "reference": "reference"}
 _ABOUT_OTHERS = (
     gettext_noop("How accurately does the translation express the meaning of the recording?"),
@@ -180,8 +180,7 @@ _ABOUT_OTHERS = (
         "and reads well."
     ),
     gettext_noop(
-        "Change each text as little as possible so that it says what the video says and "
-        "reads well."
+        "Change each text as little as possible so that it says what the video says and reads well."
     ),
     gettext_noop(
         "Change each text as little as possible so that it says what the picture says and "

@@ -107,7 +107,8 @@ HELP: dict[str, Any] = {
         "evenly."
     ),
     "shows_context": _(
-        "The sources or references of the document. Each opening is stored. The test set needs documents."
+        "The sources or references of the document. Each opening is stored. The test set needs "
+        "documents."
     ),
     "consent": _("Leave blank to ask for no consent. Markdown."),
     "edit_minutes": _("Leave blank to allow revisions as long as the campaign is open. 0: never."),
