@@ -20,11 +20,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
 
 from benchmarks.annotation.browsing import free_port
 from metaeval.repeats import refuse_repeats
@@ -108,6 +108,8 @@ PAINT = """() => new Promise((resolve) => {
 })"""
 BYTES = """() => ["navigation", "resource"].flatMap((type) => performance.getEntriesByType(type))
   .reduce((sum, each) => sum + each.transferSize, 0)"""
+IS_COMPUTED = "() => !document.querySelector('[data-fresh-at]')"
+COMPUTING_MS = 90_000
 IS_MAIN = """() => {
   const buttons = [...document.querySelectorAll("main .primary")];
   const main = buttons.find((each) => each.checkVisibility());
@@ -165,6 +167,8 @@ class Visitor:
             yield None
         else:
             page.wait_for_load_state("networkidle")
+            with suppress(TimeoutError):
+                page.wait_for_function(IS_COMPUTED, timeout=COMPUTING_MS)
             yield page
         context.close()
 
@@ -185,6 +189,8 @@ def tabs_to_main(page: Page) -> int | None:
 
 def measure(visitor: Visitor, path: str) -> list[float | None] | None:
     """Return the numbers of a page under `COLUMNS`, but its name; None if there is none."""
+    with visitor.sees(path, 1280):
+        pass  # what has not been computed yet is computed now
     paints: list[float] = []
     while True:
         with visitor.sees(path, 1280) as page:

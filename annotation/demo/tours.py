@@ -157,7 +157,7 @@ _SIGN_OUT = _(
     "Now it is your turn: sign out, and sign in as annotator1 with the same password to rate."
 )
 FOR_RESEARCHERS = (
-    _annotate(_TRY, Step(_TRY, "header.site form", _SIGN_OUT)),
+    _annotate(_TRY, Step(_TRY, "form[action$='/logout/']", _SIGN_OUT)),
     RESULTS,
     SETUP,
 )

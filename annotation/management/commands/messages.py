@@ -46,6 +46,7 @@ KEYWORDS: dict[str, Any] = {
 ANNOTATORS_CODE = (
     "annotation/interface.py",
     "annotation/campaigns/people.py",
+    "annotation/demo/tours.py",
     "annotation/entry/*.py",
     "annotation/forms/judgments.py",
     "annotation/forms/welcome.py",

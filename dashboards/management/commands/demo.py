@@ -38,7 +38,10 @@ from metrics.runs.starting import start
 from metrics.stock import packaged
 
 # The pages that visitors open first, of the study and of each of its campaigns.
-FIRST_PAGES = ("results", "correlations", "systems", "quality", "significance")
+FIRST_PAGES = (
+    "results", "correlations", "systems", "quality", "significance", "scatter", "whatif",
+    "samplesize", "power", "report",
+)  # fmt: skip
 
 
 class Command(BaseCommand):
