@@ -89,7 +89,11 @@ def test_the_question_follows_the_protocol(world: World, as_admin: Client, name:
         ({"protocol": "esa"}, "shown_text", "marks omissions in the source. Show the source"),
         ({"protocol": "mqm"}, "shown_text", "marks omissions in the source. Show the source"),
         ({"protocol": "guess"}, "protocol", "Select a valid choice"),
-        ({"references_per_annotator": "2"}, "references_per_annotator", "compared with the reference"),
+        (
+            {"references_per_annotator": "2"},
+            "references_per_annotator",
+            "compared with the reference",
+        ),
         ({"systems_per_screen": "1"}, "systems_per_screen", "greater than or equal to 2"),
         ({"systems_per_screen": "11"}, "systems_per_screen", "less than or equal to 10"),
         ({"claim_minutes": "0"}, "claim_minutes", "greater than or equal to 1"),
