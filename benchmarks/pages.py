@@ -74,7 +74,7 @@ ANNOTATOR = {
     "item-side-by-side": "/annotate/try-side-by-side/",
     "history": "/annotate/try-it/history/",
 }
-# At most so many fields, links and words.
+# The most fields, links and words.
 BOUNDS = {
     "task": (30, 9, 350),
     "results": (12, 15, 250),

@@ -21,7 +21,7 @@ _TRY, _NEW = "/campaigns/try-it/preview/", "/campaigns/new/?testset=demo-zh-en"
 
 @dataclass(frozen=True)
 class Step:
-    """A page, a selector of what is marked on it, and what is said about that."""
+    """A page, a selector of what is marked on it, and the words about that."""
 
     address: str
     marked: str

@@ -120,7 +120,7 @@ QUESTIONS: dict[Asks, tuple[Pair, Pair]] = {
     ),
 }
 
-# What stands in the place of the source, by its word; questions about it are translated whole.
+# What replaces the source, by its word; questions about it are translated as wholes.
 OTHERS = {"audio": "recording", "video": "video", "image": "picture", "reference": "reference"}
 _ABOUT_OTHERS = (
     gettext_noop("How accurately does the translation express the meaning of the recording?"),
@@ -204,7 +204,7 @@ def names_colours(question: str) -> bool:
 
 
 def question_about(question: str, kind: str) -> str:
-    """Return a usual question, in English, about what stands in the place of the source.
+    """Return a usual question, in English, about what replaces the source.
 
     >>> question_about("How accurately does each text express the meaning of the source?", "audio")
     'How accurately does each text express the meaning of the recording?'
