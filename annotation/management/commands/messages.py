@@ -45,7 +45,6 @@ KEYWORDS: dict[str, Any] = {
 # Code whose texts annotators see.
 ANNOTATORS_CODE = (
     "annotation/interface.py",
-    "annotation/demo/tours.py",
     "annotation/entry/*.py",
     "annotation/forms/judgments.py",
     "annotation/forms/welcome.py",
