@@ -17,8 +17,8 @@ from metaeval.messages import Message, message, plural
 Fault = tuple[str, Message]
 REFERENCES_SHOWN = message(
     "design.references-shown",
-    "References cannot be rated if the reference is the gray text. Show the source, or set this "
-    "to 0.",
+    "References cannot be rated if outputs are compared with the reference. Show the source, or "
+    "set this to 0.",
 )
 WHOLE_DOCUMENTS = message(
     "design.whole-documents", "This protocol shows documents. Choose whole documents."
