@@ -245,8 +245,10 @@ PAGES: dict[str, list[str]] = {
 PAGES |= {
     name: [f"{PAGES[name.removesuffix('-table')][0].partition('?')[0]}table/"]
     for name in OF_TABLES
-    if name.endswith("-table") and name not in ("study-table", "study-printed-table")
+    if name.endswith("-table")
+    and name not in ("dashboard-table", "study-table", "study-printed-table")
 }
+PAGES["dashboard-table"] = [f"/campaigns/{DEMO}/dashboard/table/"]
 PAGES["study-table"] = [f"/studies/{STUDY}/correlations/table/"]
 PAGES["study-printed-table"] = [f"/studies/{STUDY}/printed/table/"]
 ANNOTATORS = (
