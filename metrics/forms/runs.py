@@ -12,7 +12,8 @@ from annotation.models import Output, System, TestSet
 from core.messages import translated
 from metaeval.messages import Message, message, truncated
 from metrics import catalogue
-from metrics.base import MetricInfo
+from metrics.base import MetricInfo, ScoreWarning
+from metrics.contents import warn_of_blanks
 from metrics.families.floor.options import KEY as FLOOR
 from metrics.models import MetricRun
 from metrics.runs.starting import refusals_for
@@ -33,6 +34,7 @@ class Choice:
     refusal: Message | None
     hosts: Hosts
     estimate: Any = None
+    warnings: Sequence[ScoreWarning] = ()
     seconds: float | None = None
 
     @property
@@ -181,6 +183,7 @@ class StartForm(forms.Form):
                 self.refusals.get(info.name),
                 hosts[info.name],
                 support_of(info).estimate(info, self.test_set),
+                warn_of_blanks(info, self.target_language),
                 hosts[info.name].seconds(n),
             )
             for info in self.infos
