@@ -294,13 +294,21 @@ def campaign_for_reviewer(request: HttpRequest, slug: str) -> Campaign:
     return campaign
 
 
-def _required(check: Callable[[Any], bool]) -> Callable[[View], View]:
+ONLY_SITE_ADMINS = message(
+    "access.site-admins",
+    "Only admins of this site can do this: they add metrics, judges, models and accounts.",
+)
+
+
+def _required(
+    check: Callable[[Any], bool], refusal: Message | None = None
+) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @wraps(view)
         @login_required
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not check(request.user):
-                raise PermissionDenied
+                raise PermissionDenied(*([refusal] if refusal else []))
             return view(request, *args, **kwargs)
 
         return guarded
@@ -310,7 +318,7 @@ def _required(check: Callable[[Any], bool]) -> Callable[[View], View]:
 
 # Roles alone. What belongs to a campaign also asks one of `campaign_for_…`.
 admin_required = _required(is_admin)
-site_admin_required = _required(is_site_admin)
+site_admin_required = _required(is_site_admin, ONLY_SITE_ADMINS)
 researcher_required = _required(is_researcher)
 
 

@@ -3,7 +3,6 @@
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.utils.translation import gettext_lazy as _
 
 from annotation.access import is_admin
 from annotation.models import AuditEntry, System, TestSet, TestSetShare
@@ -67,7 +66,10 @@ def _note(test_set: TestSet, actor: User, action: str, **details: str | None) ->
     AuditEntry.objects.create(test_set=test_set, actor=actor, action=action, details=details)
 
 
-NOT_YOURS = _("Only the owner of a test set and site admins decide which of its systems are human.")
+NOT_YOURS = message(
+    "test-set.humans-not-yours",
+    "Only the owner of a test set and site admins decide which of its systems are human.",
+)
 
 
 @transaction.atomic

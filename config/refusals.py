@@ -24,22 +24,25 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.access import is_researcher
 from annotation.web import errors
-from annotation.web.errors import SENTENCES, refuse, wants_json
+from annotation.web.errors import REASONS, refuse, wants_json
 from core import disk
 from core.database.waits import is_lock_timeout
+from core.messages import translated
 from metaeval.messages import Message, message
 
 logger = logging.getLogger(__name__)
 RETRY_AFTER = 10  # seconds
 OUT_OF_REACH = _("Touchstone is temporarily unavailable")
-AWAY = _(
+AWAY = message(
+    "database.away",
     "The database is not responding. Everything that was saved is still there. "
     "Ratings that are not saved yet wait in your browser and are sent when the "
-    "database responds again. Reload this page in a minute."
+    "database responds again. Reload this page in a minute.",
 )
-BUSY = _(
+BUSY = message(
+    "database.busy",
     "Somebody else is changing the same data. Your change has not been saved. "
-    "Try again in a minute."
+    "Try again in a minute.",
 )
 # SQLite: busy, locked, cannot be opened. Its other errors are bugs, or faults of the disk.
 SQLITE = (5, 6, 14)
@@ -61,13 +64,13 @@ def unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
     The language of the account is in the database.
     """
     logger.error("%s %s: the database is unavailable: %s", request.method, request.path, error)
-    sentence = BUSY if is_lock_timeout(error) else AWAY
+    reason = BUSY if is_lock_timeout(error) else AWAY
     language = translation.get_language_from_request(request)
     with translation.override(language):
         if wants_json(request):
-            response = errors.as_json_answer(request, 503, {"error": sentence})
+            response = errors.as_json_answer(request, 503, reason)
         else:
-            context = {"title": OUT_OF_REACH, "sentence": sentence}
+            context = {"title": OUT_OF_REACH, "sentence": translated(reason)}
             response = HttpResponse(render_to_string("unavailable.html", context), status=503)
     response["Retry-After"] = str(RETRY_AFTER)
     response["Content-Language"] = language
@@ -153,5 +156,5 @@ class UnreadableMiddleware:
         if not (is_nameless or isinstance(error, (DataError, OverflowError))):
             return None
         if request.method in ("GET", "HEAD"):
-            return refuse(request, 404, *SENTENCES[404])
+            return refuse(request, 404, *REASONS[404])
         return refuse(request, 400, NOT_READ, OUT_OF_RANGE)

@@ -24,8 +24,11 @@ from config.environment import (
 from core import extensions
 from core.work import brokers
 from metaeval import __version__
+from touchstone import IS_INSTALLED
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+# How commands of this installation begin, as pages tell them.
+COMMAND = "touchstone" if IS_INSTALLED else "python manage.py"
 # Everything that the app writes when no server is configured: database, broker, secret key.
 VAR_DIR = Path(os.environ.get("TOUCHSTONE_VAR", BASE_DIR / "var"))
 try:

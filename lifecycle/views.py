@@ -115,7 +115,7 @@ def act(request: HttpRequest, kind: str, which: str, verb: str) -> HttpResponse:
     if verb not in VERBS:
         raise Http404
     if not found.allowed[verb]:
-        raise PermissionDenied(translated(NOT_YOURS))
+        raise PermissionDenied(NOT_YOURS)
     try:
         sentence, address = VERBS[verb](request, found)
     except ValidationError as error:
@@ -167,7 +167,7 @@ def delete(request: HttpRequest, kind: str, which: str) -> HttpResponse:
     """Show what would be deleted and what stays; delete it once confirmed."""
     found = find(signed_in(request), kind, which)
     if not found.allowed["delete"]:
-        raise PermissionDenied(translated(NOT_YOURS))
+        raise PermissionDenied(NOT_YOURS)
     errors: list[Message] = []
     sent = {name: request.POST.get(name, "") for name in ("seen", "typed", "reason")}
     if request.method == "POST":

@@ -9,7 +9,8 @@ from django.db import IntegrityError, transaction
 
 from core.messages import as_json
 from core.work.models import Now
-from metaeval.messages import Message, MessageError, message
+from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 from metrics import plugins, registry
 from metrics.base import IMPORTED, ComparesSystems, Metric, MetricError, MetricInfo, OnTestSet
 from metrics.models import ConfiguredMetric, find_info
@@ -156,7 +157,7 @@ def configure(
     try:
         info = describe(family=family, name=name, label=label, options=options)
     except (ValueError, MetricError) as error:
-        raise ValidationError({"options": [problem_of(error)]}) from error
+        raise ValidationError({"options": [reason_of(error)]}) from error
     row = _row(info, family, user)
     try:
         with transaction.atomic():
@@ -164,13 +165,6 @@ def configure(
     except IntegrityError:
         raise _taken(name) from None
     return row
-
-
-def problem_of(error: Exception) -> Message:
-    """Return what is wrong with options; the text of an error that is not ours, as it is."""
-    if isinstance(error, MessageError):
-        return error.message
-    return message("metric.options-refused", "{text}", text=str(error))
 
 
 def _row(info: MetricInfo, family: str, user: Any = None) -> ConfiguredMetric:

@@ -372,3 +372,20 @@ def test_only_annotators_addresses_are_translated() -> None:
         "/accounts/",
     )
     assert not any(interface.is_translated(path) for path in english)
+
+
+def test_an_english_term_has_one_chinese_term() -> None:
+    """The table in docs/translating.md names what must not stand for a term."""
+    table = (ROOT / "docs/translating.md").read_text(encoding="utf-8").split("### Chinese terms")[1]
+    rows = re.findall(r"^\| ([a-z ]+) \| \S+ \| (.+) \|$", table, re.MULTILINE)
+    assert len(rows) > 10
+    wrong = []
+    for each in (message for texts in (PAGES, READERS_PAGES) for message in texts.read("zh-hans")):
+        for term, others in rows if each.id else ():
+            if re.search(rf"\b{term}s?\b", name_of(each), re.IGNORECASE):
+                wrong += [
+                    (term, other, forms_of(each)[0])
+                    for other in others.split(", ")
+                    if other in forms_of(each)[0]
+                ]
+    assert wrong == []

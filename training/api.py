@@ -22,6 +22,7 @@ from metaeval.messages import Message, message
 from metrics.api.runs import MayRun
 from training.forms import CorpusForm
 from training.jobs import starting
+from training.jobs.presenting import described
 from training.models import ParallelCorpus, TrainingJob
 from training.parallel import corpora
 from training.parallel.reading import clean
@@ -118,6 +119,11 @@ class JobSerializer(serializers.ModelSerializer[TrainingJob]):
         slug_field="name", many=True, read_only=True
     )
     metric = serializers.CharField(source="metric.name", default=None, allow_null=True)
+    findings = serializers.SerializerMethodField()
+
+    def get_findings(self, job: TrainingJob) -> dict[str, Any]:
+        """Return warnings, the verdict in sentences, whether to use it, and values with names."""
+        return described(job)
 
     class Meta:
         model = TrainingJob
@@ -131,6 +137,7 @@ class JobSerializer(serializers.ModelSerializer[TrainingJob]):
             "status",
             "progress",
             "result",
+            "findings",
             "message",
             "metric",
             "worker",

@@ -97,13 +97,6 @@ def _joined(first: Message, second: Message) -> Message:
     return message("job.errors", "{first} {second}", first=first, second=second)
 
 
-def reason_of(error: Exception) -> Message:
-    """Return the message of an error; the text of one that has none, which is not translated."""
-    if isinstance(error, MessageError):
-        return error.message
-    return message("job.reason", "{text}", text=str(error))
-
-
 def other_training(folder: Path) -> Message:
     """Return that a folder cannot be continued with these settings."""
     return message(

@@ -1,6 +1,7 @@
 """Forms that upload parallel text and start a job or a sweep."""
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -9,17 +10,19 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.uploads import LanguageField
 from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 from metrics import options
 from metrics.forms.families import PREFIX, field_of
 from metrics.options import Option
-from training.contract import TrainingKind, reason_of
-from training.jobs.starting import LONGEST_NAME, NO_CORPUS, refusal, slug_of
+from training.contract import TrainingKind
+from training.jobs.starting import LONGEST_NAME, NO_CORPUS, missing, refusal, slug_of
 from training.models import ParallelCorpus
 from training.parallel.reading import ParallelError, Row, read_moses, read_pairs
 from training.sweeps import starting
 
 # Addresses of pages, which cannot be names of corpora.
 RESERVED = {"upload"}
+ANYWAY = _("Start anyway: the job waits until a worker can do it.")
 PAPER_SEEDS = ", ".join(map(str, starting.SEEDS))
 
 
@@ -104,6 +107,7 @@ class JobForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         label=_("Parallel text"),
     )
+    anyway = forms.BooleanField(required=False, label=ANYWAY)
 
     def __init__(
         self,
@@ -156,7 +160,16 @@ class JobForm(forms.Form):
         except ValidationError as error:
             self.add_error(None, error)
         self._check_together()
+        if not self.errors and self.missing and not data.get("anyway"):
+            self.add_error("anyway", ValidationError(list(self.missing)))
         return data
+
+    @cached_property
+    def missing(self) -> list[Message]:
+        """Return what no worker has for these jobs; with the settings shown, if none are sent."""
+        shown = {each.name: self[PREFIX + each.name].value() for each in self.kind.options}
+        found = [need for chosen in self.grid or [shown] for need in missing(self.kind, chosen)]
+        return list(dict.fromkeys(found))
 
     def _check_together(self) -> None:
         """Refuse settings of a job that do not fit together, at their fields."""

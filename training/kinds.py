@@ -74,6 +74,7 @@ KINDS |= {
         queue="gpu",
         needs_corpus=False,
         options=head.SENTINEL,
+        conflicts=head.campaign_conflicts,
         packages=NEURAL,
         checkpoints=head.sentinel_checkpoints,
     ),

@@ -16,6 +16,10 @@ from core.work.models import Work
 from metaeval.messages import Message, from_json, message
 from metrics.models import ConfiguredMetric
 from training.contract import KINDS, LEVELS
+from training.verdicts import Verdict, verdict_of
+
+# The keys of warnings in results: the second one is that of earlier versions.
+WARNINGS = ("warnings", "remarks")
 
 
 class ParallelCorpus(models.Model):
@@ -129,6 +133,16 @@ class TrainingJob(Work):
         return lacking_by_host(self.lacks)
 
     @property
+    def warnings(self) -> list[Message]:
+        """Return the warnings of its result."""
+        return warnings_in(self.result)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Return what it learned and whether to use that; None without a result."""
+        return verdict_of(self.kind, self.options, self.result, self.warnings)
+
+    @property
     def folder(self) -> Path:
         """Return the folder of its checkpoints, below TRAINED_DIR."""
         return Path(settings.TRAINED_DIR) / f"{self.pk}-{self.name}"
@@ -154,6 +168,11 @@ class TrainingJob(Work):
 def lacking_by_host(lacks: Mapping[str, Sequence[Any]]) -> dict[str, list[Message]]:
     """Return the messages that were stored by host."""
     return {host: [stored_message(each) for each in found] for host, found in lacks.items()}
+
+
+def warnings_in(result: Mapping[str, Any]) -> list[Message]:
+    """Return the warnings of a result."""
+    return [stored_message(each) for key in WARNINGS for each in result.get(key, ())]
 
 
 def stored_message(value: Any) -> Message:

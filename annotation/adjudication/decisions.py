@@ -6,7 +6,6 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
-from django.utils.translation import gettext_lazy as _
 
 from annotation.access import run_campaigns
 from annotation.judging.answers import Answer, check, rated_text
@@ -154,7 +153,10 @@ def _item(each: Adjudication, target: Campaign, kind: str, tolerance: int) -> It
     )
 
 
-CHANGED = _("Another reviewer has decided this item. Submit again to replace that decision.")
+CHANGED = message(
+    "adjudication.changed",
+    "Another reviewer has decided this item. Submit again to replace that decision.",
+)
 
 
 @transaction.atomic

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 from annotation.access import ANNOTATOR, is_researcher
 from annotation.models import Annotator, AuditEntry, Campaign, Membership
@@ -133,30 +131,6 @@ def renew_link(*, annotator: Annotator) -> Invitation:
     token, annotator.token_hash = new_token()
     annotator.save(update_fields=["token_hash"])
     return Invitation(annotator, token)
-
-
-NOT_YET_OPEN = _("This campaign is not open yet.")
-CLOSED = _(
-    "This campaign is closed, and no more ratings can be stored. Your earlier ratings are saved."
-)
-
-
-class RefusedError(Exception):
-    """A judgment was not stored; `sentence` says why."""
-
-    def __init__(self, sentence: str | Promise) -> None:
-        super().__init__(sentence)
-        self.sentence = str(sentence)
-
-
-class NotOpenError(RefusedError):
-    """The campaign does not take judgments; sending again does not help."""
-
-
-def refuse_unless_open(status: str) -> None:
-    """Raise NotOpenError unless a campaign with this status takes judgments."""
-    if status != Campaign.Status.OPEN:
-        raise NotOpenError(NOT_YET_OPEN if status == Campaign.Status.DRAFT else CLOSED)
 
 
 @transaction.atomic

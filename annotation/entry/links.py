@@ -9,13 +9,15 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from annotation.access import only_rates
-from annotation.campaigns.people import NotOpenError, refuse_unless_open
 from annotation.entry.places import free_places, is_fixed, new_place
+from annotation.entry.welcome import NotOpenError, refuse_unless_open
 from annotation.models import AccessLink, Annotator, AuditEntry, Campaign
 from annotation.models.people import hash_token, new_token
+from metaeval.messages import Message, MessageError, message
 
 Provider = AccessLink.Provider
 # Whose parameter names the person, and which others are kept with the entry.
@@ -30,12 +32,12 @@ IDENTIFIER = re.compile(r"[A-Za-z0-9_-]+")
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
 
-class EntryError(Exception):
-    """A refused entry: the HTTP status, a title and a sentence for the person."""
+class EntryError(MessageError):
+    """A refused entry: the HTTP status, a title and a message for the person."""
 
-    def __init__(self, status: int, title: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.status, self.title, self.sentence = status, title, sentence
+    def __init__(self, status: int, title: str | Promise, message: Message) -> None:
+        super().__init__(message)
+        self.status, self.title = status, title
 
 
 def create_link(
@@ -85,10 +87,17 @@ def find_link(token: str) -> AccessLink:
         raise EntryError(
             404,
             _("This link does not work"),
-            _("The link is incomplete or wrong. Ask the person who sent it for a new one."),
+            message(
+                "entry.unknown-link",
+                "The link is incomplete or wrong. Ask the person who sent it for a new one.",
+            ),
         )
     if link.revoked_at is not None:
-        raise EntryError(410, _("This link has been withdrawn"), _("It can no longer be used."))
+        raise EntryError(
+            410,
+            _("This link has been withdrawn"),
+            message("entry.withdrawn", "It can no longer be used."),
+        )
     return link
 
 
@@ -106,19 +115,37 @@ def person_id(link: AccessLink, query: Mapping[str, str]) -> str:
     value = query.get(name, "")
     for each in (name, *DETAILS[Provider(link.provider)]):
         if len(query.get(each, "")) > MAX_PARAMETER:
-            raise _bad(_("The parameter %(name)s in the address is too long.") % {"name": each})
+            raise _bad(
+                message(
+                    "entry.parameter-too-long",
+                    "The parameter {name} in the address is too long. Open the task again from the "
+                    "page on which you found it.",
+                    name=each,
+                )
+            )
     if not value:
-        raise _bad(_("The parameter %(name)s is missing from the address.") % {"name": name})
+        raise _bad(
+            message(
+                "entry.parameter-missing",
+                "The parameter {name} is missing from the address. Open the task again from the "
+                "page on which you found it.",
+                name=name,
+            )
+        )
     if not IDENTIFIER.fullmatch(value):
         raise _bad(
-            _("The parameter %(name)s in the address is not a valid identifier.") % {"name": name}
+            message(
+                "entry.parameter-invalid",
+                "The parameter {name} in the address is not a valid identifier. Open the task "
+                "again from the page on which you found it.",
+                name=name,
+            )
         )
     return f"{link.provider}:{value}"
 
 
-def _bad(sentence: str) -> EntryError:
-    advice = _("Open the task again from the page on which you found it.")
-    return EntryError(400, _("This address is incomplete"), f"{sentence} {advice}")
+def _bad(message: Message) -> EntryError:
+    return EntryError(400, _("This address is incomplete"), message)
 
 
 def new_person_id() -> str:
@@ -143,20 +170,23 @@ def refuse_newcomers(link: AccessLink) -> None:
     try:
         refuse_unless_open(link.campaign.status)
     except NotOpenError as refusal:
-        raise EntryError(409, _("No ratings at the moment"), refusal.sentence) from None
+        raise EntryError(409, _("No ratings at the moment"), refusal.message) from None
     if link.expires_at is not None and link.expires_at <= timezone.now():
         raise EntryError(
             410,
             _("This link has expired"),
-            _(
+            message(
+                "entry.link-over",
                 "This link is no longer accepting new people. Ask the person who sent it "
-                "for another one."
+                "for another one.",
             ),
         )
     is_full = 0 < link.quota <= link.annotators.count()
     if is_full or (is_fixed(link.campaign) and not free_places(link.campaign).exists()):
         raise EntryError(
-            403, _("All places are taken"), _("Enough people are already taking part.")
+            403,
+            _("All places are taken"),
+            message("entry.full", "Enough people are already taking part."),
         )
 
 
@@ -179,7 +209,7 @@ def let_in(*, link: AccessLink, external_id: str, details: Mapping[str, Any]) ->
         raise EntryError(
             403,
             _("This link cannot be used for your account"),
-            _("Sign in with your password instead."),
+            message("entry.not-by-link", "Sign in with your password instead."),
         )
     return annotator
 

@@ -14,7 +14,6 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import cast
 
 from django.conf import settings
 from django.db import transaction
@@ -22,11 +21,10 @@ from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.crypto import get_random_string, salted_hmac
-from django.utils.functional import Promise, lazy
-from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import GuessCount
+from metaeval.messages import Message, message
 
 UNKNOWN = "unknown"
 # How settings.TRUSTED_PROXIES names a proxy that comes by a Unix socket, without an address.
@@ -85,7 +83,6 @@ FIRST_DELAY, LONGEST_DELAY = timedelta(seconds=30), timedelta(minutes=15)
 RECENT, FORGOTTEN = timedelta(hours=1), timedelta(days=1)
 PRUNED = 100
 TITLE = _("Too many attempts")
-SENTENCE = gettext_noop("There were too many failed attempts. Try again at %(time)s (UTC).")
 
 
 @dataclass(frozen=True)
@@ -132,10 +129,13 @@ def attempt_link(request: HttpRequest) -> Attempt:
     return _attempt("", [_Limit(_hashed("link", network_address(request)), FREE_LINKS)])
 
 
-def sentence(until: datetime) -> Promise:
-    """Say when the next attempt is judged, in the reader's language."""
-    time = f"{until + timedelta(seconds=1):%H:%M:%S}"
-    return cast(Promise, lazy(lambda: gettext(SENTENCE) % {"time": time}, str)())
+def refusal(until: datetime) -> Message:
+    """Return the message with the time of the next attempt."""
+    return message(
+        "entry.too-many-attempts",
+        "There were too many failed attempts. Try again at {time} (UTC).",
+        time=f"{until + timedelta(seconds=1):%H:%M:%S}",
+    )
 
 
 def seconds_until(moment: datetime) -> int:

@@ -1,4 +1,4 @@
-"""What comes before the next item: consent, background, the comprehension test, and a stop."""
+"""What comes before the next item: an open campaign, consent, background, the test, a stop."""
 
 from typing import Any
 
@@ -6,7 +6,28 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Annotator
+from annotation.models import Annotator, Campaign
+from metaeval.messages import MessageError, message
+
+NOT_YET_OPEN = message("rating.not-yet-open", "This campaign is not open yet.")
+CLOSED = message(
+    "rating.closed",
+    "This campaign is closed, and no more ratings can be stored. Your earlier ratings are saved.",
+)
+
+
+class RefusedError(MessageError):
+    """A judgment was not stored."""
+
+
+class NotOpenError(RefusedError):
+    """The campaign does not take judgments; sending again does not help."""
+
+
+def refuse_unless_open(status: str) -> None:
+    """Raise NotOpenError unless a campaign with this status takes judgments."""
+    if status != Campaign.Status.OPEN:
+        raise NotOpenError(NOT_YET_OPEN if status == Campaign.Status.DRAFT else CLOSED)
 
 
 def next_step(annotator: Annotator) -> str:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.access import ADMIN, ANNOTATOR, CAMPAIGN_ADMIN, RESEARCHER, is_site_admin
 from annotation.forms.mail import read_lines
+from annotation.forms.welcome import EXPERTISE, UNSAID, YEARS
 from annotation.models import AccessLink, ApiToken, Campaign, Membership
 from metaeval.messages import message
 
@@ -246,3 +247,18 @@ class TokenForm(forms.Form):
             for choice in ApiToken.Scope.choices
             if choice[0] != ApiToken.Scope.SITE or is_site_admin(user)
         ]
+
+
+def in_words(background: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Return an annotator's background as (question, answer)."""
+    if not background:
+        return []
+    unsaid = str(_("Prefer not to say"))
+    languages = ", ".join(background.get("native_languages", [])) or unsaid
+    expertise = dict(EXPERTISE).get(background.get("expertise", UNSAID), unsaid)
+    experience = dict(YEARS).get(background.get("experience", UNSAID), unsaid)
+    return [
+        (str(_("native languages")), languages),
+        (str(_("expertise")), str(expertise)),
+        (str(_("experience")), str(experience)),
+    ]

@@ -8,21 +8,28 @@ from uuid import UUID
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext_lazy as _
 
 from annotation.judging.answers import MAX_COMMENT, Answer
 from annotation.judging.judgments import read_start
 from annotation.protocols import Protocol, Span
 from annotation.protocols.asked import Scale
+from core.messages import messages_of
+from metaeval.messages import Message, message
 
-SCORE_MISSING = _("You have not chosen a score. Choose one from 0 to 100; 0 is a valid score.")
-SCORE_WRONG = _("The score must be a whole number from 0 to 100.")
-SCALE_MISSING = _("%(scale)s: you have not chosen a score. Choose one from %(low)s to %(high)s.")
-SCALE_WRONG = _("%(scale)s: the score must be from %(low)s to %(high)s, in steps of %(step)s.")
-CHOICE_MISSING = _("%(name)s: you have not chosen an option.")
+SCORE_MISSING = message(
+    "rating.score-missing",
+    "You have not chosen a score. Choose one from 0 to 100; 0 is a valid score.",
+)
+SCORE_WRONG = message("rating.score-wrong", "The score must be a whole number from 0 to 100.")
 USUAL = Scale()
-FORM_DAMAGED = _("Part of this form was missing or damaged. Submit again to save the score.")
-SPANS_DAMAGED = _("The marked errors did not arrive completely. Reload the page and try again.")
+FORM_DAMAGED: Any = message(
+    "rating.form-damaged",
+    "Part of this form was missing or damaged. Submit again to save the score.",
+)
+ERRORS_DAMAGED = message(
+    "rating.errors-damaged",
+    "The marked errors did not arrive completely. Reload the page and try again.",
+)
 
 PLAYS = ("play", "pause", "seek")
 MAX_PLAYING = 40_000
@@ -33,14 +40,34 @@ _MILLISECONDS = re.compile(r"[0-9]{1,12}")
 
 
 def parse_score(raw: str, scale: Scale = USUAL) -> int:
-    """Read a value of a scale; raises ValidationError with a sentence for anything else."""
+    """Read a value of a scale; raise ValidationError for anything else."""
     text = raw.strip()
-    params = {"scale": scale.name, "low": scale.low, "high": scale.high, "step": scale.step}
     if not text:
-        raise ValidationError(SCALE_MISSING if scale.key else SCORE_MISSING, "missing", params)
+        raise ValidationError([_missing(scale) if scale.key else SCORE_MISSING])
     if not _WHOLE.fullmatch(text) or not scale.holds(int(text)):
-        raise ValidationError(SCALE_WRONG if scale.key else SCORE_WRONG, "wrong", params)
+        raise ValidationError([_wrong(scale) if scale.key else SCORE_WRONG])
     return int(text)
+
+
+def _missing(scale: Scale) -> Message:
+    return message(
+        "rating.scale-missing",
+        "{scale}: you have not chosen a score. Choose one from {low} to {high}.",
+        scale=scale.name,
+        low=scale.low,
+        high=scale.high,
+    )
+
+
+def _wrong(scale: Scale) -> Message:
+    return message(
+        "rating.scale-wrong",
+        "{scale}: the score must be from {low} to {high}, in steps of {step}.",
+        scale=scale.name,
+        low=scale.low,
+        high=scale.high,
+        step=scale.step,
+    )
 
 
 def score_field(number: int) -> str:
@@ -65,7 +92,7 @@ def parse_spans(raw: str) -> tuple[tuple[Span, ...], tuple[int | None, ...]]:
             raise TypeError
         return tuple(_span(**fields) for fields in rows), offers
     except (AttributeError, TypeError, ValueError, RecursionError):
-        raise ValidationError(SPANS_DAMAGED, "spans-damaged") from None
+        raise ValidationError([ERRORS_DAMAGED]) from None
 
 
 def _offer(number: object) -> int | None:
@@ -152,7 +179,15 @@ class JudgmentForm(forms.Form):
         for number, choice in enumerate(self.protocol.choices):
             chosen = self.sent(choice_field(number))
             if chosen not in choice.options:
-                raise ValidationError(CHOICE_MISSING, "choice-missing", {"name": choice.key})
+                raise ValidationError(
+                    [
+                        message(
+                            "rating.choice-missing",
+                            "{name}: you have not chosen an option.",
+                            name=choice.key,
+                        )
+                    ]
+                )
             self.choices[choice.key] = chosen
         return bool(self.cleaned_data["flag"])
 
@@ -196,9 +231,9 @@ class JudgmentForm(forms.Form):
         )
 
     @property
-    def problem(self) -> str:
-        """The first sentence to tell, in the order of the fields."""
-        return str(next(iter(self.errors.values()))[0]) if self.errors else ""
+    def problem(self) -> Message:
+        """The first error of an invalid form, in the order of the fields."""
+        return messages_of(next(iter(self.errors.as_data().values()))[0])[0]
 
     def sent(self, name: str) -> str:
         """Return what was sent in a field."""

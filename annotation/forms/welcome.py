@@ -1,19 +1,12 @@
-"""Forms about what comes before an annotator's first item.
-
-Researchers write instructions and consent in each language. Annotators answer questions about
-their background, of which every one may be left unanswered, and the comprehension test.
-"""
+"""Forms before an annotator's first item: background, every question optional, and the test."""
 
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
-from annotation.judging.instructions import OWN
-from annotation.models import Campaign, Instructions
 from annotation.qualification.testing import Asked
 
 UNSAID = "unsaid"
@@ -93,21 +86,6 @@ def initial(background: dict[str, Any] | None) -> dict[str, Any]:
     }
 
 
-def in_words(background: dict[str, Any] | None) -> list[tuple[str, str]]:
-    """Return the answers as (question, answer) for those who may read them."""
-    if not background:
-        return []
-    unsaid = str(_("Prefer not to say"))
-    languages = ", ".join(background.get("native_languages", [])) or unsaid
-    expertise = dict(EXPERTISE).get(background.get("expertise", UNSAID), unsaid)
-    experience = dict(YEARS).get(background.get("experience", UNSAID), unsaid)
-    return [
-        (str(_("native languages")), languages),
-        (str(_("expertise")), str(expertise)),
-        (str(_("experience")), str(experience)),
-    ]
-
-
 class TestForm(forms.Form):
     """A field for each question, and the `number` of the attempt."""
 
@@ -138,61 +116,3 @@ class TestForm(forms.Form):
             )
             for each in self.questions
         ]
-
-
-MAX_TEXT = 50_000
-NEEDS_OWN = _(
-    "Write the campaign’s main consent text first. It decides whether annotators are asked, and "
-    "annotators whose language is missing read it."
-)
-
-
-def language_name(code: str) -> str:
-    """Return the name of a language on the page."""
-    return dict(settings.LANGUAGES).get(code, code) or str(_("Main text of the campaign"))
-
-
-class InstructionsForm(forms.Form):
-    """Both texts as Markdown."""
-
-    instructions = forms.CharField(
-        label=_("Instructions"),
-        required=False,
-        max_length=MAX_TEXT,
-        widget=forms.Textarea(attrs={"rows": 10}),
-        help_text=_(
-            "Shown above the texts to be rated. Markdown: headings, lists, emphasis, links, "
-            "tables, code."
-        ),
-    )
-    consent = forms.CharField(
-        label=_("Consent"),
-        required=False,
-        max_length=MAX_TEXT,
-        widget=forms.Textarea(attrs={"rows": 6}),
-        help_text=_("What annotators agree to before their first item. Markdown."),
-    )
-
-    def clean(self) -> dict[str, str]:
-        """Refuse a form without any text."""
-        given = super().clean() or {}
-        is_empty = not any(text.strip() for text in given.values())
-        if is_empty and not self.errors and self.initial.get("language") != OWN:
-            raise forms.ValidationError(
-                _("Both texts are empty. Write one, or delete the language.")
-            )
-        if given.get("consent", "").strip() and self.initial.get("needs_own_consent"):
-            self.add_error("consent", NEEDS_OWN)
-        return given
-
-
-def stored_texts(campaign: Campaign, language: str) -> dict[str, str]:
-    """Return the texts in one language, empty where there are none yet."""
-    row: Campaign | Instructions | None = campaign
-    if language != OWN:
-        row = campaign.translations.filter(language=language).first()
-    return {
-        "language": language,
-        "instructions": row.instructions if row else "",
-        "consent": row.consent if row else "",
-    }

@@ -49,7 +49,7 @@ class StoppedError(Exception):
 
 @dataclass(frozen=True)
 class Found:
-    """What files were found to hold.
+    """What was read from files.
 
     `shown` is what a page shows of it, without the rows; `drafts` is what storing takes. `answer`
     is for programs, and `held` are the files if they are now kept elsewhere.
@@ -63,7 +63,7 @@ class Found:
 
 
 class Door(ABC):
-    """What files are imported as; stateless. `purpose` is that of their tokens."""
+    """How files of one kind are checked and stored; `purpose` is that of their tokens."""
 
     purpose: str
 
@@ -149,7 +149,7 @@ def _work(row: FileImport) -> None:
 
 
 def _show(row: FileImport, found: Found) -> None:
-    """Keep what a page will show beside the files."""
+    """Store what a page will show."""
     held = dict(found.held or row.held)
     if found.shown is not None:
         content = pickle.dumps(found.shown)

@@ -1,4 +1,4 @@
-"""What an imported campaign consists of, before anything is stored."""
+"""Define what an imported campaign consists of, before anything is stored."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -94,7 +94,7 @@ def require_draft(campaign: Campaign) -> None:
 
 
 class _Reader:
-    """Rows to items of one campaign."""
+    """Converts rows to items of one campaign."""
 
     def __init__(self, campaign: Campaign, report: Report) -> None:
         self.campaign = campaign

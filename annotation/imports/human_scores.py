@@ -1,4 +1,4 @@
-"""Published human scores of segments and systems, from tables that nobody made for us.
+"""Read published human scores of segments and systems from tables of any layout.
 
 A table with segments holds scores of outputs, one without holds scores of whole systems. Every
 column of scores, or every name in a column of names, becomes a campaign without judgments.

@@ -1,4 +1,4 @@
-"""Whether what an import brings is stored already: by its own keys, or at the same address."""
+"""Find out whether an import is already stored, by its keys or its address."""
 
 import uuid
 from collections import Counter

@@ -7,33 +7,34 @@ from typing import NoReturn
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
-from django.utils.formats import number_format
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 
 from annotation.judging.screens import span_sides
 from annotation.models import Assignment, Item, Judgment
 from annotation.prefill.suggestions import Suggestion, key_of, marked, offered
 from annotation.protocols import Protocol, Span, SpanScheme
+from annotation.protocols.asked import Scale
 from annotation.protocols.base import TARGET
+from metaeval.messages import Message, message
 
 MAX_SPANS = 200
 MAX_COMMENT = 2_000
 MAX_TEXT = 20_000
 
-NO_SCORE_HERE = _(
-    "This task has no score of its own: the score is calculated from the marked errors."
+NO_SCORE_HERE = message(
+    "rating.no-score-here",
+    "This task has no score of its own: the score is calculated from the marked errors.",
 )
-NO_SPANS_HERE = _("Errors cannot be marked in this task.")
-WRONG_CHOICE = _("Choose one of the given options for every choice.")
-STALE = _(
-    "The marked errors do not belong to this version of the page. Reload the "
-    "page, then submit again."
+NO_SPANS_HERE = message("rating.no-errors-here", "Errors cannot be marked in this task.")
+SCALES = message("rating.scales", "Choose a score on every scale shown.")
+WRONG_CHOICE = message("rating.choices", "Choose one of the given options for every choice.")
+STALE = message(
+    "rating.errors-out-of-date",
+    "The marked errors do not belong to this version of the page. Reload the page, then submit "
+    "again.",
 )
-NO_TEXT_HERE = _("The text cannot be changed in this task.")
-TEXT_MISSING = _("Your version of the text is missing.")
-TEXT_TOO_LONG = _("Your version of the text is longer than %(max)s characters.")
-COMMENT_TOO_LONG = _("A comment can have at most %(max)s characters.")
+TWICE = message("rating.error-twice", "The same error is marked twice.")
+NO_TEXT_HERE = message("rating.no-text-here", "The text cannot be changed in this task.")
+TEXT_MISSING = message("rating.text-missing", "Your version of the text is missing.")
 
 
 @dataclass(frozen=True)
@@ -78,14 +79,21 @@ def check(answer: Answer, assignment: Assignment) -> None:
         protocol = protocol.of_document
     _check_scores(answer, protocol)
     if not _fits(answer.choices, protocol):
-        raise ValidationError(WRONG_CHOICE, code="choice")
+        raise ValidationError([WRONG_CHOICE])
     _check_text(answer.post_edit, protocol)
     if len(answer.comment) > MAX_COMMENT:
-        longest = number_format(MAX_COMMENT, force_grouping=True)
-        raise ValidationError(COMMENT_TOO_LONG, "comment-length", {"max": longest})
+        raise ValidationError(
+            [
+                message(
+                    "rating.comment-too-long",
+                    "A comment can have at most {max} characters.",
+                    max=MAX_COMMENT,
+                )
+            ]
+        )
     if answer.spans:
         if protocol.spans is None:
-            raise ValidationError(NO_SPANS_HERE, code="no-spans")
+            raise ValidationError([NO_SPANS_HERE])
         _check_spans(answer.spans, protocol.spans, assignment)
     _check_offers(answer, len(shown_to(assignment)))
 
@@ -100,33 +108,41 @@ def _check_offers(answer: Answer, n_shown: int) -> None:
     named = [n for n in answer.offers if n is not None]
     is_told = len(answer.offers) == len(answer.spans) if n_shown else not named
     if not is_told or len(set(named)) < len(named) or not all(0 <= n < n_shown for n in named):
-        raise ValidationError(STALE, code="stale")
+        raise ValidationError([STALE])
 
 
 def _check_scores(answer: Answer, protocol: Protocol) -> None:
     if not protocol.has_score:
         if answer.score is not None or answer.ratings:
-            raise ValidationError(NO_SCORE_HERE, code="no-score")
+            raise ValidationError([NO_SCORE_HERE])
         return
     own = [scale for scale in protocol.scales if scale.key]
     if {scale.key for scale in own} != set(answer.ratings):
-        raise ValidationError(_("Choose a score on every scale shown."), code="scales")
+        raise ValidationError([SCALES])
     for scale in protocol.scales:
         value = answer.ratings[scale.key] if scale.key else answer.score
         if not scale.holds(value):
-            sentence = (
-                _("The score must be a whole number from 0 to 100, not %(score)s.")
-                if scale.is_percent
-                else _(
-                    "%(scale)s must be from %(low)s to %(high)s in steps of %(step)s, not "
-                    "%(score)s."
-                )
-            )
-            bounds = {"low": scale.low, "high": scale.high, "step": scale.step}
-            params = {"score": repr(value), "scale": scale.name, **bounds}
-            raise ValidationError(sentence, "score", params)
+            raise ValidationError([_out_of_range(scale, value)])
     if own and answer.score != answer.ratings[own[0].key]:
-        raise ValidationError(NO_SCORE_HERE, code="no-score")
+        raise ValidationError([NO_SCORE_HERE])
+
+
+def _out_of_range(scale: Scale, value: object) -> Message:
+    if scale.is_percent:
+        return message(
+            "rating.not-a-percentage",
+            "The score must be a whole number from 0 to 100, not {score}.",
+            score=repr(value),
+        )
+    return message(
+        "rating.out-of-range",
+        "{scale} must be from {low} to {high} in steps of {step}, not {score}.",
+        scale=scale.name,
+        low=scale.low,
+        high=scale.high,
+        step=scale.step,
+        score=repr(value),
+    )
 
 
 def _fits(chosen: Mapping[str, str], protocol: Protocol) -> bool:
@@ -138,21 +154,34 @@ def _fits(chosen: Mapping[str, str], protocol: Protocol) -> bool:
 def _check_text(text: str | None, protocol: Protocol) -> None:
     if not protocol.text:
         if text is not None:
-            raise ValidationError(NO_TEXT_HERE, code="no-text")
+            raise ValidationError([NO_TEXT_HERE])
     elif text is None or not text.strip():
-        raise ValidationError(TEXT_MISSING, code="text-missing")
+        raise ValidationError([TEXT_MISSING])
     elif len(text) > MAX_TEXT:
-        longest = number_format(MAX_TEXT, force_grouping=True)
-        raise ValidationError(TEXT_TOO_LONG, "text-length", {"max": longest})
+        raise ValidationError(
+            [
+                message(
+                    "rating.text-too-long",
+                    "Your version of the text is longer than {max} characters.",
+                    max=MAX_TEXT,
+                )
+            ]
+        )
 
 
 def _check_spans(spans: Sequence[Span], scheme: SpanScheme, assignment: Assignment) -> None:
     if len(spans) > MAX_SPANS:
         raise ValidationError(
-            _("At most %(max)s errors can be marked in one item."), "spans", {"max": MAX_SPANS}
+            [
+                message(
+                    "rating.too-many-errors",
+                    "At most {max} errors can be marked in one item.",
+                    max=MAX_SPANS,
+                )
+            ]
         )
     if len(set(spans)) < len(spans):
-        raise ValidationError(_("The same error is marked twice."), code="span-twice")
+        raise ValidationError([TWICE])
     sides = span_sides(assignment.annotator.campaign)
     for number, span in enumerate(spans, start=1):
         _check_span(number, span, scheme, sides, assignment.item)
@@ -161,31 +190,47 @@ def _check_spans(spans: Sequence[Span], scheme: SpanScheme, assignment: Assignme
 def _check_span(
     number: int, span: Span, scheme: SpanScheme, sides: Sequence[str], item: Item
 ) -> None:
-    def refuse(code: str, problem: str) -> NoReturn:
-        params = {"number": number, "problem": problem}
-        raise ValidationError(_("Error %(number)s: %(problem)s"), code, params)
+    def refuse(problem: Message) -> NoReturn:
+        raise ValidationError(
+            [message("rating.error", "Error {number}: {problem}", number=number, problem=problem)]
+        )
 
     if span.side not in sides:
-        problem = gettext("errors cannot be marked in this text (%(side)s).")
-        refuse("span-side", problem % {"side": span.side})
+        refuse(
+            message(
+                "rating.error-side",
+                "errors cannot be marked in this text ({side}).",
+                side=span.side,
+            )
+        )
     if span.severity not in scheme.severity_keys:
-        problem = gettext("unknown severity “%(severity)s”.")
-        refuse("span-severity", problem % {"severity": span.severity})
+        refuse(
+            message(
+                "rating.error-severity", "unknown severity “{severity}”.", severity=span.severity
+            )
+        )
     if span.category not in (scheme.category_keys or {""}):
         if not span.category:
-            refuse("span-category-missing", gettext("it has no category."))
-        problem = gettext("unknown category “%(category)s”.")
-        refuse("span-category", problem % {"category": span.category})
+            refuse(message("rating.error-without-category", "it has no category."))
+        refuse(
+            message(
+                "rating.error-category", "unknown category “{category}”.", category=span.category
+            )
+        )
     length = len(rated_text(item) if span.side == TARGET else item.segment.source)
     tokens = len(scheme.tokens) if span.side == TARGET else 0
     if length <= span.start < length + tokens and span.end == span.start + 1:
         return
     if not 0 <= span.start < span.end <= length:
-        problem = gettext(
-            "it goes from %(start)s to %(end)s, outside the text, whose length is %(length)s."
+        refuse(
+            message(
+                "rating.error-outside",
+                "it goes from {start} to {end}, outside the text, whose length is {length}.",
+                start=span.start,
+                end=span.end,
+                length=length,
+            )
         )
-        place = {"start": span.start, "end": span.end, "length": length}
-        refuse("span-place", problem % place)
 
 
 def rated_text(item: Item) -> str:

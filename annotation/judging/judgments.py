@@ -20,11 +20,9 @@ from django.core.signing import BadSignature, Signer
 from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.translation import gettext, ngettext
-from django.utils.translation import gettext_lazy as _
 
 from annotation import pool
-from annotation.campaigns.people import RefusedError, refuse_unless_open
+from annotation.entry.welcome import RefusedError, refuse_unless_open
 from annotation.judging.answerable import USER, with_texts
 from annotation.judging.answers import Answer, check, is_same
 from annotation.judging.edits import edits_of
@@ -34,6 +32,7 @@ from annotation.judging.timing import least_time, limit_of_rows, times_of
 from annotation.models import Annotator, Assignment, Campaign, Judgment
 from core.database.prepared import Prepared, placeholder
 from core.database.waits import write_lock
+from metaeval.messages import Message, message, plural
 
 Rule = Campaign.SpeedRule
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -46,13 +45,20 @@ START_SALTS = (
     "annotation.judgments.start",
 )
 
-START_MISSING = _(
-    "The time at which this page was opened is missing or damaged. Submit again to save the score."
+START_MISSING = message(
+    "rating.start-missing",
+    "The time at which this page was opened is missing or damaged. Submit again to save the score.",
 )
-START_TOO_OLD = _("This page was opened more than 7 days ago. Read the texts again, then submit.")
-TOO_LATE = _("This rating can no longer be changed. Your earlier rating is saved.")
-KEY_OF_ANOTHER_ITEM = _(
-    "This form was already submitted for another item. Submit again to save the score."
+START_TOO_OLD = message(
+    "rating.start-too-old",
+    "This page was opened more than 7 days ago. Read the texts again, then submit.",
+)
+TOO_LATE = message(
+    "rating.too-late", "This rating can no longer be changed. Your earlier rating is saved."
+)
+KEY_OF_ANOTHER_ITEM = message(
+    "rating.other-item",
+    "This form was already submitted for another item. Submit again to save the score.",
 )
 
 
@@ -64,12 +70,14 @@ class TooFastError(RefusedError):
     """The answer came faster than anyone can read; it is accepted after `seconds`."""
 
     def __init__(self, seconds: int) -> None:
-        sentence = ngettext(
-            "Please take the time to read: you can submit in %(seconds)s second.",
-            "Please take the time to read: you can submit in %(seconds)s seconds.",
-            seconds,
+        super().__init__(
+            plural(
+                "rating.too-fast",
+                "Please take the time to read: you can submit in {n} second.",
+                "Please take the time to read: you can submit in {n} seconds.",
+                n=seconds,
+            )
         )
-        super().__init__(sentence % {"seconds": seconds})
         self.seconds = seconds
 
 
@@ -91,10 +99,10 @@ def read_start(stamp: str, *, user_id: int, public_id: UUID) -> datetime:
     try:
         microseconds = int(_unsigned(stamp, user_id, public_id))
     except BadSignature:
-        raise ValidationError(START_MISSING, "start-missing") from None
+        raise ValidationError([START_MISSING]) from None
     started_at = EPOCH + timedelta(microseconds=microseconds)
     if timezone.now() - started_at > START_MAX_AGE:
-        raise ValidationError(START_TOO_OLD, "start-old")
+        raise ValidationError([START_TOO_OLD])
     return started_at
 
 
@@ -292,16 +300,19 @@ def _settle(current: Judgment, answer: Answer) -> Judgment:
     return current
 
 
-def _differs(current: Judgment, answer: Answer) -> str:
+def _differs(current: Judgment, answer: Answer) -> Message:
     if current.score is None or current.score == answer.score:
-        return gettext(
+        return message(
+            "rating.differs",
             "You already rated this item differently in another window. "
-            "Submit again to replace that rating with this one."
+            "Submit again to replace that rating with this one.",
         )
-    return gettext(
-        "You already rated this item %(old)s in another window. "
-        "Submit again to change it to %(new)s."
-    ) % {"old": current.score, "new": answer.score}
+    return message(
+        "rating.score-differs",
+        "You already rated this item {old} in another window. Submit again to change it to {new}.",
+        old=current.score,
+        new=answer.score,
+    )
 
 
 def _make(

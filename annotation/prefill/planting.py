@@ -1,4 +1,4 @@
-"""False errors to plant and known errors to withhold, in text that somebody has adjudicated."""
+"""Choose false errors to plant and known errors to withhold, in adjudicated text."""
 
 import random
 import re
@@ -23,7 +23,7 @@ def false_error(
     *,
     rng: random.Random,
 ) -> Span | None:
-    """Return an error that is none: over whole words of a text, away from all that is `taken`.
+    """Return a false error: over whole words of a text, apart from all that is `taken`.
 
     Its length and severity are those of a real suggestion drawn at random, its length as nearly as
     words allow. None where no such place is left.

@@ -1,1 +1,1 @@
-"""Whether somebody may rate: the comprehension test before the first item, and stops after it."""
+"""Qualification: the comprehension test before the first item, and stops during the work."""

@@ -16,7 +16,6 @@ from django.db import transaction
 from django.db.models import F, Max, Q, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotation.judging.rules import kept_rules
 from annotation.judging.timing import least_time
@@ -25,12 +24,17 @@ from annotation.notices import tell_stopped
 from annotation.protocols.asked import Scale
 from annotation.quality.scales import scale_of
 from annotation.quality.verdict import low_score
+from metaeval.messages import message
 
 # Control items are checked after this many answers.
 EVERY = 10
 # Speed is computed over the last `LAST` items, if there are at least `FEWEST`.
 LAST, FEWEST = 10, 5
 MAX_MESSAGE = 2_000
+MESSAGE_EMPTY = message("stop.message-empty", "The message is empty.")
+MESSAGE_TOO_LONG = message(
+    "stop.message-too-long", "A message can have at most {max} characters.", max=MAX_MESSAGE
+)
 _KIND = "assignment__item__kind"
 
 
@@ -160,11 +164,9 @@ def write(*, annotator: Annotator, message: str) -> bool:
     """
     text = message.strip()
     if not text:
-        raise ValidationError(_("The message is empty."))
+        raise ValidationError([MESSAGE_EMPTY])
     if len(text) > MAX_MESSAGE:
-        raise ValidationError(
-            _("A message can have at most %(max)s characters."), params={"max": MAX_MESSAGE}
-        )
+        raise ValidationError([MESSAGE_TOO_LONG])
     rows = Stop.objects.filter(annotator=annotator, may_go_on=None, written_at=None)
     return bool(rows.update(message=text, written_at=timezone.now()))
 

@@ -1,4 +1,4 @@
-"""The current judgments of a campaign as one table, kept in memory and brought up to date.
+"""Cache the current judgments of a campaign as one table, and update it.
 
 Judgments are only added, and a revised one loses its `is_current` mark. So what a process has read
 stays right but for the assignments that were answered since, and few rows bring it up to date. That
@@ -61,7 +61,7 @@ _cache: Cache[Table] = Cache(BYTES)
 
 
 class State(NamedTuple):
-    """What current judgments have in common only where they are the same."""
+    """A fingerprint of the current judgments: it is equal only if they are the same."""
 
     n: int
     keys: int
@@ -183,7 +183,7 @@ def judgments_added(campaign: Campaign) -> Added:
 
 
 def _count(campaign: Campaign) -> _Counted:
-    """Count those that no transaction that is still open comes before."""
+    """Count rows old enough that no open transaction can still insert before them."""
     newest = _judgments(campaign).aggregate(newest=Max("pk"))["newest"] or 0
     upto = max(0, newest - OVERLAP)
     return _Counted(_judgments(campaign).filter(pk__lte=upto).count(), upto, monotonic())

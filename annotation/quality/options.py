@@ -1,4 +1,4 @@
-"""Answers of kind choice: how often each option is chosen for a system, and agreement."""
+"""Count how often each option of a choice is chosen for a system, and compute agreement."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Texts as they are stored, and where offsets counted in the text of a file lie in them.
+"""Normalise texts for storage, and map offsets from the text of the file.
 
 The only change is that of line ends: CRLF becomes LF. Whatever marks parts of texts goes through
 the same function, so that texts and offsets move together.

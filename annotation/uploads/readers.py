@@ -1,4 +1,4 @@
-"""Files to a draft: plain parallel text here, tables in `segment_tables` and `output_tables`."""
+"""Read files into a draft: plain text here, tables in `segment_tables` and `output_tables`."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The state while files are read: the draft, the report and the options."""
+"""Hold the state while files are read: the draft, the report and the options."""
 
 from collections import Counter
 from collections.abc import Iterable

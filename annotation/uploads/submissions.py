@@ -1,4 +1,4 @@
-"""What a person sends: files by role and a description, and how systems are named in it."""
+"""Define what a person sends: files by role and a description, with names of systems."""
 
 import re
 from collections.abc import Mapping

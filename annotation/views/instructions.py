@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import campaign_for_admin, researcher_required, signed_in
-from annotation.forms.welcome import InstructionsForm, language_name, stored_texts
+from annotation.forms.campaign.instructions import InstructionsForm, language_name, stored_texts
 from annotation.interface import is_known
 from annotation.judging import instructions
 from annotation.judging.instructions import OWN, Prose

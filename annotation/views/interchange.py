@@ -69,7 +69,7 @@ from annotation.web.parameters import (
     wants_secret,
 )
 from core import languages
-from core.messages import messages_of, sentences, translated
+from core.messages import messages_of, sentences
 from core.text import key
 
 
@@ -232,7 +232,7 @@ def _decide(request: HttpRequest, sent: sources.Sent, token: str) -> HttpRespons
     try:
         decided = sources.decide(sent, request.POST[sources.UNMATCHED])
     except sources.ChoiceError as error:
-        return refuse(request, 400, gettext("This cannot be chosen"), translated(error.message))
+        return refuse(request, 400, gettext("This cannot be chosen"), error.message)
     kept = sources.keep(decided, user)
     sources.forget(token, user)
     return redirect(f"{reverse('campaign-import')}?check={kept}")
@@ -303,9 +303,7 @@ def export_file(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
     try:
         first = next(pieces, b"")
     except MissingPackageError as error:
-        return refuse(
-            request, 501, gettext("This format is not available here"), translated(error.message)
-        )
+        return refuse(request, 501, gettext("This format is not available here"), error.message)
     name = chosen.file_name(campaign, filters)
     return StreamingHttpResponse(
         _chained(first, pieces),

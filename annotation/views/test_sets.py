@@ -8,7 +8,6 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation import test_sets
@@ -22,9 +21,11 @@ from annotation.access import (
 from annotation.forms.access import AccountForm
 from annotation.models import System, TestSet, TestSetShare
 from annotation.views.uploads import show_test_set
+from metaeval.messages import message
 
-NOT_YOURS = _(
-    "You may read this test set. Only its owner and site admins decide who may change it."
+NOT_YOURS = message(
+    "test-set.not-yours",
+    "You may read this test set. Only its owner and site admins decide who may change it.",
 )
 
 

@@ -1,4 +1,4 @@
-"""Refuse requests with a title and a sentence: as pages for browsers, as JSON for scripts."""
+"""Refuse requests with a title and a reason: as pages for browsers, as JSON for scripts."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -23,18 +23,26 @@ UNREADABLE = message(
     "The request is damaged or has unexpected parts. Nothing was saved.",
 )
 PIECE_BYTES = 64 * 1024
-SENTENCES = {
+REASONS = {
     403: (
         _("You do not have access to this page"),
-        _("Your account does not have the role that this page requires."),
+        message(
+            "request.not-permitted",
+            "Your account does not have the role that this page requires.",
+        ),
     ),
     404: (
         _("This page does not exist"),
-        _("The address is wrong, or you do not have access to the page."),
+        message(
+            "request.not-found", "The address is wrong, or you do not have access to the page."
+        ),
     ),
     500: (
         _("Something went wrong"),
-        _("The error has been logged. Everything that was saved is still there."),
+        message(
+            "request.crashed",
+            "The error has been logged. Everything that was saved is still there.",
+        ),
     ),
 }
 
@@ -45,10 +53,15 @@ def wants_json(request: HttpRequest) -> bool:
     return accepts or request.path_info.startswith("/api/")
 
 
+def refusal_json(refusal: Message, **more: object) -> dict[str, object]:
+    """Return a refusal as scripts of annotators' pages get it; `error` is in their language."""
+    return {"error": translated(refusal), "message": as_json(refusal), **more}
+
+
 def refuse(
-    request: HttpRequest, status: int, title: str | Promise, sentence: str | Promise | Message
+    request: HttpRequest, status: int, title: str | Promise, reason: Message
 ) -> HttpResponse:
-    """Answer with `status`, a title and a sentence, as a page or as JSON.
+    """Answer with `status`, a title and a reason, as a page or as JSON.
 
     The answer is in the reader's language, whichever page was refused.
     """
@@ -56,9 +69,8 @@ def refuse(
     request.languages = settings.LANGUAGES  # type: ignore[attr-defined]
     with translation.override(language):
         if wants_json(request):
-            return as_json_answer(request, status, _as_json(sentence))
-        shown = translated(sentence) if isinstance(sentence, Message) else sentence
-        context: dict[str, Any] = {"title": title, "sentence": shown, "status": status}
+            return as_json_answer(request, status, reason)
+        context: dict[str, Any] = {"title": title, "sentence": translated(reason), "status": status}
         # The page must not repeat a link that works like a password.
         if getattr(request, "has_credential", False):
             context["return_to"] = reverse("home")
@@ -67,23 +79,17 @@ def refuse(
     return response
 
 
-def as_json_answer(request: HttpRequest, status: int, refusal: dict[str, Any]) -> HttpResponse:
-    """Return a refusal as JSON: to programs as problem details."""
+def as_json_answer(request: HttpRequest, status: int, reason: Message) -> HttpResponse:
+    """Return a refusal as JSON: to programs as problem details, in English."""
     if not request.path_info.startswith("/api/"):
-        return JsonResponse(refusal, status=status)
-    found = problem_details(status, refusal)
+        return JsonResponse(refusal_json(reason), status=status)
+    found = problem_details(status, {"error": reason.text, "message": as_json(reason)})
     return JsonResponse(found, status=status, content_type=CONTENT_TYPE)
-
-
-def _as_json(sentence: str | Promise | Message) -> dict[str, Any]:
-    if isinstance(sentence, Message):
-        return {"error": sentence.text, "message": as_json(sentence)}
-    return {"error": sentence}
 
 
 def refuse_guessing(request: HttpRequest, until: datetime) -> HttpResponse:
     """Answer 429 until a moment, after too many wrong passwords or dead links."""
-    response = refuse(request, 429, throttle.TITLE, throttle.sentence(until))
+    response = refuse(request, 429, throttle.TITLE, throttle.refusal(until))
     response["Retry-After"] = str(throttle.seconds_until(until))
     return response
 
@@ -128,16 +134,16 @@ def _read_to_the_end(request: HttpRequest) -> None:
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Answer 403, with the reason that the view gave, if any."""
-    title, sentence = SENTENCES[403]
-    reason = exception.args[0] if exception and exception.args else sentence
-    return refuse(request, 403, title, reason)
+    title, usual = REASONS[403]
+    reason = exception.args[0] if exception and exception.args else usual
+    return refuse(request, 403, title, reason if isinstance(reason, Message) else usual)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Answer 404, also for pages that exist but belong to another annotator."""
-    return refuse(request, 404, *SENTENCES[404])
+    return refuse(request, 404, *REASONS[404])
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer 500, without code that could fail again."""
-    return refuse(request, 500, *SENTENCES[500])
+    return refuse(request, 500, *REASONS[500])

@@ -25,6 +25,7 @@ from benchmarks.gpu import cases, checkpoints, peers
 from benchmarks.gpu.cases import Case
 from extensions.neural.encoding import encoders, token_vectors
 from extensions.neural.encoding.precision import computing
+from metaeval.reasons import reason_of
 from metaeval.repeats import refuse_repeats
 from metrics.base import Metric, MetricError, Scores, SegmentInput
 
@@ -107,7 +108,7 @@ def measure(case: Case, folder: Path, inputs: Sequence[SegmentInput]) -> list[Re
         except MetricError as error:
             row.note = error.message.text.partition(". ")[0]
         except Exception as error:  # the other rows are to be measured
-            row.note = str(encoders.summary(error))
+            row.note = str(reason_of(error))
         rows.append(row)
     return rows
 

@@ -1,9 +1,10 @@
-"""Messages in templates; every template has these filters without loading them."""
+"""Messages and commands in templates; every template has these without loading them."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.core.exceptions import ValidationError
 
 from core import messages
@@ -11,6 +12,12 @@ from metaeval.messages import Message, grouped
 
 register = template.Library()
 register.filter(grouped)
+
+
+@register.simple_tag
+def command(name: str) -> str:
+    """Return how a command is given in this installation."""
+    return f"{settings.COMMAND} {name}"
 
 
 @register.filter

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 
 from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 
 TEMPLATE = "dashboards/report_document.html"
 STYLES = ("css/report.css",)
@@ -22,7 +23,7 @@ def pdf_of(document: Any) -> tuple[bytes, Message | None]:
             "There is no PDF, because WeasyPrint cannot be loaded here ({error}). WeasyPrint needs "
             "Pango: apt install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0. The report "
             "as a page is complete and can be printed.",
-            error=str(error),
+            error=reason_of(error),
         )
         return b"", problem
     html = render_to_string(TEMPLATE, {"documents": [document], "is_pdf": True})

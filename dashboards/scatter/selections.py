@@ -15,7 +15,7 @@ from annotation.filters.chosen import check
 from annotation.models import Campaign
 from annotation.web.errors import refuse
 from annotation.web.parameters import NOTHING, takes
-from core.messages import sentences, translated
+from core.messages import translated
 from dashboards.models import Selection
 from dashboards.scatter.document import ScatterChoice
 from dashboards.scatter.page import SCATTER, verify
@@ -24,6 +24,7 @@ from metaeval.messages import Message, message
 # The most selections of a campaign.
 MOST = 200
 REFUSED = message("selection.refused", "This selection cannot be saved")
+NOT_YOURS = message("selection.not-yours", "Only the user who saved a selection can delete it.")
 
 
 class SelectionForm(forms.Form):
@@ -41,11 +42,9 @@ def save(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = campaign_for_reader(request, slug)
     form = SelectionForm(request.POST)
     if not form.is_valid():
-        problems = [
-            message("selection.field", "{field}: {error}", field=name, error=each[0])
-            for name, each in form.errors.items()
-        ]
-        return _refused(request, *problems)
+        name, errors = next(iter(form.errors.items()))
+        problem = message("selection.field", "{field}: {error}", field=name, error=errors[0])
+        return _refused(request, problem)
     try:
         query = checked(campaign, QueryDict(form.cleaned_data["query"].removeprefix("?")))
     except FilterError as error:
@@ -79,8 +78,8 @@ def save(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(_plot(found))
 
 
-def _refused(request: HttpRequest, *problems: Message) -> HttpResponse:
-    return refuse(request, 400, translated(REFUSED), sentences(problems))
+def _refused(request: HttpRequest, problem: Message) -> HttpResponse:
+    return refuse(request, 400, translated(REFUSED), problem)
 
 
 def checked(campaign: Campaign, query: QueryDict) -> str:
@@ -117,7 +116,7 @@ def delete(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     campaign = campaign_for_reader(request, slug)
     found = get_object_or_404(Selection, campaign=campaign, pk=pk)
     if found.owner_id != request.user.pk:
-        raise PermissionDenied("Only the user who saved a selection can delete it.")
+        raise PermissionDenied(NOT_YOURS)
     found.delete()
     messages.success(request, gettext("Deleted “%(name)s”.") % {"name": found.name})
     return redirect("scatter", slug=slug)

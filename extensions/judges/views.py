@@ -14,8 +14,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.access import is_site_admin, researcher_required, site_admin_required
 from core.messages import messages_of, translated
 from extensions.judges import endpoints, templates
+from extensions.judges.options import QUEUE
 from extensions.judges.prompts import KINDS, LONGEST
 from metrics.models import JudgeSpending, JudgeTemplate
+from metrics.workers import idle
 
 PLACEHOLDERS = _(
     "Placeholders: {source}, {reference}, {source_language}, {target_language} and {output}; {a} "
@@ -88,6 +90,7 @@ def judge_list(request: HttpRequest) -> HttpResponse:
         "templates": [(each, KINDS[each.kind]) for each in reversed(newest.values())],
         "latest": JudgeSpending.objects.select_related("run__test_set").order_by("-pk")[:10],
         "may_configure": is_site_admin(request.user),
+        "missing": idle.missing(QUEUE) if endpoints.declared() else [],
     }
     return render(request, "judges/judges.html", context)
 

@@ -12,13 +12,14 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import is_researcher, is_site_admin
+from annotation.access import ONLY_SITE_ADMINS, is_researcher, is_site_admin
 from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
 from annotation.filters.choice import quoted
 from annotation.models import ApiToken
 from core.messages import as_json
 from metaeval.messages import message
+from metaeval.reasons import reason_of
 from metrics import catalogue
 from metrics.api.runs import HostsSerializer, MessageJSON
 from metrics.base import MetricError, MetricInfo
@@ -35,8 +36,10 @@ class MayConfigure(BasePermission):
 
     def has_permission(self, request: Request, view: object) -> bool:
         """Check the role that the method needs."""
-        check = is_researcher if request.method in SAFE_METHODS else is_site_admin
-        return check(request.user)
+        if request.method in SAFE_METHODS:
+            return is_researcher(request.user)
+        self.message, self.code = ONLY_SITE_ADMINS.text, ONLY_SITE_ADMINS.code
+        return is_site_admin(request.user)
 
 
 class MetricSerializer(serializers.Serializer[MetricInfo]):
@@ -146,7 +149,7 @@ class MetricViewSet(TakesParameters, viewsets.GenericViewSet[Any]):
         except ValidationError as error:
             raise serializers.ValidationError(serializers.as_serializer_error(error)) from error
         except (ValueError, MetricError) as error:
-            problem = catalogue.problem_of(error)
+            problem = reason_of(error)
             # The text names the option.
             detail = ErrorDetail(str(error), problem.code)
             raise serializers.ValidationError({"options": [detail]}) from error

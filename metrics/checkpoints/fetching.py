@@ -12,6 +12,7 @@ from typing import Any
 
 from core import disk
 from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import hashes, places
 
@@ -179,7 +180,7 @@ def _problem(name: str, error: Exception) -> Message:
         "checkpoint.hub-unreachable",
         "The hub cannot be reached from this machine ({error}). Fetch {checkpoint} on a machine "
         "that can reach it, and copy the folder below TOUCHSTONE_MODELS to this one.",
-        error=type(error).__name__,
+        error=reason_of(error),
         checkpoint=name,
     )
 

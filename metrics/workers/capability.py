@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 
 from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 from metrics import catalogue, plugins, registry
 from metrics.base import MetricError, MetricInfo
 from metrics.families.lexical import tokens
@@ -157,7 +158,7 @@ def _layers(info: MetricInfo) -> Iterator[Message]:
     try:
         layers = count_layers(encoder)
     except (ValueError, MetricError) as error:
-        yield catalogue.problem_of(error)
+        yield reason_of(error)
         return
     if info.family == "bertscore" and layers != wanted:
         yield message(

@@ -2,15 +2,19 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum, auto
 
 from core.work.models import Now, Work, all_kinds
 from metaeval.messages import Message, message
 from metrics import catalogue
-from metrics.models.fleet import Worker, live_workers
+from metrics.models.fleet import Worker, live_workers, purpose_of
+from metrics.stock import hosts
 
 # What each host lacks.
 Lacking = Mapping[str, Sequence[Message | str]]
+# A job that has waited for this time should have a worker; more jobs are not looked at.
+WAITED, MOST_SHOWN = timedelta(seconds=15), 100
 # Current jobs of workers, by the name of their kind.
 JOBS = {
     "document": message("job.results", "results"),
@@ -44,6 +48,11 @@ class Idle:
     reason: Reason
     workers: Mapping[str, Sequence[Message | str]] = field(default_factory=dict)
 
+    @property
+    def purpose(self) -> Message:
+        """What the queue is for."""
+        return purpose_of(self.queue)
+
 
 def explain(waiting: Mapping[str, Iterable[Lacking]]) -> list[Idle]:
     """Return for each queue why its waiting jobs are not taken.
@@ -58,6 +67,44 @@ def explain(waiting: Mapping[str, Iterable[Lacking]]) -> list[Idle]:
     return [
         _explain(queue, list(lacking), [row for row in workers if queue in row.queues], current)
         for queue, lacking in sorted(waiting.items())
+    ]
+
+
+def waiting_jobs() -> dict[str, list[Lacking]]:
+    """Return by queue what each host lacks for jobs, other than runs, that have waited for long."""
+    found: dict[str, list[Lacking]] = {}
+    for kind in all_kinds():
+        if kind.name != "slice":
+            rows = kind.model._default_manager.filter(status=Work.Status.QUEUED)
+            for row in rows.filter(not_before__lte=Now() - WAITED)[:MOST_SHOWN]:
+                found.setdefault(row.queue, []).append(getattr(row, "lacking", {}))
+    return found
+
+
+def missing(queue: str, checkpoints: Iterable[str] = ()) -> list[Message]:
+    """Return what keeps every worker from taking a job that is not started yet.
+
+    Folders are not checked: workers report the checkpoints that they find by name.
+    """
+    rows = [row for row in live_workers().filter(is_stopping=False) if queue in row.queues]
+    if not rows:
+        return [
+            message(
+                "start.no-worker",
+                "No worker takes jobs of this kind now ({purpose}).",
+                purpose=purpose_of(queue),
+            )
+        ]
+    found = {name for row in rows for name in row.checkpoints}
+    return [
+        message(
+            "start.no-checkpoint",
+            "No worker has the checkpoint {checkpoint}. On the worker’s host, run: {command}",
+            checkpoint=name,
+            command=hosts.fetch_command(name),
+        )
+        for name in dict.fromkeys(checkpoints)
+        if name and name not in found and not name.startswith(("/", "."))
     ]
 
 

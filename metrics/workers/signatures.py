@@ -27,6 +27,7 @@ from typing import Any
 from django.db import InterfaceError, OperationalError
 from django.db.models import QuerySet
 
+from core.work.kinds import unexpected
 from core.work.models import Now
 from metaeval.messages import Message, MessageError, message
 from metrics import catalogue
@@ -93,7 +94,7 @@ def load(run: MetricRun) -> tuple[Metric, MetricSignature]:
             "metric.not-loaded",
             "{metric} could not be loaded. {error}",
             metric=run.label,
-            error=f"{type(error).__name__}: {error}",
+            error=unexpected(error),
         )
         raise _pause(run, key, problem, SHORT_PAUSE) from error
     if key and _is_ours(metric) and _is_as_started() and key == _key_or_blank(run):

@@ -20,16 +20,19 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   location.reload();
 });
 
-// What somebody unfolded stays open: the part that comes anew knows nothing of it.
+// What somebody unfolded stays open, and what has the focus there keeps it.
 let unfolded = [];
+let focused = "";
 
 document.addEventListener("htmx:beforeSwap", () => {
+  focused = document.activeElement?.closest("[data-live] details[open]") ? document.activeElement.id : "";
   const summaries = document.querySelectorAll("[data-live] details[open] > summary[id]");
   unfolded = [...summaries].map(({ id }) => id);
 });
 
 document.addEventListener("htmx:afterSwap", () => {
   for (const id of unfolded) document.getElementById(id)?.parentElement.setAttribute("open", "");
+  if (focused) document.getElementById(focused)?.focus();
 });
 
 let status = document.querySelector("[data-status]")?.dataset.status;

@@ -174,9 +174,9 @@ def test_every_scale_is_asked_and_stored(client: Client, protocol: str) -> None:
     for wrong in ({names[1]: ""}, {names[1]: "6"}, {names[1]: "50"}, {names[0]: "101"}):
         reply = client.post(address(rows[0]), data | own_values | wrong, headers=JSON)
         assert reply.status_code == 422
-    assert "Fluency" in client.post(
-        address(rows[0]), data | own_values | {names[1]: ""}, headers=JSON
-    ).json()["error"]  # fmt: skip
+    reply = client.post(address(rows[0]), data | own_values | {names[1]: ""}, headers=JSON)
+    told = reply.json()["message"]
+    assert (told["code"], told["parameters"]["scale"]) == ("rating.scale-missing", "Fluency")
     assert client.post(address(rows[0]), data | own_values, headers=JSON).status_code == 200
     first = Judgment.objects.order_by("pk").first()
     assert first is not None
@@ -228,10 +228,7 @@ def test_post_edits_are_stored_with_their_edits(client: Client) -> None:
     assert ">\nOne two three.</textarea>" in client.get(address(rows[0])).text
     data = form(client, rows[0])
     empty = client.post(address(rows[0]), data | {"text": " "}, headers=JSON)
-    assert (empty.status_code, empty.json()["error"]) == (
-        422,
-        "Your version of the text is missing.",
-    )
+    assert (empty.status_code, empty.json()["message"]["code"]) == (422, "rating.text-missing")
     client.post(address(rows[0]), data | {"text": "One two, three."}, headers=JSON)
     stored = Judgment.objects.get()
     assert (stored.score, stored.post_edit) == (None, "One two, three.")

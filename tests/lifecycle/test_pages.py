@@ -8,6 +8,7 @@ from django.test import Client
 
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import Assignment, Campaign, ChangeEntry, Judgment
+from tests.refusals import refused
 from tests.world import World, make_campaign
 from training.models import ParallelCorpus
 
@@ -127,13 +128,13 @@ def test_commands_and_programs_change_the_study_too(
     assert "port" in capsys.readouterr().out
     call_command("lifecycle", "study", "campaign", "harbour-80")
     assert Campaign.objects.get(slug="harbour-80").study == ""
-    with pytest.raises(CommandError, match="Only campaigns"):
+    with refused("lifecycle.not-in-study", kind=CommandError):
         call_command("lifecycle", "study", "test-set", "harbour", "--study", "port")
     sent = {"study": "port"}
     address = "/api/things/campaign/harbour-80/study/"
     assert as_admin.post(address, sent, content_type="application/json").status_code == 200
     assert Campaign.objects.get(slug="harbour-80").study == "port"
-    refused = as_admin.post(address, {"study": "a b"}, content_type="application/json")
-    assert refused.status_code == 409
-    (said,) = refused.json()["messages"]
+    answer = as_admin.post(address, {"study": "a b"}, content_type="application/json")
+    assert answer.status_code == 409
+    (said,) = answer.json()["messages"]
     assert (said["code"], said["parameters"]) == ("lifecycle.study-name", {"study": "a b"})

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.core.management import CommandError
 
 from core.messages import messages_of
 from core.work import working
@@ -32,6 +33,8 @@ def refused(code: str, kind: type[Exception] = JobError, **parameters: Any) -> I
 
 
 def _messages(error: Exception) -> list[Message]:
+    if isinstance(error, CommandError) and error.__cause__:
+        error = error.__cause__  # type: ignore[assignment]
     if isinstance(error, ValidationError):
         return messages_of(error)
     assert isinstance(error, MessageError)

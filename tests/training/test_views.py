@@ -12,6 +12,7 @@ from core.work import sending
 from metrics import catalogue
 from metrics.models import MetricRun
 from metrics.options import Option
+from tests.metrics.fleet import make_worker
 from tests.training.doing import run_job
 from tests.world import World, make_test_set
 from training.contract import KINDS, TrainingKind
@@ -125,7 +126,8 @@ def test_only_unread_corpora_are_deleted(
 
 
 def start(client: Client, **changes: str) -> Any:
-    fields = {"name": "Fit", "corpora": "port", "option-checkpoint": "acme/x"} | changes
+    fields = {"name": "Fit", "corpora": "port", "option-checkpoint": "acme/x", "anyway": "on"}
+    fields |= changes
     sent = {name: value for name, value in fields.items() if name != "corpora" or value}
     return client.post("/training/start/remap/", sent)
 
@@ -137,6 +139,30 @@ def test_a_job_starts_with_its_defaults(as_researcher: Client, corpus: ParallelC
     assert (job.name, job.sweep, job.options["pairs"]) == ("fit", "", 2000)
     assert list(job.corpora.all()) == [corpus]
     assert job.created_by is not None
+
+
+def missing_in(page: Any) -> list[str]:
+    return [each.code for each in page.context["form"].missing]
+
+
+def test_a_form_says_before_the_start_what_no_worker_has(
+    as_researcher: Client, corpus: ParallelCorpus
+) -> None:
+    page = as_researcher.get("/training/start/remap/?option-checkpoint=acme/x")
+    assert missing_in(page) == ["start.no-worker"]
+    make_worker("gpu0@one", queues=["gpu"], checkpoints={"acme/y": {}})
+    refused = start(as_researcher, anyway="", **{"option-layer": "8, 9"})
+    assert (refused.status_code, missing_in(refused)) == (422, ["start.no-checkpoint"])
+    assert set(refused.context["form"].errors) == {"anyway"}
+    assert 'value="8, 9"' in refused.text
+    assert not TrainingJob.objects.exists()
+    assert start(as_researcher, anyway="", **{"option-checkpoint": "acme/y"}).status_code == 302
+
+
+def test_a_head_needs_a_campaign_that_exists(as_researcher: Client, world: World) -> None:
+    sent = {"name": "head", "option-campaign": "nowhere", "anyway": "on"}
+    page = as_researcher.post("/training/start/head/", sent)
+    assert set(page.context["form"].errors) == {"option-campaign"}
 
 
 def test_several_values_start_a_sweep(as_researcher: Client, corpus: ParallelCorpus) -> None:
@@ -189,7 +215,8 @@ def test_ten_seeds_are_ten_jobs(
     page = as_researcher.get("/training/start/seeded/?option-seed=ten")
     seeds = page.context["form"]["option-seed"].value()
     as_researcher.post(
-        "/training/start/seeded/", {"name": "ten", "corpora": "port", "option-seed": seeds}
+        "/training/start/seeded/",
+        {"name": "ten", "corpora": "port", "option-seed": seeds, "anyway": "on"},
     )
     found = TrainingJob.objects.order_by("pk").values_list("options__seed", flat=True)
     assert list(found) == [19, 27, 42, 55, 76, 80, 99, 153, 178, 200]
@@ -255,5 +282,6 @@ def test_progress_before_the_first_validation_has_no_empty_curve(
         kind="refreeeval", name="long", status="running", progress=told
     )
     page = as_researcher.get(job.get_absolute_url())
-    assert page.context["progress"].facts == [("losses word", -0.5)]
+    (fact,) = page.context["progress"].facts
+    assert (fact.code, fact.value) == ("losses.word", -0.5)
     assert "1 of 50 · word level" in page.content.decode()

@@ -100,11 +100,6 @@ def _read(campaign: Campaign) -> tuple[dict[int, Output], "list[Row]"]:
     return outputs, rows
 
 
-def no_campaign(slug: str) -> Message:
-    """Return that a campaign does not exist."""
-    return message("head.no-campaign", "There is no campaign {campaign}.", campaign=slug)
-
-
 def too_few_sources(n: int) -> Message:
     """Return that there are too few source texts for intervals."""
     return plural(

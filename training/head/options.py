@@ -87,11 +87,23 @@ def sentinel_checkpoints(chosen: Mapping[str, Any]) -> list[str]:
 
 
 def conflicts(chosen: Mapping[str, Any]) -> dict[str, Message]:
-    """Return the error of the layers, by the name of their setting."""
+    """Return the errors of the layers and of the campaign, by the name of their setting."""
     parts = [part.strip() for part in str(chosen["layers"]).split(",")]
-    if all(part.isdecimal() for part in parts):
-        return {}
-    return {"layers": layers_error(chosen["layers"])}
+    wrong = {} if all(map(str.isdecimal, parts)) else {"layers": layers_error(chosen["layers"])}
+    return wrong | campaign_conflicts(chosen)
+
+
+def campaign_conflicts(chosen: Mapping[str, Any]) -> dict[str, Message]:
+    """Return that the campaign does not exist, by the name of its setting."""
+    from annotation.models import Campaign
+
+    slug = str(chosen["campaign"])
+    return {} if Campaign.objects.filter(slug=slug).exists() else {"campaign": no_campaign(slug)}
+
+
+def no_campaign(slug: str) -> Message:
+    """Return that a campaign does not exist."""
+    return message("head.no-campaign", "There is no campaign {campaign}.", campaign=slug)
 
 
 def layers_error(given: object) -> Message:

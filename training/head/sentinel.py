@@ -22,6 +22,7 @@ from metrics.base import MetricError
 from training.contract import JobError, NewMetric, Outcome, Work
 from training.head import judged, ridge
 from training.head.judged import Judged, Split, compare
+from training.head.options import no_campaign
 from training.jobs.saving import save_whole
 
 SHORT = {LENGTHS: "lengths", SOURCE: "sources"}
@@ -32,7 +33,7 @@ def run(work: Work) -> Outcome:
     options, reads = work.options, str(work.options["reads"])
     campaign = Campaign.objects.filter(slug=str(options["campaign"])).first()
     if campaign is None:
-        raise JobError(judged.no_campaign(str(options["campaign"])))
+        raise JobError(no_campaign(str(options["campaign"])))
     splits = judged.folds(campaign, ridge.FOLDS, int(options["seed"]))
     encoder = None if reads == LENGTHS else _encoder(str(options["encoder"]))
     fits, predicted = [], []

@@ -20,11 +20,12 @@ from extensions.neural.encoding import encoders
 from extensions.neural.refreeeval import head_scorer
 from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
 from metaeval.messages import Message, message, plural
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
-from training.contract import JobError, NewMetric, Outcome, Work, reason_of
+from training.contract import JobError, NewMetric, Outcome, Work
 from training.head import judged, ridge
 from training.head.judged import Judged, Split, compare
-from training.head.options import layers_error
+from training.head.options import layers_error, no_campaign
 from training.jobs.saving import save_whole
 
 Array = NDArray[np.float64]
@@ -69,7 +70,7 @@ def run(work: Work) -> Outcome:
 def _campaign(slug: str) -> Campaign:
     campaign = Campaign.objects.filter(slug=slug).first()
     if campaign is None:
-        raise JobError(judged.no_campaign(slug))
+        raise JobError(no_campaign(slug))
     return campaign
 
 

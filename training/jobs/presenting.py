@@ -1,4 +1,4 @@
-"""Show the result of a job of any kind as facts, tables and curves."""
+"""Show the result of a job of any kind: warnings, the verdict, values, tables and curves."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,51 +7,71 @@ from typing import Any
 
 from django.utils import timezone
 
+from core.messages import as_json
 from metaeval.messages import Message, from_json, message
 from metrics.runs.starting import PATIENCE_SECONDS
 from metrics.workers.idle import Idle, explain
 from training.contract import KINDS
-from training.models import TrainingJob
+from training.jobs.names import name_of
+from training.models import WARNINGS, TrainingJob
 
 WIDTH, HEIGHT = 320.0, 120.0
-# The method of the interval of a gain, under the name that `flatten` gives it.
-INTERVAL = "held out interval"
+# An axis spans at least this share of its largest value, so that noise looks like noise.
+LEAST_SPAN, TICKS = 0.1, 5
 # Candidates for the horizontal axis of a curve, in order of preference.
 ACROSS = ("step", "pairs")
 # An estimate with the ends of its 95% interval, if it has one.
 ESTIMATE = {"value", "low", "high"}
-WORDS = {
-    "held_out": message("estimate.held-out", "held-out texts"),
-    "pearson": message("estimate.pearson", "Pearson’s r"),
-    "kendall": message("estimate.kendall", "Kendall’s τ-b"),
-    "unsupervised": message("estimate.unsupervised", "F1 only, unsupervised"),
-    "source_length": message("estimate.source-length", "length of the source only"),
-}
 ORDER = ("pearson", "kendall", "head", "unsupervised", "sentinel", "source_length", "gain")
+Keys = tuple[str, ...]
 Rows = list[dict[str, Any]]
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Chart:
-    """One series over steps or pairs; `lines` are the points of SVG polylines."""
+class Value:
+    """A single value, with the keys that lead to it."""
 
-    title: str
-    across: str
-    lines: list[str]
+    keys: Keys
+    value: Any
+
+    @property
+    def code(self) -> str:
+        """Return what programs ask for."""
+        return ".".join(self.keys)
+
+    @property
+    def label(self) -> Message:
+        """Return its name."""
+        return name_of(self.keys)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One series over steps or pairs: its points, the ends of both axes, first and last value."""
+
+    title: Message
+    across: Message
     dots: list[Point]
-    lowest: float
-    highest: float
+    bottom: float
+    top: float
+    left: float
+    right: float
     first: float
     last: float
+
+    @property
+    def line(self) -> str:
+        """Return the points of an SVG polyline."""
+        return " ".join(f"{x:.1f},{y:.1f}" for x, y in self.dots)
 
 
 @dataclass(frozen=True)
 class Table:
     """Rows of one document as a table; with `has_heads`, the first cell names the row."""
 
-    title: str | Message
-    columns: list[str | Message]
+    title: Message
+    columns: list[Message]
     rows: list[list[Any]]
     has_heads: bool = False
 
@@ -60,7 +80,7 @@ class Table:
 class Shown:
     """A document of a job: single values, tables and charts."""
 
-    facts: list[tuple[str, Any]]
+    facts: list[Value]
     tables: list[Table]
     charts: list[Chart]
 
@@ -68,18 +88,16 @@ class Shown:
 def show(document: Mapping[str, Any]) -> Shown:
     """Split a document of plain JSON values into facts, tables and charts."""
     document = {key: _with_messages(value) for key, value in document.items()}
-    facts: list[tuple[str, Any]] = []
-    estimated = {key: value for key, value in document.items() if are_estimates(value)}
-    tables = [_estimates(_named(key), value) for key, value in estimated.items()]
-    charts: list[Chart] = []
-    rest = {key: value for key, value in document.items() if key not in estimated}
-    for name, value in flatten(rest):
-        if is_table(value):
-            tables.append(_table(name, value))
-            charts += draw(name, value)
+    shown = Shown([], [], [])
+    for keys, value in flatten(document):
+        if are_estimates(value):
+            shown.tables.append(_estimates(keys, value))
+        elif is_table(value):
+            shown.tables.append(_table(keys, value))
+            shown.charts.extend(draw(keys, value))
         else:
-            facts.append((name, value))
-    return Shown(facts, tables, charts)
+            shown.facts.append(Value(keys, value))
+    return shown
 
 
 def _with_messages(value: Any) -> Any:
@@ -94,21 +112,43 @@ def _with_messages(value: Any) -> Any:
 def findings(job: TrainingJob) -> dict[str, Any]:
     """Return the result of a job, measures on held-out texts first.
 
-    Excludes the recipe, which the page shows as settings. Databases do not keep the order of JSON.
+    Excludes warnings, and the recipe, which the page shows as settings. Databases do not keep the
+    order of JSON.
     """
-    found = {key: _with_messages(value) for key, value in job.result.items() if key != "recipe"}
+    left_out = {"recipe", *WARNINGS}
+    found = {k: _with_messages(value) for k, value in job.result.items() if k not in left_out}
     return {key: found[key] for key in sorted(found, key=lambda key: key != "held_out")}
 
 
-def flatten(document: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:
-    """Return every value that is not a mapping, with the keys that lead to it as its name."""
-    found = []
+def described(job: TrainingJob) -> dict[str, Any]:
+    """Return what programs read of a result: warnings, the verdict, and values with names."""
+    verdict, values = job.verdict, show(findings(job)).facts
+    return {
+        "warnings": [as_json(each) for each in job.warnings],
+        "use": verdict.use if verdict else None,
+        "summary": [as_json(each) for each in verdict.sentences] if verdict else [],
+        "values": [
+            {"code": each.code, "label": as_json(each.label), "value": _plain(each.value)}
+            for each in values
+        ],
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return as_json(value) if isinstance(value, Message) else value
+
+
+def flatten(document: Mapping[str, Any], before: Keys = ()) -> list[tuple[Keys, Any]]:
+    """Return all estimates, and all other values that are not mappings, with their keys."""
+    found: list[tuple[Keys, Any]] = []
     for key, value in document.items():
-        name = f"{before} {key}".strip().replace("_", " ")
-        if isinstance(value, Mapping):
-            found += flatten(value, name)
+        keys = (*before, key)
+        if isinstance(value, Mapping) and not are_estimates(value):
+            found += flatten(value, keys)
         else:
-            found.append((name, value))
+            found.append((keys, value))
     return found
 
 
@@ -133,21 +173,15 @@ def are_estimates(value: Any) -> bool:
     )
 
 
-def _named(key: str) -> Message | str:
-    """Return what pages call a key of a result; the key itself if it has no name."""
-    return WORDS.get(key, key.replace("_", " "))
-
-
-def _estimates(title: Message | str, found: Mapping[str, Mapping[str, Any]]) -> Table:
+def _estimates(keys: Keys, found: Mapping[str, Mapping[str, Any]]) -> Table:
     columns = _ordered(column for row in found.values() for column in row)
     rows: list[list[Any]] = [
-        [WORDS.get(name, name), *(_estimate(found[name].get(column, {})) for column in columns)]
+        [name_of([name]), *(_estimate(found[name].get(column, {})) for column in columns)]
         for name in _ordered(found)
     ]
-    heads: list[str | Message] = [message("estimate.measure", "measure")]
-    heads += map(_named, columns)
-    title_with = message("estimate.title", "{title}, with 95% intervals", title=title)
-    return Table(title_with, heads, rows, has_heads=True)
+    heads = [message("estimate.measure", "measure"), *(name_of([each]) for each in columns)]
+    title = message("estimate.title", "{title}, with 95% intervals", title=name_of(keys))
+    return Table(title, heads, rows, has_heads=True)
 
 
 def _ordered(names: Iterable[str]) -> list[str]:
@@ -171,21 +205,20 @@ def _estimate(cell: Mapping[str, Any]) -> Message | None:
     )
 
 
-def _table(title: str, rows: Rows) -> Table:
+def _table(keys: Keys, rows: Rows) -> Table:
     columns = list(dict.fromkeys(key for row in rows for key in row))
     columns.sort(key=lambda column: column not in ACROSS)  # PostgreSQL sorts the keys of a row
     cells = [[row.get(column) for column in columns] for row in rows]
-    heads: list[str | Message] = [column.replace("_", " ") for column in columns]
-    return Table(title, heads, cells)
+    return Table(name_of(keys), [name_of([column]) for column in columns], cells)
 
 
-def draw(title: str, rows: Rows) -> list[Chart]:
+def draw(keys: Keys, rows: Rows) -> list[Chart]:
     """Draw every numeric column over steps or numbers of pairs; empty without those."""
     across = next((key for key in ACROSS if all(is_number(row.get(key)) for row in rows)), None)
     if across is None or len(rows) < 2:
         return []
     columns = dict.fromkeys(key for row in rows for key in row if key not in ACROSS)
-    charts = [_chart(column, across, rows) for column in columns]
+    charts = [_chart((*keys[:-1], column), across, rows) for column in columns]
     return [chart for chart in charts if chart]
 
 
@@ -194,27 +227,44 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _chart(column: str, across: str, rows: Rows) -> Chart | None:
-    found = [(row[across], row[column]) for row in rows if is_number(row.get(column))]
+def _chart(keys: Keys, across: str, rows: Rows) -> Chart | None:
+    found = [(row[across], row[keys[-1]]) for row in rows if is_number(row.get(keys[-1]))]
     xs, ys = [x for x, _ in found], [y for _, y in found]
-    if len(set(ys)) < 2:  # nothing to see; the table has it
+    if len(ys) < 2 or (len(set(ys)) == 1 and isinstance(ys[0], int)):  # a count is no curve
         return None
-    dots = [(_place(x, xs, WIDTH), HEIGHT - _place(y, ys, HEIGHT)) for x, y in found]
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots)
-    title = column.replace("_", " ")
-    return Chart(title, across, [line], dots, min(ys), max(ys), min(xs), max(xs))
+    bottom, top = axis_of(ys)
+    left, right = min(xs), max(xs)
+    dots = [
+        (_place(x, left, right, WIDTH), HEIGHT - _place(y, bottom, top, HEIGHT)) for x, y in found
+    ]
+    return Chart(name_of(keys), name_of([across]), dots, bottom, top, left, right, ys[0], ys[-1])
 
 
-def _place(value: float, among: Sequence[float], size: float) -> float:
-    low, high = min(among), max(among)
+def axis_of(values: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of an axis: round numbers, with the values in its middle."""
+    low, high = min(values), max(values)
+    span = max(high - low, LEAST_SPAN * max(abs(low), abs(high))) or 1.0
+    middle = (low + high) / 2
+    power = 10.0 ** math.floor(math.log10(span / TICKS))
+    step = next(each * power for each in (1, 2, 5, 10) if each * power * TICKS >= span * 0.999)
+    bottom = math.floor(min(low, middle - span / 2) / step + 1e-9) * step
+    top = math.ceil(max(high, middle + span / 2) / step - 1e-9) * step
+    return (max(0.0, bottom) if low >= 0 else bottom), top
+
+
+def _place(value: float, low: float, high: float, size: float) -> float:
     return size * (value - low) / (high - low) if high > low else size / 2
 
 
 def settings_of(job: TrainingJob) -> list[tuple[str | Message, Any]]:
     """Return the settings with the labels and in the order of the form."""
-    known = KINDS[job.kind].options if job.kind in KINDS else ()
-    labels = {option.name: option.label for option in known}
+    labels = labels_of(job.kind)
     return [(labels.get(name, name), value) for name, value in job.settings.items()]
+
+
+def labels_of(kind: str) -> dict[str, str | Message]:
+    """Return the labels of settings by their names."""
+    return {each.name: each.label for each in KINDS[kind].options} if kind in KINDS else {}
 
 
 def idle(jobs: Iterable[TrainingJob]) -> list[Idle]:

@@ -15,8 +15,10 @@ from core.work import claims
 from core.work.models import Now
 from core.work.sending import send_on_commit
 from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 from metrics import options
-from training.contract import KINDS, reason_of
+from metrics.workers import idle
+from training.contract import KINDS, TrainingKind
 from training.jobs import folders
 from training.jobs.work import command_here
 from training.models import ParallelCorpus, TrainingJob
@@ -76,6 +78,11 @@ def slug_of(name: str) -> str:
             )
         )
     return slug
+
+
+def missing(kind: TrainingKind, chosen: Mapping[str, Any]) -> list[Message]:
+    """Return what keeps every worker from doing a job with these settings."""
+    return idle.missing(chosen.get("queue") or kind.queue, kind.checkpoints(chosen))
 
 
 @transaction.atomic

@@ -1,6 +1,7 @@
 """The form that starts preference analyses: metrics, conditions and their files."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from django import forms
@@ -14,6 +15,9 @@ from metaeval.messages import Message
 from metrics import catalogue
 from metrics.forms.runs import Choice
 from metrics.runs.waiting import hosts_for
+from metrics.stock.inventory import checkpoints_of
+from metrics.workers import idle
+from training.forms import ANYWAY
 from training.models import ParallelCorpus
 from training.perturbations.files import GivenFile
 from training.preferences import judging
@@ -55,6 +59,8 @@ class StartForm(forms.Form):
         help_text=_("The same seed gives the same random texts."),
     )
 
+    anyway = forms.BooleanField(required=False, label=ANYWAY)
+
     def __init__(self, test_set: TestSet, data: Any = None, files: Any = None) -> None:
         super().__init__(data, files)
         self.infos = list(catalogue.infos().values())
@@ -76,6 +82,26 @@ class StartForm(forms.Form):
                 % {"condition": translated(LABELS[condition])},
                 help_text=FILE_HELP[condition],
             )
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse what no worker can do, unless it may wait."""
+        data = super().clean() or self.cleaned_data
+        if not self.errors and data.get("metrics") and self.missing and not data.get("anyway"):
+            self.add_error("anyway", ValidationError(list(self.missing)))
+        return data
+
+    @cached_property
+    def missing(self) -> list[Message]:
+        """Return what no worker has for the chosen metrics."""
+        ticked = set(self["metrics"].value() or ())
+        chosen = [info for info in self.infos if info.name in ticked]
+        queue = "gpu" if any(info.queue != "cpu" for info in chosen) else "cpu"
+        return idle.missing(queue, [name for info in chosen for name in checkpoints_of(info)])
+
+    def corpus_choices(self) -> list[tuple[ParallelCorpus, bool]]:
+        """Return parallel text to choose, with what is ticked."""
+        ticked = self["corpora"].value() or ()
+        return [(corpus, corpus.name in ticked) for corpus in self.all_corpora]
 
     def given(self) -> dict[str, Any]:
         """Return the arguments of :func:`training.preferences.starting.start`."""

@@ -191,4 +191,4 @@ def _report(work: Work, altered: Sequence[Altered], failures: Sequence[Message])
         for each in altered
     ]
     warnings = [*dict.fromkeys(each.warning for each in altered if each.warning), *failures]
-    return {"conditions": conditions} | ({"remarks": warnings} if warnings else {})
+    return {"conditions": conditions} | ({"warnings": warnings} if warnings else {})

@@ -25,7 +25,7 @@ from dashboards.pages.answers import data_response
 from dashboards.papers import latex
 from metaeval.messages import message
 from training.jobs import presenting
-from training.models import PreferenceResult, TrainingJob, stored_message
+from training.models import PreferenceResult, TrainingJob
 from training.preferences import documents, starting, tables
 from training.preferences.altering import CONDITIONS, LABELS
 from training.preferences.figures import FIGURES
@@ -69,7 +69,7 @@ def preferences(
 def _jobs(test_set: TestSet) -> dict[str, Any]:
     jobs = starting.under_way(test_set)
     last = starting.ended(test_set)
-    warnings = [stored_message(each) for each in last.result.get("remarks", [])] if last else []
+    warnings = last.warnings if last else []
     idle = presenting.idle(jobs)
     return {"jobs": jobs, "idle": idle, "last": last, "last_warnings": warnings}
 

@@ -16,7 +16,8 @@ trains L_sent, ``fluency`` L_fl only, ``sent-fa`` L_fa only, ``word-level`` L_wo
 ε 1e-8, no weight decay, gradients of the word level clipped at 1.
 """
 
-from training.contract import JobError, NewMetric, Outcome, Work, reason_of
+from metaeval.reasons import reason_of
+from training.contract import JobError, NewMetric, Outcome, Work
 from training.refreeeval.recipe import Recipe
 from training.refreeeval.train import make_metric
 

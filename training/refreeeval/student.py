@@ -12,10 +12,11 @@ from extensions.neural.encoding import encoders
 from extensions.neural.encoding.encoders import Encoder, EncoderSpec
 from extensions.neural.encoding.precision import computing
 from metaeval.messages import message
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from metrics.options import count_layers
-from training.contract import JobError, reason_of
+from training.contract import JobError
 from training.perturbations.clauses import tokens
 from training.refreeeval.pieces import Pieces
 

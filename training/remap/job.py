@@ -317,7 +317,7 @@ def _warnings(
                 "No pair is left for held-out text, so nothing was measured.",
             )
         )
-    return {"remarks": found} if found else {}
+    return {"warnings": found} if found else {}
 
 
 def _metric(work: Work, fitted: Mapping, folder: Path) -> NewMetric:

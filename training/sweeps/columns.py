@@ -13,9 +13,9 @@ from metaeval import ScoreMatrix
 from metaeval.correlation import correlate
 from metaeval.files import FormatError, read_darr, read_mqm
 from metaeval.messages import MessageError, message
+from metaeval.reasons import reason_of
 from metrics import catalogue
 from metrics.scores import system_scores
-from training.contract import reason_of
 
 Column = dict[str, float]
 

@@ -23,4 +23,7 @@ def figure(value: object) -> str:
         return _("yes") if value else _("no")
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    written = f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
+    return written.replace("-", "−")

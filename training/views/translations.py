@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.access import not_blinded, researcher_required, signed_in
 from annotation.web.live import render_live
 from training.jobs import presenting
-from training.models import TrainingJob, Translation
+from training.models import WARNINGS, TrainingJob, Translation, warnings_in
 from training.translation import options
 from training.translation.lengths import UNITS
 from training.translation.requests import OF
@@ -45,7 +45,10 @@ def translation_detail(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "section": "training",
         "translation": row,
-        "result": presenting.show(row.result),
+        "warnings": warnings_in(row.result),
+        "result": presenting.show(
+            {k: v for k, v in row.result.items() if k not in {*row.request, *WARNINGS}}
+        ),
         "length_of": OF[row.request["of"]],
         "unit": UNITS[row.request["unit"]],
         "texts": texts[:TEXTS_SHOWN],

@@ -1,4 +1,4 @@
-"""Tables of judgments that nobody made for us: rows to the drafts that every import stores."""
+"""Read tables of judgments and convert their rows to drafts."""
 
 from annotation.imports.judgments.fields import FIELDS
 from annotation.imports.judgments.options import Options, read_options

@@ -1,4 +1,4 @@
-"""Rows of judgments to answers: one person's answer to one thing that was shown."""
+"""Convert rows of judgments to answers, one per annotator and item."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ LONGEST_PAUSE = 10**9  # seconds
 
 @dataclass
 class Answer:
-    """What a person answered, as read: the score is still on the table's own scale."""
+    """An answer as read; its score is on the table's own scale."""
 
     row: Row
     who: str
@@ -47,7 +47,7 @@ class Answer:
 
     @property
     def content(self) -> tuple[object, ...]:
-        """All that an answer says: two rows with the same are one answer."""
+        """The content of an answer; equal rows are one answer."""
         spans = tuple(
             tuple(sorted((k, str(v)) for k, v in raw.values.items())) for raw in self.spans
         )
@@ -58,7 +58,7 @@ class Answer:
 
     @property
     def time(self) -> datetime | None:
-        """When it was given."""
+        """The time of the answer."""
         return self.submitted_at or self.started_at
 
 
@@ -160,7 +160,7 @@ class Reader:
         return answer if len(self.report.errors) == before else None
 
     def _text(self, row: Row, kind: Item.Kind) -> str:
-        """What was shown instead of a system's output."""
+        """Return the text that was shown instead of an output."""
         if row.sheet.is_exported:
             return row.clean("own_text", self.report)
         return "" if kind in SHOW_OUTPUT else row.clean("output", self.report)

@@ -1,4 +1,4 @@
-"""The answers of one campaign to a draft: protocol, scores, items, revisions."""
+"""Build the draft of a campaign from its answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ CONTROLS = {Item.Kind.BAD_REF, Item.Kind.REF, Item.Kind.REPEAT}
 
 @dataclass(frozen=True)
 class Frame:
-    """What a campaign is called, and the texts that were judged in it."""
+    """The name of a campaign, and the texts that were judged."""
 
     slug: str
     name: str
@@ -134,6 +134,6 @@ def _has_other_answer(answer: Answer) -> bool:
 
 
 def _has_right_answer(answer: Answer) -> bool:
-    """Whether it is known what is right: our exports of campaigns with gold say it."""
+    """Return True if a right answer is known, as in our exports of gold items."""
     has_bounds = answer.low is not None or answer.high is not None
     return has_bounds or (answer.row.sheet.is_exported and "low" in answer.row.sheet.has)

@@ -1,4 +1,4 @@
-"""Answers to judgments as they are stored: scores on scales, spans in code points, revisions."""
+"""Convert answers to judgments as stored: scores, spans in code points, revisions."""
 
 import math
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Judgments by language pair and campaign: a test set for each pair, a draft for each campaign."""
+"""Group judgments by language pair (a test set each) and campaign (a draft each)."""
 
 import hashlib
 import re

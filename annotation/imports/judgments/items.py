@@ -1,4 +1,4 @@
-"""Answers to items: what was shown, once for all who saw the same, and controls with partners."""
+"""Collect the items that annotators answered, and pair control items with outputs."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

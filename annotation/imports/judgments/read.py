@@ -1,4 +1,4 @@
-"""From tables of judgments to a test set and campaigns for each language pair."""
+"""Read tables of judgments as a test set and campaigns per language pair."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,7 +41,7 @@ Drafts = list[tuple[TestSetDraft, CampaignDraft]]
 
 @dataclass(frozen=True)
 class Reading:
-    """What tables were found to hold: drafts, and how the columns and first rows were taken.
+    """The result of reading tables: drafts, and how the columns were interpreted.
 
     `columns` are those of all tables in order with `samples` of their cells, `fields` what each is
     taken for, `directions` those of published scores by name, and `name` what the campaign is

@@ -1,4 +1,4 @@
-"""Several answers of one person to one thing: revisions, copies, or contradictions."""
+"""Order several answers of one annotator to one item: revisions, copies, contradictions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

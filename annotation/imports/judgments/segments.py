@@ -1,4 +1,4 @@
-"""What each row is about: language pair, campaign, segment, document."""
+"""Find the language pair, segment and document of each row."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

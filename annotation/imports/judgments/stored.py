@@ -1,4 +1,4 @@
-"""Judgments of a test set that is stored: keys and names must be its own, texts must agree."""
+"""Match judgments with a stored test set: keys and names must exist, texts must agree."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The test set that tables hold: segments and outputs, or keys alone."""
+"""Collect the test set that tables hold: segments and outputs, or keys alone."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ LANGUAGES_MISSING = (
 
 @dataclass(frozen=True)
 class Texts:
-    """What is known of the texts that were judged.
+    """The known texts that were judged.
 
     `sources` holds every segment, empty where its text is not known; `outputs` (system, segment)
     every output, empty texts where none is known at all. `silent` are systems without any output,

@@ -1,4 +1,4 @@
-"""Tables with a column for each system or annotator, as rows of one judgment each.
+"""Convert tables with a column per system or annotator to one row per judgment.
 
 `score_A` and `score_B` are scores of systems, `rater1` and `rater2` those of annotators. WMT's
 humeval files (2025) have the outputs and the scores of every system in objects, by its name.

@@ -1,1 +1,1 @@
-"""Data sets as their authors published them: one reader each, which gives drafts."""
+"""Read published data sets, with one reader for each."""

@@ -1,4 +1,4 @@
-"""What others call a category of error, and what we call it.
+"""Convert names of error categories between published taxonomies and ours.
 
 Sources: Freitag et al. 2021, table 10, as spelt in the released annotations; and the tree of
 Appraise's MQM tasks. A category of theirs without one of ours keeps its own name, so that nothing

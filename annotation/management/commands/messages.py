@@ -45,12 +45,10 @@ KEYWORDS: dict[str, Any] = {
 # Code whose texts annotators see.
 ANNOTATORS_CODE = (
     "annotation/interface.py",
-    "annotation/campaigns/people.py",
     "annotation/entry/*.py",
     "annotation/forms/judgments.py",
     "annotation/forms/welcome.py",
     "annotation/judging/*.py",
-    "annotation/models/campaign.py",
     "annotation/notifications/letters.py",
     "annotation/presets/filling.py",
     "annotation/protocols/published.py",

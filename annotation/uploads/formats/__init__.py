@@ -1,1 +1,1 @@
-"""Files of other tools as ordinary tables: `registry` declares how each format is recognised."""
+"""Read files of other tools as tables; `registry` declares how each format is recognised."""

@@ -1,4 +1,4 @@
-"""Tables whose cells are separated by blanks, as R's `write.table` and Google's mean scores."""
+"""Read tables separated by blanks, as R's `write.table` and Google's mean scores."""
 
 import re
 from collections.abc import Iterator, Sequence

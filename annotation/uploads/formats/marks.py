@@ -1,4 +1,4 @@
-"""What tools of annotation mark and rate, as cells of our fields.
+"""Convert marks and ratings of annotation tools to cells of our fields.
 
 An error is an object with `side`, `start`, `end`, `text` (the marked words, where the file repeats
 them), `severity` and `category`; `path` is its position in its row.

@@ -1,4 +1,4 @@
-"""Scores that programs write otherwise than in tables, as tables with one row per score."""
+"""Convert scores that programs write without tables to one row per score."""
 
 import json
 import re

@@ -1,1 +1,1 @@
-"""What is heard, seen or read beside a segment: which files are taken, and where they lie."""
+"""Recordings, pictures and notes shown with a segment: accepted formats and storage."""

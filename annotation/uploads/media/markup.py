@@ -1,4 +1,4 @@
-"""Tags and texts of markup that need not be well formed: SGML test sets, and tags in cells.
+"""Read tags and texts of markup that need not be well formed: SGML test sets, tags in cells.
 
 Reading takes time in proportion to the text, whatever it holds. `html.parser` does not promise
 that (CVE-2025-6069): it starts over at every "<" that nothing closes.

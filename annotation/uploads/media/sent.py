@@ -1,4 +1,4 @@
-"""Recordings and pictures as they were sent: single files, and ZIP archives of them."""
+"""Read recordings and pictures as they were sent: single files and ZIP archives."""
 
 import zipfile
 import zlib

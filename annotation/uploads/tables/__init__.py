@@ -1,1 +1,1 @@
-"""Tables that people upload: rows, columns by their meaning, cells and the texts they list."""
+"""Read uploaded tables: rows, columns by their meaning, cells and texts."""

@@ -1,4 +1,4 @@
-"""JSON text to objects: one per line, a list of them, or the lists that an object holds."""
+"""Read JSON as objects: one per line, a list of them, or the lists that an object holds."""
 
 import json
 from collections.abc import Iterator

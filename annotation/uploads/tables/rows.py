@@ -1,4 +1,4 @@
-"""Files to rows of named cells: TSV, CSV, XLSX by `metaeval.files.grids`, Parquet, and JSON.
+"""Read files as rows of named cells: TSV, CSV, XLSX by `metaeval.files.grids`, Parquet, and JSON.
 
 JSON may be an object a line, a list of objects, or an object that holds one such list. Objects in
 cells become columns of their own, `refs.refA`.

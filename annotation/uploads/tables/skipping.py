@@ -1,4 +1,4 @@
-"""Rows that a person skips by kind of problem: counted, and named in what is stored.
+"""Skip rows by kind of problem, count them, and name them in what is stored.
 
 Rows with a problem of a chosen kind are taken out, and the files are read again, until no row has
 one: a row that is out may leave others without what they refer to.

@@ -29,7 +29,7 @@ from annotation.models import Adjudication, Campaign, Disagreement
 from annotation.views.judging.assignments import annotator_or_404
 from annotation.views.judging.cards import Card, fresh_cards, refused_card
 from annotation.web.parameters import Parameters, takes
-from core.messages import messages_of, translated
+from core.messages import messages_of
 
 
 @researcher_required
@@ -49,8 +49,8 @@ def review(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if request.method != "POST":
         return _page(request, campaign, found, case, screen, cards)
     form = _form(request, campaign, screen.public_id)
-    problem, status = form.problem if not form.is_valid() else "", 422
-    if not problem:
+    refusal, status = None, 422
+    if form.is_valid():
         try:
             decide(
                 campaign=campaign,
@@ -60,10 +60,10 @@ def review(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             )
             return redirect(_next(campaign))
         except ConflictError as conflict:
-            problem, status = conflict.sentence, 409
+            refusal, status = conflict.message, 409
         except ValidationError as error:
-            problem = translated(messages_of(error)[0])
-    card = refused_card(cards[0], form, problem=problem, is_conflict=status == 409)
+            refusal = messages_of(error)[0]
+    card = refused_card(cards[0], form, refusal=refusal, is_conflict=status == 409)
     return _page(request, campaign, found, case, screen, [card], status=status)
 
 

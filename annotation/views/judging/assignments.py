@@ -11,8 +11,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.access import signed_in
-from annotation.campaigns.people import NotOpenError, refuse_unless_open
 from annotation.entry import throttle, welcome
+from annotation.entry.welcome import NotOpenError, refuse_unless_open
 from annotation.judging import assignments
 from annotation.judging.progress import progress
 from annotation.models import Annotator, Campaign
@@ -20,17 +20,21 @@ from annotation.pay.offers import pay_for
 from annotation.prefill.trial import is_trial
 from annotation.qualification import codes
 from annotation.web.errors import refuse, refuse_guessing
+from core.messages import translated
+from metaeval.messages import Message, message
 
 BACKEND = "annotation.entry.accounts.LinkBackend"
 DEAD_LINK_TITLE = _("This link does not work")
-DEAD_LINK = _(
+DEAD_LINK = message(
+    "entry.dead-link",
     "The link is incomplete, or a newer one has replaced it. Ask the person "
-    "who sent it for a new one. Your earlier ratings are saved."
+    "who sent it for a new one. Your earlier ratings are saved.",
 )
 EXPIRED_LINK_TITLE = _("This link has expired")
-EXPIRED_LINK = _(
+EXPIRED_LINK = message(
+    "entry.expired-link",
     "This link has passed its last day. Ask the person who sent it for a new "
-    "one. Your earlier ratings are saved."
+    "one. Your earlier ratings are saved.",
 )
 PAGE_SIZE = 100
 
@@ -64,7 +68,7 @@ def next_item(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         refuse_unless_open(annotator.campaign.status)
     except NotOpenError as refusal:
-        return not_open_page(request, annotator.campaign.slug, refusal.sentence)
+        return not_open_page(request, annotator.campaign.slug, refusal.message)
     if address := welcome.next_step(annotator):
         return redirect(address)
     public_id = assignments.first_open(annotator)
@@ -116,9 +120,9 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/history.html", context)
 
 
-def not_open_page(request: HttpRequest, slug: str, sentence: str) -> HttpResponse:
+def not_open_page(request: HttpRequest, slug: str, refusal: Message) -> HttpResponse:
     """Answer 409 for a campaign that takes no answers, with a link to one's own ratings."""
-    context = {"sentence": sentence, "slug": slug}
+    context = {"sentence": translated(refusal), "slug": slug}
     return render(request, "annotation/not_open.html", context, status=409)
 
 

@@ -15,6 +15,8 @@ from annotation.judging import judgments
 from annotation.judging.screens import ShownItem, ShownScreen
 from annotation.protocols import Protocol, Span
 from annotation.protocols.asked import Choice, Scale, TextField
+from core.messages import translated
+from metaeval.messages import Message
 
 MAX_ECHO = 20
 BLANK = "#"
@@ -43,8 +45,8 @@ class AskedChoice:
 class Card:
     """An item with its form. `prefix` begins the names of the form's fields; `spans` is JSON.
 
-    `problem` says why an earlier submit was refused, and `problem_field` which field is to blame;
-    `is_sent` tells the forms that were part of that submit.
+    `problem` is `refusal`, translated: why an earlier submit was refused. `problem_field` is the
+    field with the error. `is_sent` marks the forms that were part of that submit.
     """
 
     item: ShownItem
@@ -59,6 +61,7 @@ class Card:
     revision: int
     started: str
     problem: str = ""
+    refusal: Message | None = None
     problem_field: str = ""
     is_sent: bool = False
     is_unsent: bool = False
@@ -191,8 +194,14 @@ def kept_card(card: Card, score: str, started: str) -> Card:
     return replace(card, asked=asked, started=started or card.started, is_unsent=True)
 
 
-def refused_card(card: Card, form: JudgmentForm, *, problem: str, is_conflict: bool) -> Card:
-    """Return the form as it was sent; after a conflict with a new key and the stored revision."""
+def refused_card(
+    card: Card, form: JudgmentForm, *, refusal: Message | None, is_conflict: bool
+) -> Card:
+    """Return the form as it was sent; after a conflict with a new key and the stored revision.
+
+    `refusal` says why; None for the form's own error, if it has one.
+    """
+    refusal = refusal or (form.problem if form.errors else None)
     kept = replace(
         card,
         asked=tuple(
@@ -208,7 +217,8 @@ def refused_card(card: Card, form: JudgmentForm, *, problem: str, is_conflict: b
         comment=form.sent("comment"),
         is_flagged=bool(form.sent("flag")),
         started=form.valid("started") or card.started,
-        problem=problem or form.problem,
+        problem=translated(refusal) if refusal else "",
+        refusal=refusal,
         problem_field=card.prefix + next(iter(form.errors), "score"),
         is_sent=True,
     )

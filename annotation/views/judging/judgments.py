@@ -2,7 +2,7 @@
 
 Browsers without scripts get pages and redirects. Scripts ask for JSON: `html` is the screen to
 show and `path` its address, `next` is where work goes on. The two differ after practice, whose own
-screen comes once more with feedback. Both get the same status codes and sentences.
+screen comes once more with feedback. Both get the same status codes and messages.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ from django.views.decorators.vary import vary_on_headers
 
 from annotation import notices
 from annotation.access import pseudonym, signed_in
-from annotation.campaigns.people import NotOpenError, refuse_unless_open
 from annotation.entry import welcome
+from annotation.entry.welcome import NotOpenError, refuse_unless_open
 from annotation.forms.judgments import JudgmentForm
 from annotation.judging import judgments, screens
 from annotation.judging.answerable import Answerable, find_answerable
@@ -41,7 +41,9 @@ from annotation.views.judging.unsent import (
     unsent_page,
 )
 from annotation.views.judging.welcome import ask_first
-from annotation.web.errors import wants_json
+from annotation.web.errors import refusal_json, wants_json
+from core.messages import messages_of
+from metaeval.messages import Message
 
 # A field of scripts that have the next screen already, and one that every answer has.
 AHEAD, KEY = "ahead", "submit_key"
@@ -65,14 +67,14 @@ def item(request: HttpRequest, public_id: UUID) -> HttpResponse:
     try:
         return _take(request, found) if is_answer else _show(request, found)
     except (NotOpenError, judgments.TooLateError) as refusal:
-        return _not_open(request, found.campaign_slug, refusal.sentence)
+        return _not_open(request, found.campaign_slug, refusal.message)
 
 
 def _signed_out(request: HttpRequest) -> HttpResponse:
     if told := told_signed_out(request):
         return told
     if request.method == "POST":
-        return unsent_page(request, status=401, title=SIGNED_OUT_TITLE, sentence=SIGNED_OUT)
+        return unsent_page(request, status=401, title=SIGNED_OUT_TITLE, refusal=SIGNED_OUT)
     return redirect_to_login(request.get_full_path())
 
 
@@ -84,8 +86,7 @@ def _not_here(request: HttpRequest) -> HttpResponse:
     """
     if not (request.method == "POST" and wants_json(request)):
         raise Http404
-    told = {"error": GONE, "person": pseudonym(signed_in(request))}
-    return JsonResponse(told, status=404)
+    return JsonResponse(refusal_json(GONE, person=pseudonym(signed_in(request))), status=404)
 
 
 def _show(request: HttpRequest, screen: ShownScreen) -> HttpResponse:
@@ -118,13 +119,13 @@ def _take(request: HttpRequest, asked: Answerable) -> HttpResponse:
             draws_next=AHEAD not in request.POST,
         )
     except ValidationError as error:
-        return _refuse(request, asked, forms, status=422, problem=error.messages[0])
+        return _refuse(request, asked, forms, status=422, refusal=messages_of(error)[0])
     except Assignment.DoesNotExist:
         return _not_here(request)
     except judgments.TooFastError as refusal:
         return _hold(request, asked, forms, refusal)
     except judgments.ConflictError as conflict:
-        return _refuse(request, asked, forms, status=409, problem=conflict.sentence)
+        return _refuse(request, asked, forms, status=409, refusal=conflict.message)
     return _go_on(request, stored, is_alone=_is_alone(request, asked))
 
 
@@ -173,7 +174,7 @@ def _refuse(
     forms: Sequence[JudgmentForm],
     *,
     status: int,
-    problem: str = "",
+    refusal: Message | None = None,
 ) -> HttpResponse:
     """Show the form again as it was sent, with status 422 or 409.
 
@@ -185,7 +186,7 @@ def _refuse(
         raise Http404
     by_item = {form.public_id: form for form in forms}
     cards = [
-        refused_card(card, form, problem=problem, is_conflict=status == 409)
+        refused_card(card, form, refusal=refusal, is_conflict=status == 409)
         if (form := by_item.get(card.item.public_id))
         else card
         for card in fresh_cards(request, screen)
@@ -201,9 +202,8 @@ def _hold(
 ) -> HttpResponse:
     """Answer 429 with the form as it was sent, which can be sent again later."""
     if wants_json(request):
-        told = {"error": refusal.sentence, "seconds": refusal.seconds}
-        return JsonResponse(told, status=429)
-    return _refuse(request, asked, forms, status=429, problem=refusal.sentence)
+        return JsonResponse(refusal_json(refusal.message, seconds=refusal.seconds), status=429)
+    return _refuse(request, asked, forms, status=429, refusal=refusal.message)
 
 
 def _go_on(request: HttpRequest, stored: Sequence[Judgment], *, is_alone: bool) -> HttpResponse:
@@ -247,26 +247,26 @@ def _reply(
     status: int = 200,
     going_on: str = "",
 ) -> HttpResponse:
-    problems = [card for card in cards if card.problem]
+    refused = next((card for card in cards if card.refusal), None)
     if not wants_json(request):
         context = {"screen": screen, "cards": cards}
         return render(request, "annotation/item.html", context, status=status)
-    if problems:
+    if refused and refused.refusal:
         fields: dict[str, str] = {}
         for card in cards:
             if card.is_sent:
                 fields |= card.fields()
-        error = {"error": problems[0].problem, "field": problems[0].problem_field, "form": fields}
-        return JsonResponse(error, status=status)
+        told = refusal_json(refused.refusal, field=refused.problem_field, form=fields)
+        return JsonResponse(told, status=status)
     path = reverse("item", args=[screen.public_id])
     html = drawn(request, screen, cards)
     return JsonResponse({"next": going_on or path, "path": path, "html": html})
 
 
-def _not_open(request: HttpRequest, slug: str, sentence: str) -> HttpResponse:
+def _not_open(request: HttpRequest, slug: str, refusal: Message) -> HttpResponse:
     if wants_json(request):
-        return JsonResponse({"error": sentence}, status=409)
-    return not_open_page(request, slug, sentence)
+        return JsonResponse(refusal_json(refusal), status=409)
+    return not_open_page(request, slug, refusal)
 
 
 def _valid_start(request: HttpRequest, card: Card) -> str:

@@ -7,14 +7,15 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from annotation.campaigns.people import NotOpenError, refuse_unless_open
 from annotation.entry import welcome
+from annotation.entry.welcome import NotOpenError, refuse_unless_open
 from annotation.forms.welcome import TestForm
 from annotation.judging import instructions
 from annotation.judging.progress import progress
 from annotation.models import Annotator
 from annotation.qualification import stopping, testing
 from annotation.views.judging.assignments import annotator_or_404, not_open_page
+from core.messages import messages_of, translated
 
 
 @never_cache
@@ -26,7 +27,7 @@ def comprehension(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         refuse_unless_open(annotator.campaign.status)
     except NotOpenError as refusal:
-        return not_open_page(request, slug, refusal.sentence)
+        return not_open_page(request, slug, refusal.message)
     here = request.path
     if welcome.next_step(annotator) != here:
         return redirect("annotate", slug=slug)
@@ -63,7 +64,7 @@ def stopped(request: HttpRequest, slug: str) -> HttpResponse:
             stopping.write(annotator=annotator, message=message)
             return redirect("annotate-stopped", slug=slug)
         except ValidationError as error:
-            problem = error.messages[0]
+            problem = translated(messages_of(error)[0])
     context = _context(annotator) | {"problem": problem, "message": message}
     return render(request, "annotation/stopped.html", context, status=422 if problem else 200)
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.urls import reverse
 
 from annotation.views.judging.unsent import SIGNED_OUT
-from annotation.web.errors import wants_json
+from annotation.web.errors import refusal_json, wants_json
 
 
 def answered_here(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -32,4 +32,4 @@ def told_signed_out(request: HttpRequest) -> JsonResponse | None:
     """Answer 401 to a script without a session; the response sets no cookie."""
     if not wants_json(request):
         return None
-    return JsonResponse({"error": SIGNED_OUT, "sign_in": reverse("login")}, status=401)
+    return JsonResponse(refusal_json(SIGNED_OUT, sign_in=reverse("login")), status=401)

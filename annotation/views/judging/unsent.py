@@ -17,20 +17,26 @@ from django.utils.translation import gettext_lazy as _
 from annotation.forms.judgments import parse_score
 from annotation.judging.answers import MAX_TEXT
 from annotation.web.errors import refuse, wants_json
+from core.messages import translated
+from metaeval.messages import Message, message
 
 OUT_OF_DATE_TITLE = _("This form is out of date")
-SCORE_OUT_OF_DATE = _(
+SCORE_OUT_OF_DATE = message(
+    "rating.page-out-of-date",
     "This page was opened before you last signed in, or cookies are blocked. "
-    "The score is not saved yet. Submit it again."
+    "The score is not saved yet. Submit it again.",
 )
-OUT_OF_DATE = _(
+OUT_OF_DATE = message(
+    "form.out-of-date",
     "This form is out of date: it was opened before you last signed in, or "
     "cookies are blocked. Nothing has been saved. Reload the page and send the "
-    "form again."
+    "form again.",
 )
 SIGNED_OUT_TITLE = _("You are signed out")
-SIGNED_OUT = _("You are signed out, so the rating is not saved yet.")
-GONE = _("This item is no longer assigned to you, so the rating cannot be stored.")
+SIGNED_OUT = message("rating.signed-out", "You are signed out, so the rating is not saved yet.")
+GONE = message(
+    "rating.gone", "This item is no longer assigned to you, so the rating cannot be stored."
+)
 
 
 def kept_score(raw: str) -> str:
@@ -42,7 +48,7 @@ def kept_score(raw: str) -> str:
 
 
 def unsent_page(
-    request: HttpRequest, *, status: int, title: str | Promise, sentence: str | Promise
+    request: HttpRequest, *, status: int, title: str | Promise, refusal: Message
 ) -> HttpResponse:
     """Answer a refused plain form with the score and the ways to send it after all."""
     score = kept_score(request.POST.get("score", ""))
@@ -51,7 +57,7 @@ def unsent_page(
         back += "?" + urlencode({"unsent": score, "started": request.POST.get("started", "")[:200]})
     context = {
         "title": title,
-        "sentence": sentence,
+        "sentence": translated(refusal),
         "score": score,
         "fields": _fields(request),
         "back": back,
@@ -71,7 +77,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer 403 for a form that was open while the user signed out or in again."""
     title = OUT_OF_DATE_TITLE
     if "submit_key" in request.POST and not wants_json(request):
-        return unsent_page(request, status=403, title=title, sentence=SCORE_OUT_OF_DATE)
+        return unsent_page(request, status=403, title=title, refusal=SCORE_OUT_OF_DATE)
     if "submit_key" in request.POST:
         return refuse(request, 403, title, SCORE_OUT_OF_DATE)
     return refuse(request, 403, title, OUT_OF_DATE)

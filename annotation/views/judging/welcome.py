@@ -4,21 +4,24 @@ from django.contrib.auth import login, logout
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import signed_in
-from annotation.campaigns.people import NotOpenError, refuse_unless_open
 from annotation.entry import links, welcome
 from annotation.entry.throttle import attempt_link
+from annotation.entry.welcome import NotOpenError, refuse_unless_open
 from annotation.forms.welcome import BackgroundForm, initial
 from annotation.judging import instructions
 from annotation.judging.assignments import find_annotator
 from annotation.models import AccessLink, Annotator
 from annotation.views.judging.assignments import BACKEND, annotator_or_404, not_open_page
-from annotation.web.errors import refuse, refuse_guessing, wants_json
+from annotation.web.errors import refusal_json, refuse, refuse_guessing, wants_json
+from metaeval.messages import message
 
+STEP_FIRST = message(
+    "rating.step-first", "There is one more step before the next item. Open it first."
+)
 KEPT = "touchstone_place"
 KEPT_SECONDS = 180 * 24 * 3600
 
@@ -35,13 +38,13 @@ def access_link(request: HttpRequest, token: str) -> HttpResponse:
     except links.EntryError as refusal:
         if refusal.status == 404:
             return _unknown(request, refusal)
-        return refuse(request, refusal.status, refusal.title, refusal.sentence)
+        return refuse(request, refusal.status, refusal.title, refusal.message)
 
 
 def _unknown(request: HttpRequest, refusal: links.EntryError) -> HttpResponse:
     if until := attempt_link(request).blocked_until:
         return refuse_guessing(request, until)
-    return refuse(request, 404, refusal.title, refusal.sentence)
+    return refuse(request, 404, refusal.title, refusal.message)
 
 
 def _enter(request: HttpRequest, link: AccessLink) -> HttpResponse:
@@ -98,7 +101,7 @@ def consent(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         refuse_unless_open(campaign.status)
     except NotOpenError as refusal:
-        return not_open_page(request, slug, refusal.sentence)
+        return not_open_page(request, slug, refusal.message)
     if not campaign.consent:
         return redirect("annotate", slug=slug)
     context = {"campaign": campaign, "consent": instructions.read(campaign, "consent")}
@@ -145,6 +148,5 @@ def background(request: HttpRequest, slug: str) -> HttpResponse:
 def ask_first(request: HttpRequest, address: str) -> HttpResponse:
     """Send an annotator to what comes before the items: 302, or 409 in JSON."""
     if wants_json(request):
-        sentence = _("There is one more step before the next item. Open it first.")
-        return JsonResponse({"error": sentence, "address": address}, status=409)
+        return JsonResponse(refusal_json(STEP_FIRST, address=address), status=409)
     return redirect(address)

@@ -31,8 +31,14 @@ from annotation.entry import links, places
 from annotation.exports import csv_lines
 from annotation.filters import FilterError
 from annotation.filters.choice import quoted
-from annotation.forms.access import AccessLinkForm, CodesForm, MemberForm, PeopleForm, RenewForm
-from annotation.forms.welcome import in_words
+from annotation.forms.access import (
+    AccessLinkForm,
+    CodesForm,
+    MemberForm,
+    PeopleForm,
+    RenewForm,
+    in_words,
+)
 from annotation.models import AccessLink, Annotator, Campaign, Item, Membership
 from annotation.pay.offers import pay_for
 from annotation.pay.working_time import COLUMNS, rows, working_time

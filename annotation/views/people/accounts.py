@@ -35,13 +35,15 @@ from annotation.web.appearance import choices
 from annotation.web.errors import refuse, refuse_guessing
 from annotation.web.parameters import Parameters, page_of, takes
 from core.messages import messages_of, sentences
+from metaeval.messages import message
 
 PER_PAGE = 50
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 DEAD_TITLE = _("This link does not work")
-DEAD = _(
+DEAD = message(
+    "accounts.dead-link",
     "This link no longer works: it was used, was replaced or has expired. Ask "
-    "a site admin for another."
+    "a site admin for another.",
 )
 # Annotators read the name of their role in their language.
 ROLE_NAMES = {ANNOTATOR: _("annotator")}

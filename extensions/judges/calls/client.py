@@ -21,6 +21,7 @@ from annotation.web.addresses import is_public
 from extensions.judges.calls.exchange import Connection, Response
 from extensions.judges.context import Endpoint, Reply
 from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 from metrics.base import EndpointError, MetricError
 
 # Number of tries; between two, wait as long as the server says, else 1 s, 2 s, 4 s, …
@@ -126,9 +127,7 @@ class Client:
                 async with asyncio.timeout(self.endpoint.timeout):
                     response = await connection.send(request)
             except (OSError, EOFError, ValueError) as error:
-                problem = message(
-                    "judge.no-answer", "no answer ({error})", error=type(error).__name__
-                )
+                problem = message("judge.no-answer", "no answer: {error}", error=reason_of(error))
                 self.lost += 1
                 await self._pause(_backoff(number))
                 continue

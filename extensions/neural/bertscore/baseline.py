@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 from metrics.base import MetricError, Scores
 from metrics.checkpoints import places
 
@@ -51,7 +52,10 @@ def read(path: Path, layers: int) -> Baseline:
         lines = raw.decode("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         problem = message(
-            "file.unreadable", "{path} cannot be read: {error}.", path=str(path), error=str(error)
+            "file.unreadable",
+            "{path} cannot be read: {error}.",
+            path=str(path),
+            error=reason_of(error),
         )
         raise _error(problem) from error
     separator = "\t" if lines and "\t" in lines[0] else ","

@@ -19,11 +19,12 @@ from torch import nn
 from torch.nn.functional import pairwise_distance
 
 from extensions.neural.encoding import encoders, memory
-from extensions.neural.encoding.encoders import summary, whole
+from extensions.neural.encoding.encoders import whole
 from extensions.neural.encoding.memory import ModelSpec
 from extensions.neural.encoding.placing import placed
 from extensions.neural.encoding.precision import check
 from metaeval.messages import Message, message
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import places
 
@@ -165,7 +166,7 @@ def _not_loaded(name: str, settings: dict[str, Any], encoder: str, error: Except
             "The checkpoint {checkpoint} cannot be loaded: {error} – comet takes the tokenizer of "
             "MiniLM from the hub's cache: hf download xlm-roberta-base",
             checkpoint=name,
-            error=summary(error),
+            error=reason_of(error),
         )
     if fault := _fault_of_tokenizer(encoder):
         return message(
@@ -179,7 +180,7 @@ def _not_loaded(name: str, settings: dict[str, Any], encoder: str, error: Except
         "checkpoint.not-loaded",
         "The checkpoint {checkpoint} cannot be loaded: {error}",
         checkpoint=name,
-        error=summary(error),
+        error=reason_of(error),
     )
 
 

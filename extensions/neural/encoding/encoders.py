@@ -16,6 +16,7 @@ from extensions.neural.encoding.memory import ModelSpec
 from extensions.neural.encoding.placing import placed
 from extensions.neural.encoding.precision import check, computing
 from metaeval.messages import Message, MessageError, message
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import places
 
@@ -165,7 +166,7 @@ def reason(error: Exception, folder: str) -> Message | str:
     Without a vocabulary, the error itself does not name the cause.
     """
     if any(path for name in VOCABULARIES for path in Path(folder).glob(name)):
-        return summary(error)
+        return reason_of(error)
     return message(
         "checkpoint.no-tokenizer",
         "it has no tokenizer: expected one of {names}.",
@@ -224,13 +225,6 @@ def require_weights(
 
 class LoadError(MessageError, ValueError):
     """Raised if a part of a checkpoint cannot be used."""
-
-
-def summary(error: Exception) -> Message | str:
-    """Return the message of our own errors; of others, type and beginning on one line."""
-    if isinstance(error, MessageError):
-        return error.message
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
 class HasBudget(Protocol):

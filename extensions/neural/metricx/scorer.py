@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from torch.nn.utils.rnn import pad_sequence
 
 from extensions.neural.encoding import encoders, memory, precision
-from extensions.neural.encoding.encoders import summary
 from extensions.neural.encoding.memory import ModelSpec
 from extensions.neural.encoding.placing import placed
 from metaeval.messages import message
+from metaeval.reasons import reason_of
 from metrics.base import (
     MeanOfSegments,
     MetricError,
@@ -176,7 +176,7 @@ def _tokenizer(name: str, folder: str) -> Any:
             "checkpoint.tokenizer-not-loaded",
             "The tokenizer of {checkpoint} cannot be loaded: {error}",
             checkpoint=name,
-            error=summary(error),
+            error=reason_of(error),
         )
         raise MetricError(problem, permanent=True) from error
 
@@ -199,7 +199,7 @@ def _model(name: str, folder: str, chosen: str) -> Any:
             "metricx.not-loaded",
             "The checkpoint {checkpoint} cannot be loaded as MetricX: {error}",
             checkpoint=name,
-            error=summary(error),
+            error=reason_of(error),
         )
         raise MetricError(problem, permanent=True) from error
     encoders.require_weights(name, model, report["missing_keys"])

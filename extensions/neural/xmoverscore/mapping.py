@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metaeval.messages import message
+from metaeval.reasons import reason_of
 from metrics.base import InputError, MetricError
 
 Array = NDArray[np.float64]
@@ -128,7 +129,7 @@ def load(folder: Path) -> Mapping:
             "mapping.unreadable",
             "{file} is not a mapping: {error}",
             file=str(folder / WEIGHTS),
-            error=str(error),
+            error=reason_of(error),
         )
         raise MetricError(problem, permanent=True) from error
     if mapping.digest != digest:
@@ -177,7 +178,7 @@ def _read_about(folder: Path) -> tuple[About, str]:
             "mapping.description",
             "{file} does not describe a mapping: {error}",
             file=str(folder / META),
-            error=str(error),
+            error=reason_of(error),
         )
         raise MetricError(problem, permanent=True) from error
 

@@ -230,8 +230,11 @@ def test_a_wrong_link(world: World, campaign: Campaign, client: Client) -> None:
 def test_a_campaign_that_is_not_open(world: World, client: Client) -> None:
     draft = make_campaign(world.test_set, "linked", assignment_mode="pool")
     _, address = make_link(world, draft, provider="prolific")
-    response = client.get(address, PROLIFIC)
-    assert (response.status_code, "not open yet" in response.text) == (409, True)
+    response = client.get(address, PROLIFIC, headers={"Accept": "application/json"})
+    assert (response.status_code, response.json()["message"]["code"]) == (
+        409,
+        "rating.not-yet-open",
+    )
     assert draft.annotators.count() == 0
 
 

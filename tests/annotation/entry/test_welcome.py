@@ -70,7 +70,7 @@ def test_no_item_before_consent(world: World, campaign: Campaign, visitor: Clien
             assert send(item)["Location"] == expected
             response = send(item, headers=JSON)
             assert response.status_code == 409
-            assert "There is one more step before the next item" in response.json()["error"]
+            assert response.json()["message"]["code"] == "rating.step-first"
             assert response.json()["address"] == expected
         visitor.post(consent, {"decision": "agree"})
     assert Judgment.objects.count() == 0

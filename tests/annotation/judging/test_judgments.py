@@ -11,7 +11,7 @@ from django.db import IntegrityError, connections, transaction
 from django.utils import timezone
 
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
-from annotation.campaigns.people import NotOpenError
+from annotation.entry.welcome import NotOpenError
 from annotation.judging import judgments
 from annotation.judging.answerable import with_texts
 from annotation.judging.answers import Answer
@@ -75,7 +75,7 @@ def test_a_key_that_is_stored_changes_nothing_else(world: World) -> None:
     judgment = submit(world, first, 50)
     row = with_texts().filter(annotator=first.annotator_id, completed_at=None)[0]
     answers = [answer_to(row, submit_key=judgment.submit_key)]
-    with pytest.raises(judgments.ConflictError, match=str(judgments.KEY_OF_ANOTHER_ITEM)):
+    with refused("rating.other-item", kind=judgments.ConflictError):
         judgments.submit(user=world.annotators[0], answers=answers, rows=[row])
     row.refresh_from_db()
     assert row.completed_at is None
@@ -93,7 +93,7 @@ def test_the_same_key_is_one_judgment(world: World) -> None:
     first = submit(world, assignment, 50, submit_key=key)
     assert submit(world, assignment, 50, submit_key=key).pk == first.pk
     assert Judgment.objects.count() == 1
-    with pytest.raises(judgments.ConflictError, match="50"):
+    with refused("rating.score-differs", kind=judgments.ConflictError, old=50):
         submit(world, assignment, 60, submit_key=key)
     assert Judgment.objects.get().score == 50
 
@@ -109,7 +109,7 @@ def test_a_revision_keeps_the_old_value(world: World) -> None:
 def test_what_was_not_seen_is_not_overwritten(world: World) -> None:
     assignment = opened(world)
     submit(world, assignment, 50)
-    with pytest.raises(judgments.ConflictError, match="50"):
+    with refused("rating.score-differs", kind=judgments.ConflictError, old=50):
         submit(world, assignment, 40)
     assert submit(world, assignment, 50).revision == 1  # the same answer is no conflict
     assert submit(world, assignment, 40, seen=1).revision == 2
@@ -118,7 +118,7 @@ def test_what_was_not_seen_is_not_overwritten(world: World) -> None:
 @pytest.mark.parametrize("score", [-1, 101, 99999999999, 55.5, True, "50"])
 def test_wrong_scores_never_reach_the_table(world: World, score: object) -> None:
     assignment = opened(world)
-    with refused("form.score"):
+    with refused("rating.not-a-percentage"):
         submit(world, assignment, score)  # type: ignore[arg-type]
     assert not Judgment.objects.exists()
 
@@ -147,7 +147,7 @@ def test_only_ones_own_items_and_open_campaigns(world: World) -> None:
     with pytest.raises(Assignment.DoesNotExist):
         submit(world, assignment, 50, user=world.outsider)
     close_campaign(campaign=world.campaign)
-    with pytest.raises(NotOpenError):
+    with refused("rating.closed", kind=NotOpenError):
         submit(world, assignment, 50)
     assert not Judgment.objects.exists()
 
@@ -156,7 +156,7 @@ def test_a_key_serves_one_item(world: World) -> None:
     assignment, key = opened(world), uuid.uuid4()
     other = Assignment.objects.filter(annotator=assignment.annotator, position=1).get()
     submit(world, assignment, 50, submit_key=key)
-    with pytest.raises(judgments.ConflictError, match=str(judgments.KEY_OF_ANOTHER_ITEM)):
+    with refused("rating.other-item", kind=judgments.ConflictError):
         submit(world, other, 50, submit_key=key)
     assert Judgment.objects.count() == 1
 
@@ -174,10 +174,10 @@ def test_starts_are_signed_bound_and_age(world: World, monkeypatch: pytest.Monke
         (user, item, "0" + stamp[1:]),
         (user, item, ""),
     ]:
-        with refused("form.start-missing"):
+        with refused("rating.start-missing"):
             judgments.read_start(wrong, user_id=wrong_user, public_id=wrong_item)
     monkeypatch.setattr(judgments, "START_MAX_AGE", timedelta(seconds=-1))
-    with refused("form.start-old"):
+    with refused("rating.start-too-old"):
         judgments.read_start(stamp, user_id=user, public_id=item)
 
 
@@ -187,7 +187,7 @@ def test_starts_are_signed_bound_and_age(world: World, monkeypatch: pytest.Monke
 def test_a_form_that_an_earlier_release_signed_is_accepted(world: World, salt: str) -> None:
     user, item = world.annotators[0].pk, opened(world).public_id
     stamp = Signer(salt=f"{salt}:{user}:{item}").sign("1")
-    with refused("form.start-old"):
+    with refused("rating.start-too-old"):
         judgments.read_start(stamp, user_id=user, public_id=item)
 
 

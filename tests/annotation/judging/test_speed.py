@@ -88,7 +88,8 @@ def test_every_screen_is_taken_once_its_texts_can_be_read(
     time.pass_by(least - 0.01)
     held = client.post(here, data, headers=JSON)
     assert (held.status_code, held.json()["seconds"]) == (429, 1)
-    assert held.json()["error"].endswith("you can submit in 1 second.")
+    told = held.json()["message"]
+    assert (told["code"], told["parameters"]) == ("rating.too-fast", {"n": 1})
     page = client.post(here, data)
     assert page.status_code == 429
     assert held.json()["error"] in page.text

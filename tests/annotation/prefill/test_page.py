@@ -94,7 +94,7 @@ def test_stale_and_forged_answers_are_refused(client: Client, spans: list[dict[s
     row = prefilled(client)
     reply = send(client, row, spans)
     assert reply.status_code == 422
-    assert "eload the page" in reply.json()["error"]
+    assert reply.json()["message"]["code"] in ("rating.errors-out-of-date", "rating.errors-damaged")
     assert not Judgment.objects.exists()
     # Nor does an item without suggestions take any.
     Assignment.objects.update(condition="blank")

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.campaigns import add_annotators, close_campaign, open_campaign, renew_link
+from annotation.entry.welcome import NOT_YET_OPEN
 from annotation.models import Annotator, Assignment, Campaign, Judgment
 from annotation.views.judging.assignments import PAGE_SIZE
 from tests.world import World, make_campaign, make_test_set
@@ -127,7 +128,7 @@ def test_drafts_and_closed_campaigns(world: World, campaign: Campaign, client: C
     draft = make_campaign(world.test_set, "draft")
     add_annotators(campaign=draft, users=world.annotators)
     response = client.get(reverse("annotate", args=[draft.slug]))
-    assert (response.status_code, "not open yet" in response.text) == (409, True)
+    assert (response.status_code, NOT_YET_OPEN.text in response.text) == (409, True)
 
 
 def test_history_is_ones_own(world: World, campaign: Campaign, client: Client) -> None:

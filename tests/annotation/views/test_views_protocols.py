@@ -85,7 +85,8 @@ def test_a_wrong_score_stores_nothing(client: Client, protocol: str, score: str)
     field = "1-score" if protocol in TOGETHER else "score"
     reply = client.post(address(rows[0]), form(client, rows[0], **{field: score}), headers=JSON)
     assert (reply.status_code, reply.json()["field"]) == (422, field)
-    assert "from 0 to 100" in reply.json()["error"]
+    code = "rating.score-wrong" if score else "rating.score-missing"
+    assert reply.json()["message"]["code"] == code
     assert not Judgment.objects.exists()
 
 
@@ -122,7 +123,8 @@ def test_a_wrong_span_stores_nothing(client: Client, change: dict[str, object]) 
         data = form(client, rows[0], spans=json.dumps(marked))
         reply = client.post(address(rows[0]), data, headers=JSON)
         assert reply.status_code == 422
-        assert reply.json()["error"]
+        damaged = "rating.errors-damaged" if change.get("start") == "0" else "rating.error"
+        assert reply.json()["message"]["code"] == damaged
     assert not Judgment.objects.exists()
 
 

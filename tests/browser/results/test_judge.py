@@ -142,6 +142,7 @@ def test_a_judge_is_added_watched_and_its_spans_are_shown(
     assert SegmentSpans.objects.count() == run.total
     answers = page.locator("dt", has_text="Answers").locator("+ dd")
     expect(answers).to_have_text(str(calls))
+    page.get_by_text("By length and severity").click()
     severities = page.get_by_role("region", name="Severities")
     expect(severities.get_by_role("row", name="major")).to_contain_text("100.0%")
     page.goto(f"{home}/campaigns/mqm-task/spans/")

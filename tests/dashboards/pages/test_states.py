@@ -126,8 +126,8 @@ def test_a_document_that_failed(
 def test_a_worker_that_is_away(document: object, text: str) -> None:
     result = Result(document, None, is_fresh=False, waits_for="slow")
     shown = render_to_string("dashboards/_no_worker.html", {"result": result})
-    assert "There is no worker for the queue “slow”" in shown
-    assert "celery -A config worker -Q slow" in shown
+    assert 'data-waits-for="slow"' in shown
+    assert "python manage.py worker" in shown
     assert text in shown
 
 

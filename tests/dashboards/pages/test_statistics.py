@@ -7,6 +7,7 @@ from annotation.filters import FilterError
 from dashboards.comparisons.statistics import STATISTICS, Question, from_query, parse
 from dashboards.documents.kinds import KINDS
 from dashboards.models import Analysis
+from tests.refusals import refused
 
 
 def test_keys_come_back_and_fit_the_column() -> None:
@@ -27,11 +28,11 @@ def test_missing_parts_are_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "what"),
-    [("tau-d", "tau-d"), ("tau-b/day", "day"), ("spa/none/zou", "zou")],
+    ("key", "part"),
+    [("tau-d", "statistic"), ("tau-b/day", "grouping"), ("spa/none/zou", "test")],
 )
-def test_unknown_parts_are_refused(key: str, what: str) -> None:
-    with pytest.raises(FilterError, match=what):
+def test_unknown_parts_are_refused(key: str, part: str) -> None:
+    with refused(f"question.unknown-{part}", kind=FilterError):
         parse(key)
 
 

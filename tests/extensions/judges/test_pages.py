@@ -41,8 +41,12 @@ def test_from_an_endpoint_to_a_run_by_pages_alone(
         assert "a rough estimate" in start
         systems = list(world.test_set.systems.values_list("pk", flat=True))
         chosen = {"metrics": ["gem"], "systems": systems}
-        refused = as_admin.post(address, chosen, follow=True).text
-        assert "Gem costs money. Enter a budget for it." in refused
+        refused = as_admin.post(address, chosen | {"tokens": ""})
+        assert refused.status_code == 422
+        (error,) = refused.context["form"].errors["money"].as_data()
+        assert error.message.code == "judge.no-budget"
+        (choice,) = [one for one in refused.context["form"].choices if one.info.name == "gem"]
+        assert choice.is_checked
         assert not MetricRun.objects.exists()
         assert as_admin.post(address, chosen | {"money": "-1"}).status_code == 422
         as_admin.post(address, chosen | {"money": "3.5"})

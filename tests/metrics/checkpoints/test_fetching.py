@@ -17,6 +17,7 @@ from django.core.management import CommandError, call_command
 
 from metrics.base import MetricError
 from metrics.checkpoints import fetching
+from tests.refusals import refused
 
 ROOT = Path(__file__).resolve().parents[3]
 REVISION = "0123456789abcdef0123456789abcdef01234567"
@@ -168,7 +169,7 @@ def test_what_arrives_damaged_takes_no_place_and_what_arrives_whole_has_its_hash
     sums = dict(line.split()[::-1] for line in (folder / "SHA256SUMS").read_text().splitlines())
     assert sums == {name: hashlib.sha256(FILES[name]).hexdigest() for name in kept}
     monkeypatch.setenv("TOUCHSTONE_MODELS", str(tmp_path / "models"))
-    with pytest.raises(CommandError, match="already exists"):
+    with refused("checkpoint.folder-exists", kind=CommandError):
         call_command("models", fetch=["acme/x"])
 
 

@@ -14,6 +14,7 @@ from metrics import catalogue
 from metrics.models import MetricRun
 from metrics.scores import load_scores, system_scores
 from tests.extensions.neural.checkpoints import small
+from tests.refusals import refused
 from tests.world import World
 
 
@@ -73,5 +74,5 @@ def test_wrong_names(arguments: tuple[str, ...], message: str) -> None:
 
 def test_a_name_that_is_taken(raw: str) -> None:
     run("score", "harbour", "--metric", raw, "--here")
-    with pytest.raises(CommandError, match="There is already a metric named bleu"):
+    with refused("metric.name-taken", kind=CommandError):
         run("fit_sentsim", "harbour", "bleu", "--metric", raw)

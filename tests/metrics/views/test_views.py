@@ -265,7 +265,7 @@ def test_a_failed_run_shows_its_message_as_text(as_researcher: Client, run: Metr
 def test_a_queue_without_a_worker_shows_how_to_start_one(
     as_researcher: Client, run: MetricRun
 ) -> None:
-    command = "celery -A config worker -Q cpu"
+    command = "python manage.py worker"
     assert command not in as_researcher.get(run.get_absolute_url()).text
     past = timezone.now() - timedelta(seconds=16)
     MetricRun.objects.update(created_at=past)

@@ -1,6 +1,7 @@
 """Pages of models and of workers."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -89,8 +90,8 @@ def test_nobody_can_be_asked(as_admin: Client) -> None:
 
 def test_no_worker_yet(as_researcher: Client) -> None:
     page = as_researcher.get("/workers/").text
-    assert "There are no workers." in page
-    assert "celery -A config worker -Q cpu" in page
+    assert 'id="no-workers"' in page
+    assert "python manage.py worker" in page
 
 
 def test_a_worker_at_work(world: World, as_researcher: Client) -> None:
@@ -107,14 +108,19 @@ def test_a_worker_at_work(world: World, as_researcher: Client) -> None:
     page = as_researcher.get("/workers/").text
     for text in (
         "NVIDIA H100 80GB HBM3", "1 GiB free of 80 GiB", "16 cores", "acme/x", "412/s",
-        "1 checkpoint on disk", "process 8 on NVIDIA H100 80GB HBM3 0, 3 GiB; acme/x",
+        "1 checkpoint on disk", "NVIDIA H100 80GB HBM3 0, 3 GiB, acme/x",
         "no model in memory", "torch 2.13.0", run.get_absolute_url(), ">working<",
     ):  # fmt: skip
         assert text in page
-    assert "not the web server's" not in page
+    assert not attention_of(as_researcher)
     fragment = as_researcher.get("/workers/", **FRAGMENT).text
     assert "<html" not in fragment
     assert "data-live" in fragment
+
+
+def attention_of(client: Client) -> dict[str, Any]:
+    found = client.get("/workers/").context["attention"]
+    return {each.code: each.parameters["workers"] for each in found}
 
 
 @pytest.mark.needs("extensions.neural")
@@ -125,11 +131,12 @@ def test_what_needs_attention(world: World, as_researcher: Client) -> None:
     starting.start(test_set=world.test_set, metrics=["bleurt-20"], enqueue=False)
     page = as_researcher.get("/workers/").text
     assert "cannot run 1 metric<" in page
-    assert "chrf: The package sacrebleu is not installed." in page
-    assert "not the web server's" in page
-    assert ">not responding<" in page
-    assert "3 h 0 min ago" in page
-    assert "celery -A config worker -Q gpu" in page
+    assert "The package sacrebleu is not installed." in page
+    assert attention_of(as_researcher) == {
+        "workers.silent": ["gpu0@gone"],
+        "workers.other-code": ["celery@one"],
+    }
+    assert 'data-idle="absent" data-queue="gpu"' in page
 
 
 @pytest.mark.needs("extensions.judges")

@@ -63,8 +63,8 @@ def test_queues_count_workers_that_would_take_something(world: World) -> None:
     chrf, *_ = starting.start(test_set=world.test_set, metrics=chosen, enqueue=False).runs
     MetricRun.objects.filter(pk=chrf.pk).update(status="running")
     cpu, gpu = fleet.queue_states(fleet.fleet(), ["cpu", "gpu"])
-    assert (cpu.workers, cpu.waiting, cpu.running, cpu.is_starved) == (1, 1, 1, False)
-    assert (gpu.workers, gpu.waiting, gpu.running, gpu.is_starved) == (0, 1, 0, True)
+    assert (len(cpu.workers), cpu.waiting, cpu.running, cpu.is_starved) == (1, 1, 1, False)
+    assert (len(gpu.workers), gpu.waiting, gpu.running, gpu.is_starved) == (0, 1, 0, True)
 
 
 def test_a_configured_metric_waits_in_its_queue(world: World) -> None:

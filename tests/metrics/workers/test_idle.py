@@ -11,6 +11,7 @@ from core.work.models import Now
 from metrics.models import Loading, MetricRun, Slice
 from metrics.models.fleet import Worker
 from metrics.runs import starting, waiting
+from metrics.workers import idle
 from metrics.workers.idle import Idle, Reason, explain
 from tests.metrics.fleet import make_child, make_worker, uid_of
 from tests.world import World
@@ -130,12 +131,12 @@ def test_pages_tell_a_busy_worker_from_none(
     address = run.get_absolute_url() if address == "run" else address
     page = as_researcher.get(address).text
     assert 'data-idle="absent"' in page
-    assert "celery -A config worker -Q cpu" in page
+    assert "python manage.py worker" in page
     make_worker("cpu0@one")
     take("cpu0@one", other)
     page = as_researcher.get(address).text
     assert 'data-idle="busy"' in page
-    assert "celery -A config worker -Q cpu" not in page
+    assert "python manage.py worker" not in page
     Worker.objects.update(lacks={"chrf": [MISSING]}, seen_at=Now() + timedelta(hours=1))
     page = as_researcher.get(address).text
     assert 'data-idle="busy"' not in page
@@ -154,3 +155,13 @@ def test_jobs_say_what_hosts_lack(world: World, as_researcher: Client) -> None:
     assert 'data-idle="refusing"' in page
     assert MISSING in page
     assert as_researcher.get(job.get_absolute_url()).text.count(MISSING) == 1
+    assert MISSING in as_researcher.get("/workers/").text
+    assert idle.waiting_jobs() == {"gpu": [{"one": job.lacking["one"]}]}
+
+
+def test_what_a_job_would_wait_for_is_known_before_it_starts() -> None:
+    assert [each.code for each in idle.missing("gpu")] == ["start.no-worker"]
+    make_worker("gpu0@one", queues=["gpu"], checkpoints={"acme/x": {}})
+    assert idle.missing("gpu", ["acme/x", "", "/folder"]) == []
+    (found,) = idle.missing("gpu", ["acme/x", "acme/y", "acme/y"])
+    assert (found.code, found.parameters["checkpoint"]) == ("start.no-checkpoint", "acme/y")

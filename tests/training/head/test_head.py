@@ -192,20 +192,20 @@ def test_features_are_those_of_the_definitions(encoder: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "code"),
     [
-        ({"campaign": "none"}, "no campaign none"),
-        ({"layers": "two"}, "numbers separated by commas"),
-        ({"layers": "9"}, "layers must be within"),
-        ({"encoder": "/nowhere"}, "no checkpoint in /nowhere"),
+        ({"campaign": "none"}, "head.no-campaign"),
+        ({"layers": "two"}, "head.layers-invalid"),
+        ({"layers": "9"}, "job.reason"),
+        ({"encoder": "/nowhere"}, "checkpoint.not-in-folder"),
     ],
 )
 def test_what_cannot_be_fitted(
-    campaign: Campaign, encoder: str, tmp_path: Path, changes: dict[str, Any], message: str
+    campaign: Campaign, encoder: str, tmp_path: Path, changes: dict[str, Any], code: str
 ) -> None:
     options = {"campaign": campaign.slug, "encoder": encoder, "layers": "2"}
     options |= {"held_out": 0.3, "seed": 1}  # type: ignore[dict-item]
-    with pytest.raises(JobError, match=message):
+    with refused(code, kind=JobError):
         training.run(Work(options | changes, tmp_path))
 
 

@@ -75,7 +75,7 @@ def test_other_references_are_what_a_metric_compares_with(harbour: TestSet) -> N
 def test_a_metric_that_cannot_answer_is_named_and_the_others_go_on(harbour: TestSet) -> None:
     job = run_job(start(harbour, metrics=["speechless", "ordered"], conditions=["texts"])[0])
     assert job.status == "done"
-    (warning,) = job.result["remarks"]
+    (warning,) = job.result["warnings"]
     assert warning["code"] == "preferences.metric-failed"
     failed = warning["parameters"]["error"]
     assert (failed["code"], failed["parameters"]["segment"]) == (
@@ -197,7 +197,7 @@ def test_files_are_read_from_the_database(harbour: TestSet) -> None:
     assert 0 < told["coverage"] < 0.5
     for row in PreferenceResult.objects.filter(job=job):
         assert (row.n, row.statistic, row.coverage) == (0, None, told["coverage"])
-    (warning,) = job.result["remarks"]
+    (warning,) = job.result["warnings"]
     assert warning["parameters"]["coverage"] == told["coverage"]
     # What an older version stored is filled in from the job.
     PreferenceResult.objects.update(coverage=None)

@@ -184,4 +184,4 @@ def test_pages_ask_the_database_as_often_for_many_results(
 
 def test_the_form_says_what_a_metric_reads(world: World, as_researcher: Client) -> None:
     page = as_researcher.get(reverse("preferences-start", args=[world.test_set.slug])).text
-    assert "Reads source; runs on gpu workers." in page
+    assert "Reads source." in page

@@ -13,6 +13,7 @@ from metrics import registry
 from metrics.models import MetricRun, SegmentScore
 from tests.extensions.neural.checkpoints import small
 from tests.metrics import fakes
+from tests.refusals import refused
 from tests.world import World, make_test_set
 from training.perturbations.files import GivenFile
 from training.preferences import altering
@@ -81,7 +82,7 @@ def test_source_order(texts: list[str], tmp_path: Path) -> None:
     assert "W2W 0.500" in out
     assert "mean d -1.5000" in out
     file.write_text("0-0\n0-9\n\n\n")
-    with pytest.raises(CommandError, match="links, line 2: the link 0-9"):
+    with refused("preferences.link", kind=CommandError):
         run("--condition", "source-order", "--alignments", str(file))
 
 
@@ -144,14 +145,14 @@ def test_what_cannot_be_compared(texts: list[str], arguments: list[str], words: 
 def test_lines_must_be_as_many_as_segments(texts: list[str], tmp_path: Path) -> None:
     file = tmp_path / "texts"
     file.write_text("one\n")
-    with pytest.raises(CommandError, match=r"1 lines.* 4 segments"):
+    with refused("preferences.file-length", kind=CommandError):
         run("--condition", "texts", "--texts", str(file))
 
 
 @pytest.mark.django_db
 def test_a_test_set_without_references() -> None:
     make_test_set(references=False)
-    with pytest.raises(CommandError, match="No reference of harbour could be altered"):
+    with refused("preferences.none-altered", kind=CommandError):
         run("--condition", "reorder")
 
 

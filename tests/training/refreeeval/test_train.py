@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 
 from extensions.neural.encoding import encoders, token_vectors
 from tests.extensions.neural.checkpoints import small
+from tests.refusals import refused
 from training.contract import Corpus, JobError, StoppedError
 from training.refreeeval import job, loop, teacher
 from training.refreeeval.data import Example, examples, order, prepare, swap
@@ -290,5 +291,5 @@ def test_the_job_returns_a_metric_of_the_family(recipe, corpus, tmp_path):
     outcome = job.run(Work(recipe(variant="fluency").as_json(), tmp_path, [corpus]))
     assert outcome.metric.family == "refreeeval"
     assert Path(outcome.metric.options["checkpoint"]).is_dir()
-    with pytest.raises(JobError, match=r"(?i)layer"):
+    with refused("option.problem", kind=JobError):
         job.run(Work({"layer": 0}, tmp_path, [corpus]))

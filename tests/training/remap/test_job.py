@@ -108,22 +108,22 @@ def test_links_of_a_file_are_used(tmp_path: Path, encoder: str) -> None:
     result = remap.run(work(tmp_path, encoder, given, alignments=str(path))).result
     assert result["pairs_of_vectors"] == 4
     assert (result["pairs"]["in_the_corpus"], result["pairs"]["with_an_alignment"]) == (3, 2)
-    found = {each.code: each.parameters for each in result["remarks"]}
+    found = {each.code: each.parameters for each in result["warnings"]}
     assert found["remap.underdetermined"] == {"pairs": 4, "dimensions": 32}
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("given", "code"),
     [
-        ({"layer": 9}, "layer 9"),
-        ({"checkpoint": "nobody/knows"}, "nobody/knows"),
-        ({"alignments": "/nowhere"}, "/nowhere"),
+        ({"layer": 9}, "remap.no-such-layer"),
+        ({"checkpoint": "nobody/knows"}, "checkpoint.missing"),
+        ({"alignments": "/nowhere"}, "alignments.unreadable"),
     ],
 )
 def test_what_cannot_be_fitted_says_why(
-    tmp_path: Path, encoder: str, pairs: Pairs, given: dict[str, Any], message: str
+    tmp_path: Path, encoder: str, pairs: Pairs, given: dict[str, Any], code: str
 ) -> None:
-    with pytest.raises(JobError, match=message):
+    with refused(code, kind=JobError):
         remap.run(work(tmp_path, encoder, pairs, **given))
 
 

@@ -86,7 +86,7 @@ def test_a_training_is_a_checkpoint_of_marian(learned: Learned) -> None:
     first = tokenizer.convert_tokens_to_ids(["<len_1>", "<len_20>", "<len_21>"])
     assert first[1] - first[0] == 19
     assert first[2] == tokenizer.unk_token_id
-    assert outcome.result["pairs"]["training"]["over 128 pieces"] == 0
+    assert outcome.result["pairs"]["training"]["too_long"] == 0
     assert [row["step"] for row in outcome.result["curve"]] == [175, 350, 525, 700]
 
 
@@ -184,7 +184,7 @@ def test_pairs_that_are_too_long_or_uneven_are_left_out_with_counts(tmp_path: Pa
     tokenizer = vocabulary.load(tmp_path)
     texts = [("a b c", "a b"), ("a b c d", "a b"), ("a b c d e f a", "a b c d e f"), ("a", "a")]
     found = Pairs(texts, tokenizer, {"longest": 6, "imbalance": 1.5})
-    assert found.counts == {"pairs": 4, "over 6 pieces": 1, "ratio over 1.5": 1}
+    assert found.counts == {"pairs": 4, "too_long": 1, "too_uneven": 1}
     assert found.texts == [("a b c", "a b"), ("a", "a")]
 
 

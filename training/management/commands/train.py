@@ -11,8 +11,9 @@ from django.db import InterfaceError, OperationalError
 from annotation.management.command_line import BaseCommand
 from metrics.management.commands.add_metric import meaning_of, pairs_of
 from training.contract import KINDS, TrainingKind
-from training.jobs import starting, work
+from training.jobs import presenting, starting, work
 from training.models import ParallelCorpus, TrainingJob
+from training.templatetags.training_numbers import figure
 
 POLL_SECONDS = 0.5
 
@@ -69,6 +70,8 @@ class Command(BaseCommand):
         if options["here"] and (left := starting.left_by_command(**wanted)):
             return self._continue(left, here=True)
         job = starting.start(**wanted, here=options["here"])
+        for each in () if options["here"] else starting.missing(KINDS[job.kind], job.options):
+            self.stderr.write(f"warning: {each}")
         self.stdout.write(f"{job.label}: job {job.pk}, {job.name}")
         return job
 
@@ -121,6 +124,10 @@ class Command(BaseCommand):
             raise CommandError(f"{job.name}: {job.get_status_display()}. {job.message}".strip())
         made = f" It made the metric {job.metric.name}." if job.metric else ""
         self.stdout.write(f"{job.name} is done.{made}")
+        for each in (*job.warnings, *(job.verdict.sentences if job.verdict else ())):
+            self.stdout.write(str(each))
+        for value in presenting.show(presenting.findings(job)).facts:
+            self.stdout.write(f"  {value.label}: {figure(value.value)}")
 
 
 def _corpus(name: str) -> ParallelCorpus:

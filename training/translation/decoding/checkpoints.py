@@ -13,7 +13,8 @@ from transformers import (
     AutoTokenizer,
 )
 
-from extensions.neural.encoding.encoders import best_device, require_weights, summary
+from extensions.neural.encoding.encoders import best_device, require_weights
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from training.contract import JobError
@@ -143,7 +144,7 @@ def load(name: str, source: str, target: str, device: str = "") -> Checkpoint:
     except MetricError as error:
         raise JobError(error.message) from error
     except (OSError, ValueError, RuntimeError, KeyError, TypeError, ImportError) as error:
-        raise JobError(not_loaded(name, summary(error))) from error
+        raise JobError(not_loaded(name, reason_of(error))) from error
     model.to(device or best_device()).eval()
     found = Checkpoint(name, model, tokenizer, places.fingerprint(folder))
     if found.is_causal:

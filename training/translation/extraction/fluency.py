@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
-from extensions.neural.encoding.encoders import best_device, summary
+from extensions.neural.encoding.encoders import best_device
 from metaeval.messages import message
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from training.contract import JobError
@@ -92,6 +93,6 @@ def load(name: str, device: str = "") -> LanguageModel:
     except MetricError as error:
         raise JobError(error.message) from error
     except (OSError, ValueError, RuntimeError, KeyError, ImportError) as error:
-        raise JobError(not_loaded(name, summary(error))) from error
+        raise JobError(not_loaded(name, reason_of(error))) from error
     model.to(device or best_device()).eval()
     return LanguageModel(model, tokenizer, places.fingerprint(folder))

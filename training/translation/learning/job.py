@@ -72,7 +72,7 @@ def run(work: Work) -> Outcome:
         "languages": "-".join(languages),
         "pieces": len(tokenizer),
         "parameters": sum(each.numel() for each in checkpoint.model.parameters()),
-        "pairs": {"training": parts[0].counts, "held out": parts[1].counts},
+        "pairs": {"training": parts[0].counts, "held_out": parts[1].counts},
         "updates": state.global_step,
         "updates_of_kept_weights": best["step"],
         "curve": curve(state),

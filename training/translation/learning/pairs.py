@@ -68,17 +68,16 @@ class Pairs(Dataset[dict[str, Any]]):
         self.rows: list[tuple[list[int], list[int]]] = []
         self.texts: list[Text] = []
         longest, imbalance = options["longest"], options["imbalance"]
-        self.counts = {"pairs": len(texts), f"over {longest} pieces": 0}
-        uneven = f"ratio over {imbalance:g}"
-        self.counts |= {uneven: 0} if imbalance else {}
+        self.counts = {"pairs": len(texts), "too_long": 0}
+        self.counts |= {"too_uneven": 0} if imbalance else {}
         for text in texts:
             source = tokenizer(text[0]).input_ids
             target = tokenizer(text_target=text[1]).input_ids
             n, m = len(source) - 1, len(target) - 1
             if max(n, m) > longest:
-                self.counts[f"over {longest} pieces"] += 1
+                self.counts["too_long"] += 1
             elif imbalance and max(n, m) > imbalance * min(n, m):
-                self.counts[uneven] += 1
+                self.counts["too_uneven"] += 1
             else:
                 self.rows.append((source, target))
                 self.texts.append(text)

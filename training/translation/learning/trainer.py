@@ -22,6 +22,7 @@ from transformers import (
 )
 from transformers.trainer_callback import PrinterCallback
 
+from extensions.neural.encoding.precision import without_cudnn_attention
 from metaeval.messages import message
 from training.contract import JobError, StoppedError
 from training.jobs.saving import write_whole
@@ -169,7 +170,8 @@ def train(
     trainer.remove_callback(PrinterCallback)
     trainer.pairs, trainer.held_out = pairs
     trainer.collator, trainer.checkpoint = collator, checkpoint
-    trainer.train(resume_from_checkpoint=first_alone(lambda: last_whole(folder)))
+    with without_cudnn_attention():
+        trainer.train(resume_from_checkpoint=first_alone(lambda: last_whole(folder)))
     if reporting.stopped:
         raise StoppedError
     checkpoint.model.eval()

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import TestSet
 from annotation.uploads.submissions import parse_ratio
 from core.messages import translated
-from training.contract import reason_of
+from metaeval.reasons import reason_of
 from training.jobs.starting import refusal
 from training.translation.lengths import UNITS
 from training.translation.requests import METHODS, OF
@@ -122,6 +122,7 @@ class TranslateForm(forms.Form):
                 shares=data["ratios"],
                 given={field: data[field] for field in FIELDS},
                 user=self.user,
+                queue=data["queue"],
             )
         except ValidationError as error:
             for field, errors in error.error_dict.items():

@@ -22,6 +22,7 @@ from core.work.sending import send_on_commit
 from metaeval.messages import Message, message, truncated
 from metrics import catalogue
 from metrics.stock import inventory
+from metrics.workers import idle
 from training.models import TrainingJob, Translation
 from training.translation import options as training_options
 from training.translation.requests import (
@@ -149,11 +150,12 @@ def plan(
     shares: Sequence[Decimal],
     given: Mapping[str, Any],
     user: Any = None,
+    queue: str = "",
 ) -> Plan:
     """Check everything that can be checked without loading the model: the dry run.
 
-    `given` are fields of :class:`Request`; the method may be `auto`. ValidationError has the
-    errors by field.
+    `given` are fields of :class:`Request`; the method may be `auto`. With a queue, warnings say
+    what its workers lack. ValidationError has the errors by field.
     """
     chosen, errors = model_of(model), Errors()
     if refusal := chosen.refusal():
@@ -179,6 +181,8 @@ def plan(
             {field: ValidationError(list(dict.fromkeys(each))) for field, each in errors.items()}
         )
     warnings = [ORACLE] if any(r.of == REFERENCE and r.asks_for_length for r in requests) else []
+    if queue:
+        warnings += idle.missing(queue, (chosen.name, str(given.get("language_model") or "")))
     n_segments = test_set.segments.count()
     return Plan(test_set, name.strip(), chosen, requests, n_segments, warnings)
 

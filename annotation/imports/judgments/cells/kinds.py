@@ -1,4 +1,4 @@
-"""What tables call the kinds of items, and the marks on documents of Appraise."""
+"""Names of the kinds of items in tables, and Appraise's marks on documents."""
 
 import re
 

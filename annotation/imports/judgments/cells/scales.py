@@ -1,4 +1,4 @@
-"""Scores of a table to whole numbers from 0 to 100: as they are, or from a stated scale."""
+"""Convert scores to whole numbers from 0 to 100, unchanged or from a stated scale."""
 
 import math
 from collections.abc import Sequence

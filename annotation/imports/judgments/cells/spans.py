@@ -118,7 +118,7 @@ def other_words(values: Mapping[str, Any], marked: str) -> Message | None:
 
 @dataclass
 class SpanReader:
-    """Turns spans as they stand into spans here; `counts` says what could not be known."""
+    """Converts raw spans to stored ones; `counts` counts what is unknown."""
 
     protocol: Protocol
     ends_included: bool
@@ -126,14 +126,14 @@ class SpanReader:
     counts: Counter[str] = field(default_factory=Counter)
 
     def read(self, raws: Sequence[RawSpan], source: str, output: str) -> tuple[Span, ...]:
-        """Return the spans of a judgment; empty texts are texts that nobody has."""
+        """Return the spans of a judgment; an empty text is unknown."""
         kept = [raw for raw in raws if raw.is_exported or raw.severity != UNDECIDED]
         self.counts["undecided"] += len(raws) - len(kept)
         spans = [self._span(raw, source, output) for raw in kept]
         return tuple(span for span in spans if span is not None)
 
     def _exact(self, raw: RawSpan, source: str, output: str) -> Span | None:
-        """Return a span of our own export as it stands, if it lies in its text or is a token."""
+        """Return a span of our own export unchanged, if it lies in its text or is a token."""
         values, scheme = raw.values, self.protocol.spans
         side, severity = values.get("side"), str(values.get("severity"))
         start: Any = values.get("start")

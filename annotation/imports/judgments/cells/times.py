@@ -1,4 +1,4 @@
-"""Times of tables: ISO 8601, Unix time, or day, month and year as spreadsheets write them."""
+"""Read times: ISO 8601, Unix time, or day, month and year as spreadsheets write them."""
 
 import math
 import re
@@ -36,7 +36,7 @@ class AmbiguousDateError(TimeError):
 class Clock:
     """Reads times; counts those that named no zone and those that cannot be.
 
-    `order` is what comes first in dates with slashes, empty where the dates have to say it.
+    `order` is what comes first in dates with slashes, empty to infer it.
     """
 
     zone: str = ""

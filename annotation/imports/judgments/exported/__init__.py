@@ -1,4 +1,4 @@
-"""Our own exports of judgments: what their columns hold, and rows of them to drafts.
+"""Read our own exports of judgments.
 
 `columns` is the declaration that exports write and imports read; `cells` reads one row, `settings`
 what a row says of its campaign.

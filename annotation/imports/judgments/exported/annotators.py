@@ -1,4 +1,4 @@
-"""Who judged: what rows say of their annotators, and people who have one name."""
+"""Read annotators from rows, and distinguish annotators of the same name."""
 
 from collections.abc import Sequence
 

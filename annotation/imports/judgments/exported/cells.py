@@ -1,4 +1,4 @@
-"""Rows to what drafts say besides score and errors: clocks, screens, people, and own answers."""
+"""Read the other columns of a row: times, screens, annotators and own answers."""
 
 import json
 import re

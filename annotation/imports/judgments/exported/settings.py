@@ -1,4 +1,4 @@
-"""What tables say of their campaign: our own settings, or scales and choices by their columns."""
+"""Read the settings of a campaign from its exports, or own scales and choices from columns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

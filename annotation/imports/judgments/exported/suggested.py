@@ -1,4 +1,4 @@
-"""Our table of suggestions, beside the judgments that it belongs to."""
+"""Read our table of suggestions, which accompanies judgments."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
 from annotation.models import Output
@@ -18,6 +17,7 @@ from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.checkpoints.test_bad_input import BUILDERS
 from tests.extensions.neural.checkpoints.test_bertscore import TEXTS
 from tests.extensions.neural.checkpoints.test_comet import CHECKPOINTS
+from tests.refusals import refused
 from tests.world import World
 
 
@@ -149,7 +149,7 @@ def test_a_comet_checkpoint_says_whether_it_reads_a_reference(
             row = catalogue.configure(**names, options=given)
             assert row.info.needs_reference is reference
         else:
-            with pytest.raises(ValidationError, match=r".* use"):
+            with refused("option.problem", option="reference"):
                 catalogue.configure(**names, options=given)
 
 
@@ -162,18 +162,20 @@ def test_a_comet_checkpoint_that_is_elsewhere_can_be_configured() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "expected"),
     [
-        ({"layer": 4}, "layers 0 to 3"),
-        ({"layer": -1}, "Enter at least 0"),
-        ({}, "Enter a value"),
-        ({"layer": 1, "measure": "q"}, "Choose one of p, r and f"),
-        ({"layer": 1, "idff": "yes"}, "no option idff"),
+        ({"layer": 4}, {"problem": "checkpoint.layers"}),
+        ({"layer": -1}, {"problem": "option.minimum"}),
+        ({}, {"problem": "option.needed"}),
+        ({"layer": 1, "measure": "q"}, {"problem": "option.choices"}),
+        ({"layer": 1, "idff": "yes"}, {"names": ["idff"]}),
     ],
 )
-def test_settings_that_do_not_fit(tmp_path: Path, options: dict[str, object], message: str) -> None:
+def test_settings_that_do_not_fit(
+    tmp_path: Path, options: dict[str, object], expected: dict[str, object]
+) -> None:
     checkpoint = str(small.bert(tmp_path / "model", TEXTS))
-    with pytest.raises(ValidationError, match=message):
+    with refused("option.problem" if "problem" in expected else "option.unknown", **expected):
         catalogue.configure(
             family="bertscore",
             name="mine",

@@ -176,6 +176,22 @@ def test_tf32_is_off_unless_chosen_and_what_was_set_comes_back(
     assert products() == before
 
 
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("chosen", ["float32", "tf32", "bfloat16"])
+def test_no_precision_takes_the_attention_that_plans_for_every_shape(
+    before: bool, chosen: str
+) -> None:
+    initially = torch.backends.cuda.cudnn_sdp_enabled()
+    torch.backends.cuda.enable_cudnn_sdp(before)
+    try:
+        with contextlib.suppress(ZeroDivisionError), computing("cpu", chosen):
+            assert not torch.backends.cuda.cudnn_sdp_enabled()
+            raise ZeroDivisionError
+        assert torch.backends.cuda.cudnn_sdp_enabled() is before
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(initially)
+
+
 @pytest.mark.parametrize("family", ["bertscore", "cosine", "comet", "bleurt"])
 def test_tf32_is_refused_where_there_is_no_gpu_for_it(
     folders: dict[str, str], family: str, monkeypatch: pytest.MonkeyPatch

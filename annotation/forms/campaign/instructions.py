@@ -1,0 +1,65 @@
+"""The form for instructions and consent in one language."""
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from annotation.judging.instructions import OWN
+from annotation.models import Campaign, Instructions
+
+MAX_TEXT = 50_000
+NEEDS_OWN = _(
+    "Write the campaign’s main consent text first. It decides whether annotators are asked, and "
+    "annotators whose language is missing read it."
+)
+
+
+def language_name(code: str) -> str:
+    """Return the name of a language on the page."""
+    return dict(settings.LANGUAGES).get(code, code) or str(_("Main text of the campaign"))
+
+
+class InstructionsForm(forms.Form):
+    """Both texts as Markdown."""
+
+    instructions = forms.CharField(
+        label=_("Instructions"),
+        required=False,
+        max_length=MAX_TEXT,
+        widget=forms.Textarea(attrs={"rows": 10}),
+        help_text=_(
+            "Shown above the texts to be rated. Markdown: headings, lists, emphasis, links, "
+            "tables, code."
+        ),
+    )
+    consent = forms.CharField(
+        label=_("Consent"),
+        required=False,
+        max_length=MAX_TEXT,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        help_text=_("What annotators agree to before their first item. Markdown."),
+    )
+
+    def clean(self) -> dict[str, str]:
+        """Refuse a form without any text."""
+        given = super().clean() or {}
+        is_empty = not any(text.strip() for text in given.values())
+        if is_empty and not self.errors and self.initial.get("language") != OWN:
+            raise forms.ValidationError(
+                _("Both texts are empty. Write one, or delete the language.")
+            )
+        if given.get("consent", "").strip() and self.initial.get("needs_own_consent"):
+            self.add_error("consent", NEEDS_OWN)
+        return given
+
+
+def stored_texts(campaign: Campaign, language: str) -> dict[str, str]:
+    """Return the texts in one language, empty where there are none yet."""
+    row: Campaign | Instructions | None = campaign
+    if language != OWN:
+        row = campaign.translations.filter(language=language).first()
+    return {
+        "language": language,
+        "instructions": row.instructions if row else "",
+        "consent": row.consent if row else "",
+    }
