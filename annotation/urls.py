@@ -4,6 +4,7 @@ from django.urls import path
 
 from annotation.views import (
     campaigns,
+    composing,
     home,
     imports,
     instructions,
@@ -66,7 +67,7 @@ urlpatterns = [
         name="testset-share-remove",
     ),
     # 2 campaigns
-    path("campaigns/new/", campaigns.campaign_new, name="campaign-new"),
+    path("campaigns/new/", composing.campaign_new, name="campaign-new"),
     path("campaigns/new/<slug:slug>/screen/", preview.draw_form, name="campaign-draw"),
     path("campaigns/import/file/", interchange.open_from_file, name="campaign-from-file"),
     path("imports/files/<int:pk>/", imports.file_import, name="file-import"),
@@ -74,7 +75,13 @@ urlpatterns = [
     path("campaigns/import/", interchange.import_campaign, name="campaign-import"),
     path("campaigns/<slug:slug>/", campaigns.campaign_detail, name="campaign"),
     path("campaigns/<slug:slug>/setup/", campaigns.campaign_setup, name="campaign-setup"),
-    path("campaigns/<slug:slug>/edit/", campaigns.campaign_edit, name="campaign-edit"),
+    path("campaigns/<slug:slug>/edit/", composing.campaign_edit, name="campaign-edit"),
+    path(
+        "campaigns/<slug:slug>/edit/answers/",
+        composing.campaign_edit,
+        {"part": "answers"},
+        name="campaign-answers",
+    ),
     path("campaigns/<slug:slug>/preview/", preview.preview, name="campaign-preview"),
     path("campaigns/<slug:slug>/open/", campaigns.campaign_open, name="campaign-open"),
     path("campaigns/<slug:slug>/close/", campaigns.campaign_close, name="campaign-close"),

@@ -122,6 +122,13 @@ def _people(campaign: Campaign) -> Iterator[Message]:
         )
 
 
+def lacks_people(campaign: Campaign) -> bool:
+    """Return whether a draft needs annotators before anything else."""
+    if campaign.assignment_mode == Campaign.Mode.STATIC:
+        return any(_people(campaign))
+    return not (campaign.annotators.exists() or campaign.access_links.exists())
+
+
 def _texts(campaign: Campaign) -> Iterator[Message]:
     if not campaign.systems.exists():
         yield NO_SYSTEMS

@@ -3,19 +3,23 @@
 A preset proposes every setting of the campaign form, instructions and practice items.
 """
 
-from annotation.presets.choices import PRESETS, Fit, Preset, fitting, offered
-from annotation.presets.filling import fill, mark_missing
+from annotation.presets.choices import PRESETS, USUAL, Fit, Preset, fitting, offered, preset_of
+from annotation.presets.filling import fill, made_here, mark_missing, refill
 from annotation.presets.proposal import free_name, propose, ratio_label
 
 __all__ = [
     "PRESETS",
+    "USUAL",
     "Fit",
     "Preset",
     "fill",
     "fitting",
     "free_name",
+    "made_here",
     "mark_missing",
     "offered",
+    "preset_of",
     "propose",
     "ratio_label",
+    "refill",
 ]

@@ -152,6 +152,16 @@ class Fit:
     lacks: Message | None = None
 
 
+# Presets that are shown first.
+USUAL = ("da", "esa", "contrastive", "mqm")
+
+
+def preset_of(protocol: str, *, is_short: bool) -> Preset:
+    """Return the preset of a protocol, for outputs below full length or not."""
+    ordered = sorted(PRESETS.values(), key=lambda each: each.is_shortened != is_short)
+    return next(preset for preset in ordered if preset.protocol == protocol)
+
+
 def offered(test_set: TestSet) -> list[Fit]:
     """Return all presets, each with what the test set lacks."""
     ratios = set(test_set.systems.values_list("length_ratio", flat=True))

@@ -5,10 +5,11 @@ from tomllib import loads
 from typing import Any
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils.translation import gettext_noop
 
 from annotation.models import Campaign, Instructions, Item, Reference
-from annotation.presets.choices import PRESETS, Preset
+from annotation.presets.choices import Preset, preset_of
 from annotation.protocols import Layout
 from annotation.protocols.base import SOURCE
 from annotation.protocols.published import MISSING
@@ -44,6 +45,45 @@ def fill(campaign: Campaign, *, with_practice: bool) -> None:
         Item.objects.bulk_create(practice(campaign))
 
 
+def refill(campaign: Campaign, before: Campaign, *, with_practice: bool) -> None:
+    """Replace a draft's standard instructions and practice items by those of its present task.
+
+    `before` is the draft as it was stored. Texts that somebody wrote or translated are kept.
+    """
+    if before.instructions.strip() and not campaign.instructions.strip():
+        campaign.instructions = standard_text(campaign, "en")
+    if campaign.instructions != before.instructions:
+        _retranslate(campaign, before)
+    items = made_here(campaign)
+    if with_practice != items.exists() or _practised(campaign) != _practised(before):
+        items.delete()
+        Item.objects.bulk_create(practice(campaign) if with_practice else ())
+
+
+def _retranslate(campaign: Campaign, before: Campaign) -> None:
+    """Replace translations of the old standard text: by new ones, or by none for a custom text."""
+    is_standard = campaign.instructions == standard_text(campaign, "en")
+    rows = {row.language: row for row in campaign.translations.all()}
+    for code, _ in settings.LANGUAGES:
+        row = rows.get(code) or Instructions(campaign=campaign, language=code)
+        if code != "en" and row.instructions in ("", standard_text(before, code)):
+            row.instructions = standard_text(campaign, code) if is_standard else ""
+            if row.instructions or row.consent:
+                row.save()
+            elif row.pk:
+                row.delete()
+
+
+def made_here(campaign: Campaign) -> QuerySet[Item]:
+    """Return the practice items that were made with the draft, not by hand."""
+    return campaign.items.filter(kind=Item.Kind.TUTORIAL, feedback__in=RANGES)
+
+
+def _practised(campaign: Campaign) -> tuple[object, ...]:
+    """Return what practice items depend on."""
+    return campaign.judging.has_score, campaign.judging.scales[:1], campaign.seed
+
+
 def _instruct(campaign: Campaign) -> None:
     campaign.instructions = standard_text(campaign, "en")
     campaign.save(update_fields=["instructions"])
@@ -61,11 +101,7 @@ def standard_text(campaign: Campaign, language: str) -> str:
     """
     words: dict[str, Any] = loads((FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
     is_short = campaign.length_ratio != 1
-    preset = next(
-        preset
-        for preset in sorted(PRESETS.values(), key=lambda each: each.is_shortened != is_short)
-        if preset.protocol == campaign.protocol
-    )
+    preset = preset_of(campaign.protocol, is_short=is_short)
     own = campaign.answers or {}
     task = [] if own.get("spans") else [words["task"][_task(campaign, preset)]]
     parts = [*task, *_gray(campaign, words["gray"])]

@@ -19,10 +19,15 @@ SPACING = 3
 SHOWN = Campaign.ShownText
 
 
-def propose(preset: Preset, test_set: TestSet) -> tuple[dict[str, Any], Message | None]:
-    """Return initial values of the campaign form, and a warning about its control items."""
+def propose(
+    preset: Preset, test_set: TestSet, ratio: Decimal | None = None
+) -> tuple[dict[str, Any], Message | None]:
+    """Return initial values of the campaign form, and a warning about its control items.
+
+    Without a `ratio`, the one that the preset is for.
+    """
     rows = list(test_set.systems.values_list("name", "length_ratio"))
-    ratio = _ratio(preset, test_set, sorted({ratio for _, ratio in rows}))
+    ratio = ratio or _ratio(preset, test_set, sorted({ratio for _, ratio in rows}))
     names = sorted({name for name, own in rows if own == ratio})
     n_outputs = test_set.segments.count() * len(names)
     trap_ratio = ratio if ratio < 1 else Decimal("0.5")

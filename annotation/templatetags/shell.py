@@ -1,6 +1,6 @@
 """The frame of researchers' pages: facts, tabs, first steps, and explained terms."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django import template
@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotation import protocols
 from annotation.access import ADMIN, ANNOTATOR, CAMPAIGN_ADMIN, RESEARCHER
@@ -106,8 +106,26 @@ def campaign_cost(test_set: TestSet) -> dict[str, Any]:
         for name, protocol in protocols.PROTOCOLS.items()
     }
     outputs = effort.outputs_of(test_set)
-    data = {"protocols": known, "outputs": outputs, "quantiles": effort.QUANTILES}
+    units = {name: [unit(1), unit(2)] for name, unit in UNITS.items()}
+    data = {
+        "protocols": known,
+        "outputs": outputs,
+        "quantiles": effort.QUANTILES,
+        "units": units,
+        "total": _("About {time} of rating"),
+    }
     return {"data": data}
+
+
+# Patterns for one and for several, in which the page's script replaces {n}.
+UNITS: dict[str, Callable[[int], str]] = {
+    "hours": lambda n: ngettext("{n} hour", "{n} hours", n),
+    "minutes": lambda n: ngettext("{n} minute", "{n} minutes", n),
+    "seconds": lambda n: ngettext("{n} second", "{n} seconds", n),
+    "judgments": lambda n: ngettext("{n} judgment", "{n} judgments", n),
+    "annotators": lambda n: ngettext("{n} annotator", "{n} annotators", n),
+    "segments": lambda n: ngettext("{n} segment", "{n} segments", n),
+}
 
 
 def _fields(found: Pace | effort.Spread | None) -> dict[str, Any] | None:

@@ -7,59 +7,26 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_POST
 
 from annotation import campaigns
 from annotation.access import (
-    admin_required,
     campaign_for_admin,
     campaign_for_reader,
     researcher_required,
     reviewed_campaigns,
-    test_set_for_reader,
-    visible_test_sets,
 )
 from annotation.campaigns import describe
 from annotation.campaigns.facts import has_scores
-from annotation.campaigns.shares import has_imported_items
 from annotation.exports import judgments_response
-from annotation.forms.campaign.editing import IMPORTED, DraftForm
-from annotation.forms.campaign.form import CampaignForm
-from annotation.models import Campaign, Item, listed
+from annotation.models import Campaign, Item
 from annotation.models.assignment import wanted
-from annotation.presets import fitting, offered, ratio_label
+from annotation.presets import ratio_label
 from annotation.quality.reach import design_warnings
 from annotation.web.parameters import JUDGMENTS, read_filters, takes
-from core.messages import messages_of, sentences, translated
-from metaeval.messages import message
+from core.messages import messages_of, sentences
 
 MOST_DECISIONS = 100
-
-
-@admin_required
-def campaign_new(request: HttpRequest) -> HttpResponse:
-    """Choose a test set, then describe the campaign."""
-    context: dict[str, object] = {"section": "campaigns"}
-    slug = request.GET.get("testset", "")
-    if not slug:
-        rows = visible_test_sets(request.user).filter(systems__isnull=False)
-        context["test_sets"] = listed(rows).distinct()
-        if not context["test_sets"]:
-            return redirect("testset-upload")
-        return render(request, "annotation/campaign_new.html", context)
-    test_set = test_set_for_reader(request, slug)
-    preset = fitting(test_set, request.GET.get("preset", ""))
-    form = CampaignForm(request.POST or None, test_set=test_set, preset=preset)
-    if request.method == "POST" and form.is_valid():
-        try:
-            return redirect("access", form.create(request.user).slug)
-        except ValidationError as error:
-            form.add_error(None, error)
-    context |= {"preset": preset, "presets": offered(test_set)}
-    context |= {"form": form, "test_set": test_set}
-    return render(
-        request, "annotation/campaign_new.html", context, status=422 if form.errors else 200
-    )
 
 
 @researcher_required
@@ -139,40 +106,6 @@ def campaign_close(request: HttpRequest, slug: str) -> HttpResponse:
     except ValidationError as error:
         messages.error(request, sentences(messages_of(error)))
     return redirect("campaign-setup", campaign.slug)
-
-
-OPENED = message(
-    "campaign.opened",
-    "This campaign has been opened and can no longer be edited. Make a copy instead.",
-)
-
-
-@researcher_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def campaign_edit(request: HttpRequest, slug: str) -> HttpResponse:
-    """Change a draft; refuse campaigns that were opened or whose items were imported."""
-    campaign = campaign_for_admin(request, slug)
-    is_draft = campaign.status == Campaign.Status.DRAFT
-    if not is_draft or has_imported_items(campaign):
-        messages.error(request, translated(IMPORTED if is_draft else OPENED))
-        return redirect("campaign-setup", slug)
-    name, form = campaign.name, DraftForm(request.POST or None, campaign=campaign)
-    if request.method == "POST" and form.is_valid():
-        try:
-            form.change()
-        except ValidationError as error:
-            form.add_error(None, error)
-        else:
-            messages.success(request, _("The draft has been changed."))
-            return redirect("campaign-setup", slug)
-    context = {
-        "section": "campaigns",
-        "form": form,
-        "test_set": campaign.test_set,
-        "edited": name,
-    }
-    status = 422 if form.errors else 200
-    return render(request, "annotation/campaign_new.html", context, status=status)
 
 
 @researcher_required

@@ -38,6 +38,10 @@ DRAWN = ("length_ratio", "systems", "protocol", "systems_per_screen", "answers",
          "question", "instructions")  # fmt: skip
 
 
+# Segments of a document beside the form.
+MOST_SEGMENTS = 2
+
+
 @researcher_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
@@ -70,22 +74,35 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def draw_form(request: HttpRequest, slug: str) -> JsonResponse:
     """Render the first screen of the form as typed: `html`, and `errors` by field."""
-    test_set = test_set_for_reader(request, slug)
-    form = CampaignForm(request.POST, test_set=test_set)
-    found = form.errors.as_data()
-    errors = {
-        name: [translated(m) for m in messages_of(ValidationError(found.get(name, [])))]
-        for name in DRAWN
+    form = CampaignForm(request.POST, test_set=test_set_for_reader(request, slug))
+    errors = {name: texts for name, texts in errors_of(form).items() if name in DRAWN}
+    return JsonResponse({"html": draw(request, form), "errors": errors})
+
+
+def errors_of(form: CampaignForm) -> dict[str, list[str]]:
+    """Return the errors of a form by field, in the language of the page."""
+    found = form.errors.as_data().items()
+    return {
+        name: [translated(each) for each in messages_of(ValidationError(errors))]
+        for name, errors in found
     }
-    if any(errors.values()):
-        return JsonResponse({"errors": errors})
+
+
+def draw(request: HttpRequest, form: CampaignForm) -> str:
+    """Render the first screen of a bound form, of a document the first segments.
+
+    Empty where its task has errors.
+    """
+    if form.errors.keys() & set(DRAWN):
+        return ""
     campaign = form.instance
-    campaign.test_set, campaign.slug = test_set, "new"
+    campaign.test_set, campaign.slug = form.test_set, campaign.slug or "new"
     mark_missing(campaign)
-    screens = list(first_screens(campaign, form.chosen))
+    screen: list[Shown] = next(iter(first_screens(campaign, form.chosen)), [])
+    segments = list(dict.fromkeys(each.segment.pk for each in screen))[:MOST_SEGMENTS]
+    short = [each for each in screen if each.is_document or each.segment.pk in segments]
     language = _known(request.POST.get("language"))
-    html = _drawn(request, campaign, screens, 1, language) if screens else ""
-    return JsonResponse({"html": html, "errors": errors})
+    return _drawn(request, campaign, [short], 1, language) if short else ""
 
 
 def _known(language: str | None) -> str:

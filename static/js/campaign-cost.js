@@ -2,22 +2,32 @@
 // annotation/campaigns/effort.py, which also says where times and spreads are from.
 
 const form = document.querySelector("form[data-campaign-form]");
-const place = form.querySelector("[data-cost]");
+const place = document.querySelector("[data-cost]");
 const known = JSON.parse(document.getElementById("cost-data").textContent);
 const CONTROLS = ["traps", "bad_references", "repeats", "references"];
 const HOUR = 3600;
 
 const number = (name) => Math.max(0, Math.floor(Number(form.elements[name]?.value)) || 0);
-const told = new Intl.NumberFormat(document.documentElement.lang, { maximumSignificantDigits: 2 });
-const whole = new Intl.NumberFormat(document.documentElement.lang);
+const { lang } = document.documentElement;
+const told = new Intl.NumberFormat(lang, { maximumSignificantDigits: 2 });
+const whole = new Intl.NumberFormat(lang);
+const plural = new Intl.PluralRules(lang);
 
 function quantile([z, ...terms], freedom) {
   return terms.reduce((sum, term, power) => sum + term / freedom ** (power + 1), z);
 }
 
-function range(low, high) {
-  const [from, to] = [told.format(low), told.format(high)];
-  return from === to ? from : `${from}–${to}`;
+/** A number, or a range, with its unit in the form that the language of the page asks for. */
+function count(name, low, high = low, format = told) {
+  const [from, to] = [format.format(low), format.format(high)];
+  const rounded = Number(high.toPrecision(2));
+  const form = from === to ? plural.select(format === told ? rounded : high) : plural.selectRange(low, high);
+  const [one, other] = known.units[name];
+  return (form === "one" ? one : other).replace("{n}", from === to ? from : `${from}–${to}`);
+}
+
+function time(low, high) {
+  return high < HOUR ? count("minutes", low / 60, high / 60) : count("hours", low / HOUR, high / HOUR);
 }
 
 function leastDifference({ output, residual }, segments, raters) {
@@ -46,13 +56,17 @@ function follow() {
   const { pace, spread } = known.protocols[data.get("protocol")] ?? {};
   when("pace", Boolean(pace) && judgments > 0);
   when("no-pace", !pace);
-  put("judgments", whole.format(judgments));
-  put("raters", whole.format(raters));
+  put("judgments", count("judgments", judgments, judgments, whole));
+  put("raters", count("annotators", raters, raters, whole));
+  put("total", pace && judgments ? known.total.replace("{time}", time(judgments * pace.low, judgments * pace.high)) : "");
+  const rate = Number(data.get("hourly_rate"));
+  when("pay", rate > 0);
   if (pace) {
-    put("hours", range((judgments * pace.low) / HOUR, (judgments * pace.high) / HOUR));
-    put("each", range((judgments * pace.low) / HOUR / raters, (judgments * pace.high) / HOUR / raters));
-    put("seconds", range(pace.low, pace.high));
+    put("each", time((judgments * pace.low) / raters, (judgments * pace.high) / raters));
+    put("seconds", count("seconds", pace.low, pace.high));
     put("source", pace.source);
+    const [least, most] = [pace.low, pace.high].map((each) => told.format((judgments * each * rate) / HOUR));
+    put("pay", `${least === most ? least : `${least}–${most}`} ${data.get("currency")}`);
   }
   const shared = systems.length ? Math.min(...systems.map((name) => counts[name])) : 0;
   const least = spread && leastDifference(spread, shared, raters);
@@ -66,7 +80,7 @@ function follow() {
     put("unit", spread.unit);
     put("spread", spread.source);
   }
-  put("segments", whole.format(shared));
+  put("segments", count("segments", shared, shared, whole));
 }
 
 form.addEventListener("input", follow);

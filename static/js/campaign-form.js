@@ -6,6 +6,7 @@
 const form = document.querySelector("form[data-campaign-form]");
 const protocols = JSON.parse(document.getElementById("protocols").textContent);
 const question = form.querySelector("[name=question]");
+const about = document.getElementById("protocol-about");
 
 function show(name, isShown) {
   const part = form.querySelector(`[data-field="${name}"]`);
@@ -32,11 +33,18 @@ function tellDoubt(isScored) {
   doubt.hidden = ![...doubt.children].some((line) => !line.hidden);
 }
 
+/** The systems of a custom screen: in the hidden field, or in the cells of a form with errors. */
+function customSystems() {
+  const { answers, "answers-systems": cell } = form.elements;
+  return cell ? cell.value : JSON.parse(answers.value || "{}").systems;
+}
+
 function follow() {
-  const chosen = protocols[new FormData(form).get("protocol")];
+  const chosen = protocols[form.elements.protocol.value];
   const isFull = Number(form.elements.length_ratio.value) === 1;
-  const systems = form.elements["answers-systems"].value || (chosen?.together ? "several" : "one");
+  const systems = customSystems() || (chosen?.together ? "several" : "one");
   if (chosen) [question.placeholder] = chosen[systems].slice(isFull ? 0 : 1);
+  about.textContent = chosen?.about ?? "";
   show("systems_per_screen", systems === "several");
   tellDoubt(!chosen || chosen.scored);
   const mode = form.elements.assignment_mode.value;
@@ -48,9 +56,5 @@ function follow() {
 }
 
 form.addEventListener("change", follow);
-form.addEventListener("input", (event) => {
-  follow();
-  const now = event.target.closest("details")?.querySelector(".now");
-  if (now) now.textContent = now.dataset.changed;
-});
+form.addEventListener("input", follow);
 follow();

@@ -92,6 +92,7 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "campaign-new": ("GET", CREATE, CREATE),
     "campaign": ("GET", *CAMPAIGN),
     "campaign-edit": ("GET", *run()),
+    "campaign-answers": ("GET", *run()),
     "campaign-open": ("POST", *run()),
     "campaign-close": ("POST", *run()),
     "campaign-preview": ("GET", *run(200)),

@@ -276,7 +276,7 @@ def test_an_admin_composes_and_tries(world: World, as_admin: Client) -> None:
     tried = as_admin.get(reverse("campaign-preview", args=[campaign.slug])).text
     assert 'data-layout="grid"' in tried
     assert "Usable" in tried
-    edit = as_admin.get(reverse("campaign-edit", args=[campaign.slug])).text
+    edit = as_admin.get(reverse("campaign-answers", args=[campaign.slug])).text
     for part in ('"document" selected', '"several" selected', 'value="yes; no"'):
         assert part in edit
     assert not re.search(r'<textarea[^>]*name="question"[^>]*>\s*Every', edit)

@@ -137,6 +137,7 @@ PAGES: dict[str, list[str]] = {
     "manage": ["/manage/campaign/harbour-80/", "/manage/corpus/harbour/"],
     "manage-delete": [f"/manage/campaign/{DEMO}/delete/", "/manage/corpus/harbour/delete/"],
     "campaign-edit": ["/campaigns/draft/edit/"],
+    "campaign-answers": ["/campaigns/draft/edit/answers/"],
     "adjudication": [f"/campaigns/{DEMO}/adjudication/"],
     "home": ["/"],
     "testsets": ["/testsets/"],

@@ -73,9 +73,8 @@ def upload(page: Page, folder: Path) -> None:
 
 
 def open_campaign(page: Page) -> None:
-    page.locator("[data-group=checks] summary").click()
+    page.locator("[data-group=checked] > summary").click()
     page.get_by_label("Traps per annotator").fill("2")
-    page.locator("[data-group=told] summary").click()
     page.get_by_label("Two practice items first").uncheck()
     page.get_by_role("button", name="Next: people").click()
     page.get_by_label("New annotators with personal links").fill("0")

@@ -23,8 +23,8 @@ VOID = frozenset({"input", "img", "br", "meta", "link", "hr", "wbr", "col", "sou
 # Names of methods, people, programs and places of work; a translation has them, too.
 _NAMES = """
 Touchstone Appraise Benjamini bert Bonferroni Brackets Celery Cohen cpu distilbert English gpu
-Graham Hochberg Holm JSON judges documents clp umd Kendall Krippendorff Markdown mqm Parquet
-Pearmut Pearson Prism Python roberta Spearman Unbabel Unicode Wilson xlm
+Cheng Graham Hochberg Holm JSON judges documents clp umd Kendall Krippendorff Markdown mqm Parquet
+Pearmut Pearson Prism Python roberta Song Spearman Unbabel Unicode Wilson xlm
 bigrams cosine Likelihood Lines unigrams spans words
 """
 NAMES = frozenset(_NAMES.split())

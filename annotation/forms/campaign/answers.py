@@ -4,8 +4,10 @@ The result is a description as in :mod:`annotation.protocols.composed`, which ca
 directly.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,9 +76,15 @@ def padded(rows: Sequence[dict[str, str]], least: int, most: int) -> list[dict[s
 
 
 class AnswersWidget(forms.Widget):
-    """Reads the cells; a complete description, as from a campaign file, is not changed."""
+    """Reads the cells, or a complete description: as in a campaign file, or as JSON."""
 
     def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> Any:
+        if isinstance(data.get(name), str):
+            # Anything else than what the page itself sends is refused as no object.
+            with suppress(ValueError, TypeError, KeyError, AttributeError):
+                value = json.loads(data[name] or "null")
+                rows_of(value)
+                return value
         if name in data:
             return data[name]
         scales = list(_cells(data, f"{name}-scale", SCALE_CELLS, MOST_SCALES))
@@ -255,8 +263,8 @@ def _weights(text: str | None, path: str, number: int) -> Iterator[dict[str, Any
 
 def rows_of(value: Any) -> Rows:
     """Return the contents of the cells for a description, or as typed."""
-    if isinstance(value, Rows) or not value:
-        return value or Rows()
+    if not isinstance(value, dict):
+        return value if isinstance(value, Rows) else Rows()
     spans = value.get("spans") or {}
     scales = [
         {name: str(scale.get(name, "")) for name in SCALE_CELLS[:-1]}

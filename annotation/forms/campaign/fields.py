@@ -151,8 +151,6 @@ HELP: dict[str, Any] = {
     ),
 }
 WIDGETS: dict[str, Any] = {
-    "protocol": forms.RadioSelect,
-    "assignment_mode": forms.RadioSelect,
     "question": forms.Textarea(attrs={"rows": 3}),
     "instructions": forms.Textarea(attrs={"rows": 4}),
     "consent": forms.Textarea(attrs={"rows": 4}),
@@ -186,82 +184,67 @@ DYNAMIC = ("exploration_percent", "cold_start")
 
 @dataclass(frozen=True)
 class Group:
-    """Fields that are folded under a summary; `is_grid` shows short fields side by side."""
+    """Fields that are folded under a summary; `folds` are seldom changed and folded once more."""
 
     name: str
     title: str | Promise
     names: tuple[str, ...]
-    is_grid: bool = False
+    folds: tuple[tuple[str | Promise, tuple[str, ...]], ...] = ()
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """Its fields, those of its folds included."""
+        return (*self.names, *(name for _title, names in self.folds for name in names))
 
 
+# The field above the groups.
+FIRST = ("name",)
 GROUPS = (
-    Group("name", _("Name"), ("name", "study")),
-    Group("texts", _("Texts"), ("length_ratio", "systems")),
-    Group("protocol", _("Protocol"), ("protocol", "systems_per_screen")),
-    Group("answers", _("Custom screen, scales and errors"), ("answers",)),
-    Group("compared", _("Compared with"), ("shown_text", "question")),
     Group(
-        "ratings",
-        _("Ratings"),
-        ("annotators_per_item", "assignment_mode", *DYNAMIC, *POOL),
-        is_grid=True,
-    ),
-    Group(
-        "checks",
-        _("Control items"),
+        "judged",
+        _("What is judged"),
         (
-            "traps_per_annotator",
-            "bad_references_per_annotator",
-            "repeats_per_annotator",
-            "references_per_annotator",
-            "trap_ratio",
-            "control_spacing",
-            "rotated_checks",
-            "check_percent",
-        ),
-        is_grid=True,
-    ),
-    Group(
-        "told",
-        _("Instructions"),
-        ("instructions", "shows_context", "practice", "consent", "asks_background", "goodbye"),
-    ),
-    Group(
-        "qualification",
-        _("Qualification"),
-        (
-            "comprehension",
-            "pass_mark",
-            "test_attempts",
-            "stop_after",
-            "speed_rule",
-            "shows_corrections",
+            *("length_ratio", "systems", "protocol", "systems_per_screen"),
+            *("shown_text", "question", "answers", "study"),
         ),
     ),
     Group(
-        "pay",
-        _("Time and pay"),
+        "checked",
+        _("Who rates and how it is checked"),
         (
-            "time_cap_seconds",
-            "seconds_per_word",
-            "idle_seconds",
-            "hourly_rate",
-            "currency",
-            "shows_pay",
+            *("annotators_per_item", "assignment_mode", *DYNAMIC, *POOL),
+            *("traps_per_annotator", "bad_references_per_annotator"),
+            *("repeats_per_annotator", "references_per_annotator", "practice"),
         ),
-        is_grid=True,
+        (
+            (
+                _("Placement of control items"),
+                ("trap_ratio", "control_spacing", "rotated_checks", "check_percent"),
+            ),
+            (
+                _("Comprehension test and stopping rules"),
+                (
+                    *("comprehension", "pass_mark", "test_attempts"),
+                    *("stop_after", "speed_rule", "shows_corrections"),
+                ),
+            ),
+        ),
     ),
     Group(
-        "rest",
-        _("Other settings"),
+        "rules",
+        _("Rules and pay"),
         (
-            "edit_minutes",
-            "is_private",
-            "notify_email",
-            "notify_webhook",
-            "seed",
-            "z_pool",
+            *("instructions", "consent", "hourly_rate", "currency", "shows_pay"),
+            *("edit_minutes", "is_private"),
+        ),
+        (
+            (_("Context, background and thanks"), ("shows_context", "asks_background", "goodbye")),
+            (_("Paid time"), ("time_cap_seconds", "seconds_per_word", "idle_seconds")),
+            (
+                _("Notifications and z-scores"),
+                ("notify_email", "notify_webhook", "z_pool", "seed"),
+            ),
         ),
     ),
 )
-FIELDS = tuple(name for group in GROUPS for name in group.names)
+FIELDS = (*FIRST, *(name for group in GROUPS for name in group.all_names))

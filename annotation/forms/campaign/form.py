@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from string import Formatter
@@ -10,6 +11,7 @@ from typing import Any
 from django import forms
 from django.core.validators import MaxValueValidator
 from django.db import transaction
+from django.utils.functional import cached_property
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
@@ -20,10 +22,18 @@ from annotation.controls.traps import too_few_traps
 from annotation.forms.campaign.answers import AnswersField, Rows, rows_of
 from annotation.forms.campaign.checks import check_design, judging
 from annotation.forms.campaign.comprehension import QuestionsField
-from annotation.forms.campaign.fields import FIELDS, GROUPS, HELP, LABELS, LIMITS, WIDGETS, Group
-from annotation.forms.campaign.summary import Phrases, summary
+from annotation.forms.campaign.fields import FIELDS, GROUPS, HELP, LABELS, LIMITS, WIDGETS
+from annotation.forms.campaign.summary import summary
 from annotation.models import Campaign, TestSet
-from annotation.presets import Preset, fill, fitting, mark_missing, propose, ratio_label
+from annotation.presets import (
+    Preset,
+    fill,
+    fitting,
+    mark_missing,
+    preset_of,
+    propose,
+    ratio_label,
+)
 from annotation.protocols import Layout, composed
 from annotation.quality.reach import ADVICE, UNSCORED, Reach, reach_of
 from annotation.quality.verdict import ITEMS, PAIRS_TO_FAIL, PAIRS_TO_PASS
@@ -106,11 +116,6 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
             (str(ratio), translated(ratio_label(ratio))) for ratio in ratios
         ]
         self.fields["systems"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
-        self.fields["protocol"].choices = [  # type: ignore[attr-defined]
-            (name, f"{protocol.label}. {protocol.description}")
-            for name in protocols.PROTOCOLS
-            for protocol in [protocols.get(name)]
-        ]
         self.fields["assignment_mode"].choices = [  # type: ignore[attr-defined]
             (mode, translated(label)) for mode, label in ASSIGNMENT.items()
         ]
@@ -128,11 +133,45 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         """Yield fields that can be left blank, because the campaign has a default."""
         return (name for name in FIELDS if name not in (*REQUIRED, "practice"))
 
-    def groups(self) -> Iterator[tuple[Group, Phrases, list[Any], bool]]:
-        """Yield every group with a summary, its fields, and whether it is unfolded."""
+    def groups(self) -> Iterator[dict[str, Any]]:
+        """Yield every group with a summary, its fields, its folds, and whether it is unfolded."""
         for group in GROUPS:
-            fields = [self[name] for name in group.names if name in self.fields]
-            yield group, summary(self, group.name), fields, any(field.errors for field in fields)
+            folds = [self._fold(title, names) for title, names in group.folds]
+            yield self._fold(group.title, group.names) | {
+                "name": group.name,
+                "summary": self.summaries[group.name],
+                "folds": folds,
+                "is_open": any(self[name].errors for name in group.all_names),
+            }
+
+    def _fold(self, title: Any, names: Iterable[str]) -> dict[str, Any]:
+        fields = [self[name] for name in names]
+        is_open = any(field.errors for field in fields)
+        return {"title": title, "fields": fields, "is_open": is_open}
+
+    @cached_property
+    def summaries(self) -> dict[str, str]:
+        """How the fields of each group are set."""
+        return {group.name: " · ".join(map(str, summary(self, group.name))) for group in GROUPS}
+
+    @property
+    def preset(self) -> Preset | None:
+        """The preset whose protocol is chosen; None for custom answers."""
+        name, ratio = self["protocol"].value(), str(self["length_ratio"].value())
+        if name not in protocols.PROTOCOLS or self.composed != Rows():
+            return None
+        return preset_of(name, is_short=ratio not in ("1", "1.00"))
+
+    @property
+    def carried(self) -> list[Any]:
+        """The fields that the page of custom answers does not show."""
+        return [self[name] for name in FIELDS if name != "answers"]
+
+    @property
+    def answers_text(self) -> str:
+        """Custom answers as the hidden field of the task page sends them."""
+        value = self.cleaned_data.get("answers") if self.is_bound else self["answers"].value()
+        return json.dumps(value) if value else ""
 
     @property
     def questions(self) -> dict[str, dict[str, object]]:
@@ -143,7 +182,11 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
                 for systems in composed.GRID["systems"]
                 for own in [composed.compose(protocol, {"systems": systems})]
             }
-            | {"together": protocol.layout.has_systems, "scored": protocol.has_score}
+            | {
+                "together": protocol.layout.has_systems,
+                "scored": protocol.has_score,
+                "about": str(protocol.description),
+            }
             for name, protocol in protocols.PROTOCOLS.items()
         }
 

@@ -45,18 +45,15 @@ def summary(form: Any, group: str) -> Phrases:
 Value = Callable[[str], Any]
 
 
-def _name(form: Any, value: Value) -> Phrases:
-    study = value("study")
-    named = [gettext("study %(study)s") % {"study": study}] if study else []
-    return [value("name") or NOTHING, *named]
-
-
-def _texts(form: Any, value: Value) -> Phrases:
+def _judged(form: Any, value: Value) -> Phrases:
     n_systems, n_segments = len(value("systems") or ()), form.test_set.segments.count()
     return [
         ngettext("%(n)s system", "%(n)s systems", n_systems) % {"n": n_systems},
         _length(value),
         ngettext("%(n)s segment", "%(n)s segments", n_segments) % {"n": f"{n_segments:,}"},
+        *_protocol(value),
+        *_answers(form),
+        *_compared(form, value),
     ]
 
 
@@ -67,12 +64,12 @@ def _length(value: Value) -> str:
         return gettext("no length")
 
 
-def _protocol(form: Any, value: Value) -> Phrases:
+def _protocol(value: Value) -> Phrases:
     name = value("protocol")
     return [protocols.get(name).label if name in protocols.PROTOCOLS else NOTHING]
 
 
-def _answers(form: Any, value: Value) -> Phrases:
+def _answers(form: Any) -> Phrases:
     rows = form.composed
     scales = ", ".join(row.get("name", "") for row in rows.scales)
     labels = dict((*rows.segment_words[1:], *rows.system_words[1:]))
@@ -84,7 +81,7 @@ def _answers(form: Any, value: Value) -> Phrases:
         (rows.text not in ("", "no"), _("post-editing")),
         (rows.choices, _("choices")),
     )
-    return [phrase for is_set, phrase in phrases if is_set] or [_("as in the protocol")]
+    return [phrase for is_set, phrase in phrases if is_set]
 
 
 def _compared(form: Any, value: Value) -> Phrases:
@@ -94,8 +91,12 @@ def _compared(form: Any, value: Value) -> Phrases:
     shown = (
         gettext("source (%(language)s)") if shows_source else gettext("reference (%(language)s)")
     )
-    question = _("custom question") if value("question") else _("the protocol’s question")
-    return [shown % {"language": languages.display_name(code)}, question]
+    question = [_("custom question")] if value("question") else []
+    return [shown % {"language": languages.display_name(code)}, *question]
+
+
+def _checked(form: Any, value: Value) -> Phrases:
+    return [*_ratings(form, value), *_controls(form, value), *_qualification(value)]
 
 
 def _ratings(form: Any, value: Value) -> Phrases:
@@ -109,7 +110,6 @@ def _ratings(form: Any, value: Value) -> Phrases:
         ngettext("%(n)s output", "%(n)s outputs", n) % {"n": f"{n:,}"},
         ngettext("%(n)s annotator per item", "%(n)s annotators per item", per_output)
         % {"n": per_output},
-        ngettext("%(n)s rating", "%(n)s ratings", per_output * n) % {"n": f"{per_output * n:,}"},
         MODES.get(value("assignment_mode"), NOTHING),
     ]
 
@@ -121,7 +121,7 @@ def _ratio(value: Value) -> Decimal:
         return Decimal(1)
 
 
-def _checks(form: Any, value: Value) -> Phrases:
+def _controls(form: Any, value: Value) -> Phrases:
     traps, bad, repeats, references = (
         _number(value(f"{kind}_per_annotator"))
         for kind in ("traps", "bad_references", "repeats", "references")
@@ -139,43 +139,30 @@ def _checks(form: Any, value: Value) -> Phrases:
     )
     planted = [phrase % {"n": f"{n:,}"} for n, phrase in phrases if n]
     if not planted:
-        return [_("none: careless work would not be detected")]
+        return [_("no control items")]
     reach, _has_score = form.reach()
     return [*planted, TESTS[reach]]
 
 
-def _instructions(form: Any, value: Value) -> Phrases:
-    own = _("custom text") if value("instructions") else _("standard text in five languages")
-    practice = [_("two practice items")] if value("practice") else []
-    return [own, *practice, _("with consent") if value("consent") else _("without consent")]
-
-
-def _qualification(form: Any, value: Value) -> Phrases:
-    test = _("comprehension test") if value("comprehension") else _("no comprehension test")
+def _qualification(value: Value) -> Phrases:
     n = _number(value("stop_after"))
-    stops = (
-        ngettext(
-            "stopped after %(n)s failed control item", "stopped after %(n)s failed control items", n
-        )
-        % {"n": f"{n:,}"}
-        if n
-        else _("no annotator is stopped for failed control items")
+    stops = ngettext(
+        "stopped after %(n)s failed control item", "stopped after %(n)s failed control items", n
+    ) % {"n": f"{n:,}"}
+    phrases = (
+        (value("comprehension"), _("comprehension test")),
+        (n, stops),
+        (fast := SPEEDS.get(value("speed_rule")), fast or ""),
     )
-    fast = SPEEDS.get(value("speed_rule"))
-    return [test, stops, *([fast] if fast else [])]
+    return [phrase for is_set, phrase in phrases if is_set]
 
 
-def _pay(form: Any, value: Value) -> Phrases:
-    rate, n = value("hourly_rate"), _number(value("time_cap_seconds"))
-    limit = ngettext("at most %(n)s second per screen", "at most %(n)s seconds per screen", n) % {
-        "n": f"{n:,}"
-    }
+def _rules(form: Any, value: Value) -> Phrases:
+    own = _("custom instructions") if value("instructions") else _("standard instructions")
+    consent = [_("with consent")] if value("consent") else []
+    rate = value("hourly_rate")
     pay = gettext("%(rate)s %(currency)s per hour") % {"rate": rate, "currency": value("currency")}
-    return [pay, limit] if rate else [limit]
-
-
-def _rest(form: Any, value: Value) -> Phrases:
-    return [_("revisions, privacy, notifications, seed and z-scores")]
+    return [own, *consent, pay if rate else _("no pay")]
 
 
 def _number(value: Any) -> int:
@@ -183,15 +170,7 @@ def _number(value: Any) -> int:
 
 
 SUMMARIES: dict[str, Callable[[Any, Value], Phrases]] = {
-    "name": _name,
-    "texts": _texts,
-    "protocol": _protocol,
-    "answers": _answers,
-    "compared": _compared,
-    "ratings": _ratings,
-    "checks": _checks,
-    "told": _instructions,
-    "qualification": _qualification,
-    "pay": _pay,
-    "rest": _rest,
+    "judged": _judged,
+    "checked": _checked,
+    "rules": _rules,
 }

@@ -63,7 +63,7 @@ def without_cudnn_attention() -> Iterator[None]:
     On Hopper that takes 76 ms per new shape of padded bfloat16, 132 ms with gradients; the
     memory-efficient kernel takes 0.1 and 0.6 ms.
     """
-    before = torch.backends.cuda.cudnn_sdp_enabled()
+    before = torch.backends.cuda.cudnn_sdp_enabled()  # type: ignore[no-untyped-call]
     torch.backends.cuda.enable_cudnn_sdp(False)
     try:
         yield

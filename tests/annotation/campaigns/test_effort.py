@@ -80,7 +80,7 @@ def test_a_draft_says_what_it_takes(world: World, as_admin: Client) -> None:
     assert lines["effort.time"].text.startswith("9.5–14 min (means of WMT21")
     assert "effort.difference" not in lines
     page = as_admin.get("/campaigns/new/?testset=harbour").text
-    assert "Effort and detectable differences" in page
+    assert "data-cost" in page
 
 
 def test_judgments_of_this_site_say_how_long_they_take(
