@@ -19,10 +19,11 @@ import torch
 from sentencepiece import SentencePieceProcessor
 
 from extensions.neural.encoding import encoders, memory
-from extensions.neural.encoding.encoders import NO_LIMIT, Encoder, EncoderSpec, summary
+from extensions.neural.encoding.encoders import NO_LIMIT, Encoder, EncoderSpec
 from extensions.neural.encoding.memory import ModelSpec
 from extensions.neural.encoding.precision import computing
 from metaeval.messages import message
+from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import places
 
@@ -154,7 +155,7 @@ def _load(spec: EncoderSpec, folder: Path) -> Laser:
             "The checkpoint {checkpoint} cannot be loaded as LASER2, which has {files}: {error}",
             checkpoint=spec.checkpoint,
             files=[MODEL, PIECES],
-            error=summary(error),
+            error=reason_of(error),
         )
         raise MetricError(problem, permanent=True) from error
     return Laser(spec, tokenizer, model.to(spec.device).eval())

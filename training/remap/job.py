@@ -219,7 +219,8 @@ class _Fit:
             for place in chosen
             for words, text in zip(self.text.split[place], self.text.raw[place], strict=True)
         }
-        encoder, found, distinct = SentenceEncoder(self.about.encoder), {}, list(texts)
+        found: dict[Words, Array] = {}
+        encoder, distinct = SentenceEncoder(self.about.encoder), list(texts)
         for start in range(0, len(distinct), SLICE):
             part = distinct[start : start + SLICE]
             vectors = encoder.encode(texts[words] for words in part)
