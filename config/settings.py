@@ -35,6 +35,8 @@ try:
     VAR_DIR.mkdir(parents=True, exist_ok=True)
 except OSError as error:
     raise ImproperlyConfigured(f"TOUCHSTONE_VAR, a folder, cannot be made: {error}.") from None
+# The page on which a demo opens; `manage.py demo` sets it for its processes.
+DEMO = os.environ.get("TOUCHSTONE_DEMO", "")
 # Real evaluation data for the import commands and the tests; never part of the repository.
 DATA_DIR = Path(os.environ.get("TOUCHSTONE_DATA", BASE_DIR.parent / "shared" / "data"))
 
@@ -109,6 +111,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "annotation.access.roles",
                 "annotation.web.appearance.appearance",
+                "annotation.demo.tours.demo",
             ],
         },
     },

@@ -1,9 +1,10 @@
 """The live monitor of a campaign: a page that updates automatically, its JSON, and comments.
 
-Counts come from the database and are at most a moment old. Agreement is on the quality page and in
-the JSON, from a document that is recomputed at most every `AGREEMENT_SECONDS`.
+Counts come from the database and are at most a moment old. Verdicts and agreement are from a
+document that is recomputed at most every `AGREEMENT_SECONDS`.
 """
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -18,13 +19,16 @@ from annotation.filters import FilterError, Filters
 from annotation.models import Campaign, Item
 from annotation.monitor import MonitorReport, flagged_judgments, monitor_report
 from annotation.notifications.delivery import SIGNATURE, secret_of
+from annotation.qualification import stopping
+from annotation.quality import Verdict
 from annotation.web.live import is_part, render_live
 from annotation.web.parameters import NOTHING, Parameters, page_of, takes
 from core.caching import ttl_cache
 from core.messages import as_json as message_as_json
 from dashboards.documents import results
+from dashboards.home.attention import silence
 from dashboards.quality.agreement import AgreementSoFar, Figure
-from metaeval.messages import message
+from metaeval.messages import Message, message, plural, truncated
 
 PER_PAGE = 50
 AGREEMENT_SECONDS = 30
@@ -44,13 +48,17 @@ def monitor(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBase:
     """Show the progress of a campaign; htmx requests the changing part alone."""
     campaign = campaign_for_reader(request, slug)
     report, so_far = _report(campaign), agreement_so_far(campaign)
+    found = so_far.document or AgreementSoFar(0, {}, ())
+    assessed = {each.annotator: each for each in found.people}
     if fmt:
         document = as_json(campaign, report, so_far)
         return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
     context = {
         "campaign": campaign,
         "report": report,
-        "too_fast": so_far.document.too_fast if so_far.document else (),
+        "annotators": [(one, assessed.get(one.label)) for one in report.annotators],
+        "attention": list(_attention(campaign, report, found)),
+        "too_fast": found.too_fast,
         "is_live": campaign.status == Campaign.Status.OPEN,
         "section": "campaigns",
         "tab": "monitor",
@@ -65,6 +73,67 @@ def _report(campaign: Campaign) -> MonitorReport:
     people = campaign.annotators.order_by().values_list("pk", "excluded_at")
     key = ("monitor", campaign.pk, campaign.status, frozenset(people))
     return ttl_cache(key, lambda: monitor_report(campaign))
+
+
+def _attention(
+    campaign: Campaign, report: MonitorReport, found: AgreementSoFar
+) -> Iterator[tuple[Message, str]]:
+    """Yield what needs a decision or a reminder now, each with the page where it is done.
+
+    The page is empty where it is done in the table of annotators.
+    """
+    counted = [one for one in report.annotators if one.state != "excluded"]
+    labels = {one.label for one in counted}
+    if fast := [label for label in found.too_fast if label in labels]:
+        yield (
+            plural(
+                "attention.fast",
+                "{annotators} rates faster than anyone can read.",
+                "{annotators} rate faster than anyone can read.",
+                n=len(fast),
+                annotators=truncated(fast),
+            ),
+            "",
+        )
+    failed = [each.annotator for each in found.people if each.verdict == Verdict.FAILS]
+    if failing := [label for label in failed if label in labels]:
+        yield (
+            plural(
+                "attention.failing",
+                "{annotators} fails the control items.",
+                "{annotators} fail the control items.",
+                n=len(failing),
+                annotators=truncated(failing),
+            ),
+            "",
+        )
+    if stopped := stopping.waiting(campaign).filter(decided_at=None).count():
+        yield (
+            plural(
+                "attention.stopped",
+                "{n} stopped annotator is waiting for a decision.",
+                "{n} stopped annotators are waiting for a decision.",
+                n=stopped,
+            ),
+            "access",
+        )
+    if campaign.status != Campaign.Status.OPEN or report.is_complete:
+        return
+    times = [one.last for one in report.annotators if one.last]
+    if text := silence(max(times, default=campaign.opened_at)):
+        yield text, "letters"
+    new = [one.label for one in counted if one.state == "new"]
+    if new and len(new) < len(counted):
+        yield (
+            plural(
+                "attention.new",
+                "{annotators} has not started.",
+                "{annotators} have not started.",
+                n=len(new),
+                annotators=truncated(new),
+            ),
+            "letters",
+        )
 
 
 def _notifications(campaign: Campaign) -> dict[str, Any]:
@@ -112,6 +181,8 @@ def as_json(
     campaign: Campaign, report: MonitorReport, agreement: results.Result[AgreementSoFar]
 ) -> dict[str, Any]:
     """Return the whole report as plain values."""
+    people = agreement.document.people if agreement.document else ()
+    assessed = {each.annotator: each for each in people}
     return {
         "campaign": campaign.slug,
         "status": campaign.status,
@@ -127,7 +198,9 @@ def as_json(
         "too_fast": agreement.document.too_fast if agreement.document else None,
         "annotators": [
             {name: value for name, value in asdict(one).items() if name != "pk"}
+            | {"verdict": each and each.verdict, "alpha": each and each.alpha}
             for one in report.annotators
+            for each in [assessed.get(one.label)]
         ],
     }
 

@@ -6,7 +6,7 @@ from dashboards import downloads, monitor, outputs
 from dashboards.correlations.page import CORRELATIONS
 from dashboards.home.page import campaign_list
 from dashboards.home.search import search
-from dashboards.overview.page import OVERVIEW
+from dashboards.overview.page import OVERVIEW, PAGE, scale
 from dashboards.pages.page import routes, view
 from dashboards.pairs.page import METRICS_PAIR, SYSTEMS_PAIR
 from dashboards.power import page
@@ -29,10 +29,12 @@ urlpatterns = [
     path("campaigns/<slug:slug>/monitor/", monitor.monitor, name="monitor"),
     path("campaigns/<slug:slug>/monitor.json", monitor.monitor, {"fmt": "json"}, "monitor-data"),
     path("campaigns/<slug:slug>/remarks/", monitor.monitor_remarks, name="monitor-remarks"),
-    path("campaigns/<slug:slug>/quality/", view(QUALITY), name="quality"),
+    path("campaigns/<slug:slug>/quality/", view(PAGE), name="quality"),
     path("campaigns/<slug:slug>/quality.<str:fmt>", view(QUALITY), name="quality-data"),
     *routes(RESULTS),
-    *routes(OVERVIEW),
+    # Its page is part of the page on quality.
+    path("campaigns/<slug:slug>/dashboard/", scale, name="dashboard"),
+    *routes(OVERVIEW)[1:],
     *routes(WHATIF),
     *routes(SAMPLESIZE),
     *routes(CORRELATIONS),

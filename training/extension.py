@@ -27,7 +27,7 @@ EXTENSION = Extension(
         Place("preference-table", _("Preferences of metrics")),
     ),
     fragments={
-        "navigation": "training/_navigation.html",
+        "server": "training/_navigation.html",
         "test-set": "training/_test_set.html",
         "test-sets": "training/_test_sets.html",
     },

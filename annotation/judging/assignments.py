@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Max, Q, QuerySet
 from django.utils import timezone
 
 from annotation import pool
@@ -97,6 +97,13 @@ _open = Statement(
         .values_list("public_id")[:1]
     )
 )
+
+
+def changeable_until(annotator: Annotator) -> datetime | None:
+    """Return when the last rating stops being changeable; None while the campaign is open."""
+    minutes = annotator.campaign.edit_minutes
+    last = annotator.assignments.aggregate(last=Max("completed_at"))["last"]
+    return None if minutes is None or last is None else last + timedelta(minutes=minutes)
 
 
 def rated_items(annotator: Annotator) -> QuerySet[Any, Any]:

@@ -136,11 +136,12 @@ class ShownScreen:
     """One screen: `public_id` is the item that was asked for, `items` are all in order.
 
     `span_sides` are the texts in which errors may be marked: the gray text only if it is the
-    source, and `gray` says which text that is. `asked_first` is the address of what the annotator
-    has to answer before rating, and `anchors` what scores mean. `is_prefilled` says that
-    the campaign suggests errors. With `has_context`, the document around the segment can be
-    opened. Paid are at most `limit_seconds`, and after `idle_seconds` the page asks. Answers go to
-    `sent_to` where that is not the item's own address.
+    source, and `gray` says which text that is. With `names_colours`, the question calls the texts
+    by their colours. `asked_first` is the address of what the annotator has to answer before
+    rating, and `anchors` what scores mean. `is_prefilled` says that the campaign suggests errors.
+    With `has_context`, the document around the segment can be opened. Paid are at most
+    `limit_seconds`, and after `idle_seconds` the page asks. Answers go to `sent_to` where that is
+    not the item's own address. `annotator` is the label of whose screen it is.
     """
 
     public_id: UUID
@@ -156,12 +157,14 @@ class ShownScreen:
     count: Callable[[], Progress] = field(repr=False)
     asked_first: str = ""
     gray: str = ""
+    names_colours: bool = False
     anchors: Sequence[Anchor] = ()
     is_prefilled: bool = False
     has_context: bool = False
     limit_seconds: int = 600
     idle_seconds: int = 60
     sent_to: str = ""
+    annotator: str = ""
     offered: Callable[[int | None], Offer | None] = field(default=lambda _: None, repr=False)
 
     @property
@@ -281,6 +284,7 @@ def make_screen(row: Any) -> ShownScreen | None:
     return ShownScreen(
         public_id=row.public_id,
         previous_id=rows[0].previous_id,
+        annotator=row.annotator.label,
         campaign_slug=campaign.slug,
         campaign_name=campaign.name,
         campaign_status=campaign.status,
@@ -294,6 +298,7 @@ def make_screen(row: Any) -> ShownScreen | None:
         count=lambda: progress_of(row),
         asked_first=next_step(row.annotator),
         gray=campaign.shown_text,
+        names_colours=campaign.names_colours,
         anchors=protocol.anchors_at(campaign.length_ratio),
         is_prefilled=campaign.is_prefilled,
         has_context=has_context(campaign, row.document),

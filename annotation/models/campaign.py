@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation import protocols
 from annotation.models.corpus import Output, Segment, System, TestSet
 from annotation.protocols import composed
-from annotation.protocols.questions import about_media
+from annotation.protocols.questions import names_colours, question_about
 from core.messages import MessageField
 from metaeval.messages import message
 
@@ -247,9 +247,18 @@ class Campaign(Terms):
         return self.question_about("")
 
     def question_about(self, kind: str) -> str:
-        """Return the question about sources of a kind: `audio`, `video`, `image`, empty: text."""
-        question = gettext(about_media(self.question, kind)) if self.question else ""
+        """Return the question about sources of a kind: `audio`, `video`, `image`, empty: text.
+
+        A campaign that shows references instead of sources asks about them.
+        """
+        kind = kind or self.shown_text
+        question = gettext(question_about(self.question, kind)) if self.question else ""
         return question.replace("{percent}", self.percent)
+
+    @property
+    def names_colours(self) -> bool:
+        """Whether the question, as a study's does, says “black text” and “gray text”."""
+        return names_colours(self.question)
 
     @property
     def is_simulated(self) -> bool:

@@ -1,12 +1,14 @@
 """Counts of the judgments of annotators, computed by the database."""
 
 from collections import defaultdict
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, F, Max, Q, QuerySet, Sum, Window
 from django.db.models.functions import RowNumber
 
 from annotation.models import Campaign, Judgment
+from core.caching import ttl_cache
 
 ANNOTATOR = "assignment__annotator_id"
 FLAGGED = Q(is_current=True) & (Q(is_flagged=True) | ~Q(comment=""))
@@ -17,15 +19,16 @@ def judgments_of(campaign: Campaign) -> QuerySet[Judgment]:
     return Judgment.objects.filter(assignment__annotator__campaign=campaign).order_by()
 
 
-def read_answers(campaign: Campaign) -> dict[int, dict[str, Any]]:
+def read_answers(campaign: Campaign, since: datetime) -> dict[int, dict[str, Any]]:
     """Return paid time, counts of impossible times and comments, and last answer by annotator.
 
-    `seconds` is the median of current judgments.
+    `seconds` is the median of current judgments, `n_lately` their number after `since`.
     """
     counts: QuerySet[Judgment, Any] = judgments_of(campaign).values(who=F(ANNOTATOR)).annotate(
         paid_ms=Sum("paid_ms", default=0),
         n_doubtful=Count("pk", filter=~Q(time_doubt="")),
         n_remarks=Count("pk", filter=FLAGGED),
+        n_lately=Count("pk", filter=Q(is_current=True, submitted_at__gte=since)),
         last=Max("submitted_at"),
     )  # fmt: skip
     medians = _medians(campaign)
@@ -47,6 +50,12 @@ def _medians(campaign: Campaign) -> dict[int, float]:
     for who, paid_ms in middle.values_list(ANNOTATOR, "paid_ms"):
         times[who].append(paid_ms)
     return {who: sum(both) / len(both) / 1000 for who, both in times.items()}
+
+
+def has_remarks(campaign: Campaign) -> bool:
+    """Return whether annotators have flagged or commented anything, as of a moment ago."""
+    key = ("remarks", campaign.pk)
+    return ttl_cache(key, lambda: judgments_of(campaign).filter(FLAGGED).exists())
 
 
 def flagged_judgments(campaign: Campaign, *, annotator: str = "") -> QuerySet[Any, Any]:

@@ -58,7 +58,7 @@ def _passed(scale: Scale, broken: Sequence[int]) -> dict[str, Any]:
 
 
 def read_controls(campaign: Campaign) -> dict[int, dict[str, Any]]:
-    """Return control items by annotator, assessed by the rules of the quality page."""
+    """Return control items by annotator, assessed by the rules of `quality.verdict`."""
     rows = judgments_of(campaign).filter(
         is_current=True,
         assignment__item__kind__in=(Item.Kind.TRAP, Item.Kind.GOLD),

@@ -33,7 +33,8 @@ class AnnotatorState:
     `seconds` is the median paid time of an item, None before the first one; `seconds_left` is that
     times the number of open items. `done` and `total` do not count practice. `paid_ms` is the sum
     of all judgments, revisions included; `n_doubtful` counts judgments with impossible reported
-    times. `last` is the time of the last judgment, None if no judgment has a time.
+    times. `last_day` counts the judgments of the last 24 hours; `last` is the time of the last
+    one, None if no judgment has a time.
     """
 
     pk: int
@@ -44,6 +45,7 @@ class AnnotatorState:
     total: int
     seconds: float | None
     seconds_left: float | None
+    last_day: int
     paid_ms: int
     n_doubtful: int
     traps: Share
@@ -88,16 +90,6 @@ class MonitorReport:
     finish_at: datetime | None
     is_complete: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def has_gold(self) -> bool:
-        """Whether an annotator has rated gold items."""
-        return any(one.gold.of for one in self.annotators)
-
-    @property
-    def has_repeats(self) -> bool:
-        """Whether an annotator has rated repeats."""
-        return any(one.repeats.n for one in self.annotators)
 
     @property
     def n_remarks(self) -> int:
@@ -177,7 +169,8 @@ def _people(campaign: Campaign) -> list[dict[str, Any]]:
 def _annotators(
     campaign: Campaign, people: Sequence[Mapping[str, Any]], now: datetime
 ) -> list[AnnotatorState]:
-    answers, controls = read_answers(campaign), read_controls(campaign)
+    answers = read_answers(campaign, now - timedelta(hours=HOURS))
+    controls = read_controls(campaign)
     return [
         _annotator(person, answers.get(person["pk"], {}), controls.get(person["pk"], {}), now)
         for person in people
@@ -201,6 +194,7 @@ def _annotator(
         total=person["rated"] + person["open"],
         seconds=seconds,
         seconds_left=None if seconds is None else seconds * (total - done),
+        last_day=answers.get("n_lately", 0),
         paid_ms=answers.get("paid_ms", 0),
         n_doubtful=answers.get("n_doubtful", 0),
         traps=controls.get("traps", Share()),

@@ -18,8 +18,7 @@ from annotation.uploads.media.attachments import source_kinds
 
 FOLDER = Path(__file__).parent / "texts"
 SAME = gettext_noop(
-    "This is a translation by a person. It says what the gray text says, so it deserves a high "
-    "score."
+    "This is a translation by a person. It keeps the whole meaning, so it deserves a high score."
 )
 OTHER = gettext_noop(
     "This text belongs to another sentence and says something else, so it deserves a score near 0."
@@ -95,7 +94,7 @@ def _instruct(campaign: Campaign) -> None:
 
 
 def standard_text(campaign: Campaign, language: str) -> str:
-    """Return the standard instructions for a campaign: the task, the gray text, the scale.
+    """Return the standard instructions for a campaign: the task, the texts, the scale.
 
     Custom errors and scales have no standard text: the campaign must explain them.
     """
@@ -104,7 +103,9 @@ def standard_text(campaign: Campaign, language: str) -> str:
     preset = preset_of(campaign.protocol, is_short=is_short)
     own = campaign.answers or {}
     task = [] if own.get("spans") else [words["task"][_task(campaign, preset)]]
-    parts = [*task, *_gray(campaign, words["gray"])]
+    parts = [*task, *_shown(campaign, words["shown"])]
+    if campaign.names_colours:
+        parts.append(words["colours"][campaign.shown_text])
     if is_short:
         parts.append(words["length"])
     if campaign.judging.has_score and "scales" not in own:
@@ -114,8 +115,8 @@ def standard_text(campaign: Campaign, language: str) -> str:
     return text.replace("{percent}", campaign.percent)
 
 
-def _gray(campaign: Campaign, words: dict[str, str]) -> list[str]:
-    """Return the texts about the gray text, or about the media that replace it."""
+def _shown(campaign: Campaign, words: dict[str, str]) -> list[str]:
+    """Return the texts about the source or reference, or about the media that replace it."""
     if campaign.shown_text != Campaign.ShownText.SOURCE:
         return [words[campaign.shown_text]]
     kinds = source_kinds(campaign.test_set)

@@ -21,34 +21,32 @@ class Asks(StrEnum):
 # For one system and for several; each at full length and at a required one.
 Pair = tuple[str, str]
 QUESTIONS: dict[Asks, tuple[Pair, Pair]] = {
-    # Cheng et al. 2023, section 4, for length-controlled output.
+    # The one about length is that of Cheng et al. 2023, section 4, word for word.
     Asks.SCORE: (
         (
-            gettext_noop(
-                "How accurately does the black text express the meaning of the gray text?"
-            ),
+            gettext_noop("How accurately does the translation express the meaning of the source?"),
             gettext_noop(
                 "How much do you agree that the black text expresses {percent} of the main "
                 "information in the gray text (paraphrasing is acceptable)?"
             ),
         ),
         (
-            gettext_noop("How accurately does each text express the meaning of the gray text?"),
+            gettext_noop("How accurately does each text express the meaning of the source?"),
             gettext_noop(
                 "How much do you agree that each text expresses {percent} of the main "
-                "information in the gray text (paraphrasing is acceptable)?"
+                "information in the source (paraphrasing is acceptable)?"
             ),
         ),
     ),
     Asks.SCALES: (
         (
-            gettext_noop("Rate the black text as a translation of the gray text on each scale."),
+            gettext_noop("Rate the translation on each scale."),
             gettext_noop(
-                "The black text should have {percent} of the full length. Rate it on each scale."
+                "The translation should have {percent} of the full length. Rate it on each scale."
             ),
         ),
         (
-            gettext_noop("Rate each text as a translation of the gray text on each scale."),
+            gettext_noop("Rate each text on each scale."),
             gettext_noop(
                 "Every text should have {percent} of the full length. Rate each text on each scale."
             ),
@@ -57,11 +55,11 @@ QUESTIONS: dict[Asks, tuple[Pair, Pair]] = {
     Asks.MARKED_SCORE: (
         (
             gettext_noop(
-                "Considering the errors you marked, how well does the black text keep the "
+                "Considering the errors you marked, how well does the translation keep the "
                 "meaning, and how well does it read?"
             ),
             gettext_noop(
-                "The black text should have {percent} of the full length. Considering the "
+                "The translation should have {percent} of the full length. Considering the "
                 "errors you marked, how well does it keep the main information, and how "
                 "well does it read?"
             ),
@@ -81,10 +79,10 @@ QUESTIONS: dict[Asks, tuple[Pair, Pair]] = {
     Asks.ERRORS: (
         (
             gettext_noop(
-                "Mark every error in the black text, and choose its category and severity."
+                "Mark every error in the translation, and choose its category and severity."
             ),
             gettext_noop(
-                "The black text should have {percent} of the full length, so missing "
+                "The translation should have {percent} of the full length, so missing "
                 "details are not errors. Mark every other error, and choose its category "
                 "and severity."
             ),
@@ -101,17 +99,17 @@ QUESTIONS: dict[Asks, tuple[Pair, Pair]] = {
     Asks.EDIT: (
         (
             gettext_noop(
-                "Change the black text as little as possible so that it says what the gray "
-                "text says and reads well."
+                "Change the translation as little as possible so that it says what the source "
+                "says and reads well."
             ),
             gettext_noop(
-                "The black text should have {percent} of the full length. Change it as "
+                "The translation should have {percent} of the full length. Change it as "
                 "little as possible so that it keeps the main information and reads well."
             ),
         ),
         (
             gettext_noop(
-                "Change each text as little as possible so that it says what the gray text "
+                "Change each text as little as possible so that it says what the source "
                 "says and reads well."
             ),
             gettext_noop(
@@ -122,12 +120,13 @@ QUESTIONS: dict[Asks, tuple[Pair, Pair]] = {
     ),
 }
 
-# Sources that are no texts, by the word for them; the questions about them are translated whole.
-MEDIA = {"audio": "recording", "video": "video", "image": "picture"}
-_ABOUT_MEDIA = (
-    gettext_noop("How accurately does the black text express the meaning of the recording?"),
-    gettext_noop("How accurately does the black text express the meaning of the video?"),
-    gettext_noop("How accurately does the black text express the meaning of the picture?"),
+# What replaces the source, by its word; questions about it are translated as wholes.
+OTHERS = {"audio": "recording", "video": "video", "image": "picture", "reference": "reference"}
+_ABOUT_OTHERS = (
+    gettext_noop("How accurately does the translation express the meaning of the recording?"),
+    gettext_noop("How accurately does the translation express the meaning of the video?"),
+    gettext_noop("How accurately does the translation express the meaning of the picture?"),
+    gettext_noop("How accurately does the translation express the meaning of the reference?"),
     gettext_noop(
         "How much do you agree that the black text expresses {percent} of the main "
         "information in the recording (paraphrasing is acceptable)?"
@@ -143,55 +142,73 @@ _ABOUT_MEDIA = (
     gettext_noop("How accurately does each text express the meaning of the recording?"),
     gettext_noop("How accurately does each text express the meaning of the video?"),
     gettext_noop("How accurately does each text express the meaning of the picture?"),
+    gettext_noop("How accurately does each text express the meaning of the reference?"),
     gettext_noop(
-        "How much do you agree that each text expresses {percent} of the main "
-        "information in the recording (paraphrasing is acceptable)?"
+        "How much do you agree that each text expresses {percent} of the main information "
+        "in the recording (paraphrasing is acceptable)?"
     ),
     gettext_noop(
-        "How much do you agree that each text expresses {percent} of the main "
-        "information in the video (paraphrasing is acceptable)?"
+        "How much do you agree that each text expresses {percent} of the main information "
+        "in the video (paraphrasing is acceptable)?"
     ),
     gettext_noop(
-        "How much do you agree that each text expresses {percent} of the main "
-        "information in the picture (paraphrasing is acceptable)?"
-    ),
-    gettext_noop("Rate the black text as a translation of the recording on each scale."),
-    gettext_noop("Rate the black text as a translation of the video on each scale."),
-    gettext_noop("Rate the black text as a translation of the picture on each scale."),
-    gettext_noop("Rate each text as a translation of the recording on each scale."),
-    gettext_noop("Rate each text as a translation of the video on each scale."),
-    gettext_noop("Rate each text as a translation of the picture on each scale."),
-    gettext_noop(
-        "Change the black text as little as possible so that it says what the "
-        "recording says and reads well."
+        "How much do you agree that each text expresses {percent} of the main information "
+        "in the picture (paraphrasing is acceptable)?"
     ),
     gettext_noop(
-        "Change the black text as little as possible so that it says what the "
-        "video says and reads well."
+        "How much do you agree that each text expresses {percent} of the main information "
+        "in the reference (paraphrasing is acceptable)?"
     ),
     gettext_noop(
-        "Change the black text as little as possible so that it says what the "
-        "picture says and reads well."
-    ),
-    gettext_noop(
-        "Change each text as little as possible so that it says what the recording "
+        "Change the translation as little as possible so that it says what the recording "
         "says and reads well."
+    ),
+    gettext_noop(
+        "Change the translation as little as possible so that it says what the video says "
+        "and reads well."
+    ),
+    gettext_noop(
+        "Change the translation as little as possible so that it says what the picture "
+        "says and reads well."
+    ),
+    gettext_noop(
+        "Change the translation as little as possible so that it says what the reference "
+        "says and reads well."
+    ),
+    gettext_noop(
+        "Change each text as little as possible so that it says what the recording says "
+        "and reads well."
     ),
     gettext_noop(
         "Change each text as little as possible so that it says what the video says and reads well."
     ),
     gettext_noop(
-        "Change each text as little as possible so that it says what the picture "
-        "says and reads well."
+        "Change each text as little as possible so that it says what the picture says and "
+        "reads well."
+    ),
+    gettext_noop(
+        "Change each text as little as possible so that it says what the reference says "
+        "and reads well."
     ),
 )
+COLOURS = ("black text", "gray text")
 
 
-def about_media(question: str, kind: str) -> str:
-    """Return a usual question, in English, about a source of a kind that is no text.
+def names_colours(question: str) -> bool:
+    """Return whether a question, in English, calls the texts by their colours, as the study does.
 
-    >>> about_media("How accurately does each text express the meaning of the gray text?", "audio")
+    >>> names_colours("How accurately does the translation express the meaning of the source?")
+    False
+    """
+    return any(words in question for words in COLOURS)
+
+
+def question_about(question: str, kind: str) -> str:
+    """Return a usual question, in English, about what replaces the source.
+
+    >>> question_about("How accurately does each text express the meaning of the source?", "audio")
     'How accurately does each text express the meaning of the recording?'
     """
-    asked = question.replace("gray text", MEDIA.get(kind, "gray text"))
-    return asked if asked in _ABOUT_MEDIA else question
+    word = OTHERS.get(kind, "source")
+    asked = question.replace("gray text", word).replace("source", word)
+    return asked if asked in _ABOUT_OTHERS else question

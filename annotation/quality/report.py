@@ -31,7 +31,7 @@ from annotation.quality.scales import about_scale, scale_of
 from annotation.quality.verdict import low_score
 from metaeval.arrays import mean
 from metaeval.judgments import z_scores
-from metaeval.judgments.agreement import OneVsRest, one_vs_rest_pearson
+from metaeval.judgments.agreement import OneVsRest, annotator_alphas, one_vs_rest_pearson
 from metaeval.judgments.controls import AnnotationTimes, PassRate, TrapLevels, pass_rate
 from metaeval.messages import Message, message, plural, truncated
 
@@ -165,6 +165,16 @@ def _one_vs_rest(
     z = z_scores(columns.score[chosen], columns.annotator[chosen]).z
     labels = [str(person["label"]) for person in people]
     return one_vs_rest_pearson(_matrix(columns, chosen, z, people), annotators=labels)
+
+
+def alphas_of(columns: JudgmentColumns, people: Sequence[Mapping[str, object]]) -> dict[str, float]:
+    """Return each annotator's α with the others on z-scores of outputs, by label."""
+    chosen = columns.is_kind(Item.Kind.TARGET)
+    if not chosen.any():
+        return {}
+    z = z_scores(columns.score[chosen], columns.annotator[chosen]).z
+    found = annotator_alphas(_matrix(columns, chosen, z, people))
+    return {str(one["label"]): float(a) for one, a in zip(people, found, strict=True)}
 
 
 def _matrix(

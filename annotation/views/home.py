@@ -2,6 +2,7 @@
 
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView
@@ -22,7 +23,7 @@ from annotation.web.errors import refuse_guessing
 
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """Send researchers to the campaigns; show everyone else the tasks they were given."""
+    """Send researchers to the campaigns, or a demo's study; show everyone else their tasks."""
     tasks = list(
         Annotator.objects.filter(user=signed_in(request))
         .exclude(campaign__status=Campaign.Status.DRAFT)
@@ -38,7 +39,7 @@ def home(request: HttpRequest) -> HttpResponse:
         .order_by("campaign__name")
     )
     if is_researcher(request.user) and not tasks:
-        return redirect("campaigns")
+        return redirect(settings.DEMO or "campaigns")
     return render(request, "annotation/home.html", {"tasks": tasks})
 
 

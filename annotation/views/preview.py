@@ -138,6 +138,7 @@ def _screen(campaign: Campaign, shown: list[Shown], place: int, total: int) -> S
     return ShownScreen(
         public_id=items[0].public_id,
         previous_id=None,
+        annotator="A1",
         campaign_slug=campaign.slug,
         campaign_name=campaign.name,
         campaign_status=Campaign.Status.OPEN,
@@ -148,6 +149,7 @@ def _screen(campaign: Campaign, shown: list[Shown], place: int, total: int) -> S
         items=items,
         count=lambda: Progress(place=place, done=place - 1, total=total, paid_ms=0),
         gray=campaign.shown_text,
+        names_colours=campaign.names_colours,
         anchors=campaign.judging.anchors_at(campaign.length_ratio),
         is_prefilled=campaign.is_prefilled,
     )

@@ -75,11 +75,16 @@ CAMPAIGN = (
         "monitor",
         _("Monitor"),
         (
-            Place("monitor", _("Progress")),
-            Place("quality", _("Quality and exclusions")),
-            Place("dashboard", _("Scale, time and drift")),
-            Place("remarks", _("Flags and comments"), "monitor-remarks"),
-            Place("adjudication", _("Adjudication")),
+            Place("monitor", _("Progress"), tab=_("Progress and people")),
+            Place(
+                "remarks",
+                _("Flags and comments"),
+                "monitor-remarks",
+                needs="annotation.monitor.answers:has_remarks",
+                tab=_("Progress and people"),
+            ),
+            Place("quality", _("Agreement"), tab=_("Agreement and scale")),
+            Place("adjudication", _("Adjudication"), tab=_("Agreement and scale")),
         ),
     ),
     Tab(

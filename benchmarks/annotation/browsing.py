@@ -23,13 +23,18 @@ LATER = 2
 KEPT = ("revision", "started")
 
 
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 class Server:
     """gunicorn with 2 processes × 4 threads on a free port."""
 
     def __init__(self, log_level: str = "warning") -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.log_level = log_level
         self.start()
 

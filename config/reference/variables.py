@@ -42,6 +42,7 @@ VARIABLES = (
         "RUN_STALE_SECONDS", "60", "seconds without a report after which other workers take over"
     ),
     Variable("TOUCHSTONE_VAR", "var", "folder of database, broker, key and waiting uploads"),
+    Variable("TOUCHSTONE_DEMO", "", "page on which a demo opens; `manage.py demo` sets it"),
     Variable("TOUCHSTONE_DATA", "../shared/data", "published data for `import_dataset` and tests"),
     Variable("TOUCHSTONE_MODELS", "", "folder of checkpoints for neural metrics"),
     Variable(

@@ -69,8 +69,8 @@ TOPICS = {
 }
 # The name of a page's tab, by the name of its address.
 TABS = {
-    "quality": message("tab.quality", "Quality and exclusions"),
-    "dashboard": message("tab.dashboard", "Scale, time and drift"),
+    "monitor": message("tab.monitor", "Progress and people"),
+    "quality": message("tab.quality", "Agreement and scale"),
     "systems": message("tab.systems", "MT systems"),
     "correlations": message("tab.correlations", "All metrics"),
     "campaign-power": message("tab.power", "Power"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -51,9 +51,11 @@ def needs(
     user: Any, campaigns: Sequence[Campaign], progress: Mapping[int, Progress]
 ) -> tuple[list[Need], int]:
     """Return what needs attention, the most urgent first, and the number of further needs."""
+    # What is being rated comes before what has not been opened.
+    ordered = sorted(campaigns, key=lambda campaign: campaign.status == Status.DRAFT)
     found = [
         *_of_runs(user),
-        *(need for campaign in campaigns for need in _of(campaign, progress[campaign.pk])),
+        *(need for campaign in ordered for need in _of(campaign, progress[campaign.pk])),
         *_unscored(user),
         *_to_decide(user),
     ]
@@ -68,16 +70,21 @@ def _of(campaign: Campaign, state: Progress) -> Iterator[Need]:
         monitor = reverse("monitor", args=[campaign.slug])
         text = message("need.complete", "All {total} ratings are complete.", total=state.total)
         yield Need(campaign.name, text, CLOSE, monitor)
-    elif (since := state.last or campaign.opened_at) and timezone.now() - since > SILENT:
-        days = (timezone.now() - since).days
+    elif silent := silence(state.last or campaign.opened_at):
         monitor = reverse("monitor", args=[campaign.slug])
-        text = plural(
-            "need.silent",
-            "There have been no ratings for {n} day.",
-            "There have been no ratings for {n} days.",
-            n=days,
-        )
-        yield Need(campaign.name, text, REMIND, monitor)
+        yield Need(campaign.name, silent, REMIND, monitor)
+
+
+def silence(since: datetime | None) -> Message | None:
+    """Return how long nobody has rated; None for less than a week, or if that is unknown."""
+    if since is None or timezone.now() - since <= SILENT:
+        return None
+    return plural(
+        "need.silent",
+        "There have been no ratings for {n} day.",
+        "There have been no ratings for {n} days.",
+        n=(timezone.now() - since).days,
+    )
 
 
 def _draft(n_people: int) -> Message:

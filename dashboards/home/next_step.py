@@ -58,15 +58,15 @@ STEPS = {
     State.READY: (gettext_noop("Open campaign"), "overview"),
     State.NOT_STARTED: (gettext_noop("Send annotators their links"), "access"),
     State.UNDER_WAY: (gettext_noop("View progress"), "monitor"),
-    State.EXCLUDED: (gettext_noop("Reassign their items"), "quality"),
+    State.EXCLUDED: (gettext_noop("Reassign their items"), "monitor"),
     State.RATED: (gettext_noop("Close campaign"), "overview"),
     State.UNJUDGED: (gettext_noop("Reopen campaign"), "overview"),
-    State.ALL_EXCLUDED: (gettext_noop("Review exclusions"), "quality"),
+    State.ALL_EXCLUDED: (gettext_noop("Review exclusions"), "monitor"),
     State.SCORING: (gettext_noop("View runs"), ""),
     State.SCORING_FAILED: (gettext_noop("View error"), ""),
     State.UNSCORED: (gettext_noop("Score outputs"), ""),
     State.SCORED: (gettext_noop("Compute results"), "results"),
-    State.REFUSED: (gettext_noop("Review annotators"), "quality"),
+    State.REFUSED: (gettext_noop("Review annotators"), "monitor"),
     State.COMPUTED: (gettext_noop("Read results"), "results"),
 }
 ADDRESSES = {"overview": "campaign-setup"}

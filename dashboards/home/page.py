@@ -14,7 +14,9 @@ from dashboards.home import attention, listing
 from dashboards.home.leaders import Leader, read_leaders
 from dashboards.home.progress import Progress, read_progress
 
-PER_PAGE = 50
+PER_PAGE = 100
+# Closed campaigns without a study are folded if there are more.
+MOST_CLOSED = 3
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Group:
-    """Lines that are shown together: the campaigns of one study, or a single campaign.
+    """Lines that are shown together: a study, a single campaign, or closed ones without a study.
 
     `is_folded` says whether only the group's own line is shown at first.
     """
@@ -65,9 +67,14 @@ def grouped(lines: Sequence[Line], choice: listing.Choice) -> list[Group]:
     """
     if choice.is_narrowed or choice.sort not in ("open", "rated", "study"):
         return [Group("", lines, is_folded=False)]
+    is_closed = [
+        not line.campaign.study and line.campaign.status == Campaign.Status.CLOSED for line in lines
+    ]
+    folds_closed = sum(is_closed) > MOST_CLOSED
     found: dict[object, list[Line]] = {}
-    for line in lines:
-        found.setdefault(line.campaign.study or line.campaign.pk, []).append(line)
+    for line, closed in zip(lines, is_closed, strict=True):
+        alone = "" if closed and folds_closed else line.campaign.pk
+        found.setdefault(line.campaign.study or alone, []).append(line)
     return [
         Group(group[0].campaign.study, group, is_folded=len(group) > 1) for group in found.values()
     ]

@@ -1,32 +1,42 @@
-"""The page on scale, time and drift."""
+"""The page *Agreement and scale*, and the data and figures of scale, time and drift."""
 
-from dataclasses import fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_safe
 
+from annotation.access import campaign_for_reader, researcher_required
+from annotation.filters import Filters
+from annotation.filters.chosen import check
 from annotation.models import Campaign
+from annotation.web.parameters import takes
+from dashboards.charts.files import figures
+from dashboards.documents.results import Completion
 from dashboards.overview.annotators import Row
 from dashboards.overview.document import Overview
 from dashboards.overview.figures import FIGURES
 from dashboards.pages.page import Page
 from dashboards.papers.latex import Table, number, texts
+from dashboards.quality import page
+from dashboards.quality.document import Quality
 from metaeval.messages import message
 
 # The most rows, so that a page stays below 100 KiB.
-SHOWN, DRIFTS = 100, 40
+SHOWN, DRIFTS = 60, 30
 
 
-def overview_context(
-    request: HttpRequest, campaign: Campaign, document: Overview
-) -> dict[str, Any]:
-    """Shorten the tables of very large campaigns; the data have all annotators."""
+def _shortened(document: Overview) -> dict[str, Any]:
+    """Return the rows of a page; the data have all annotators of very large campaigns."""
     rows = sorted(document.rows, key=lambda row: (not row.is_suspect, -row.n))
     shown = {row.annotator for row in rows[:SHOWN]}
     tested = [row for row in document.rows if not row.is_excluded]
     return {
         "rows": [row for row in document.rows if row.annotator in shown],
         "drifts": sorted(tested, key=_least_p)[:DRIFTS],
+        "n_drifting": sum(row.z_drift_is_drifting is True for row in tested),
     }
 
 
@@ -58,12 +68,62 @@ def tables(document: Overview) -> list[Table]:
 
 OVERVIEW = Page(
     name="dashboard",
-    title=message("page.dashboard", "Dashboard"),
+    title=message("page.dashboard", "Scale, time and drift"),
     kind="overview",
     figures=FIGURES,
-    template="dashboards/overview.html",
+    template="",
+    tab="quality",
     columns=[column.name for column in fields(Row)],
-    context=overview_context,
     tables=tables,
     without=("humans", "outliers"),
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithScale(Quality):
+    """The document of the page: quality, with annotators' use of the scale once it is computed."""
+
+    overview: Overview | None = None
+
+
+def with_scale(document: Quality, found: Completion[Overview]) -> WithScale:
+    """Add the annotators' use of the scale."""
+    return WithScale(**vars(document), overview=found.document)
+
+
+def context(request: HttpRequest, campaign: Campaign, document: WithScale) -> dict[str, Any]:
+    """Add the use of the scale, with its figures, once it is computed."""
+    about = page.context(request, campaign, document)
+    overview = document.overview
+    if overview is None:
+        return about
+    query = f"?{request.GET.urlencode()}" if request.GET else ""
+    return {
+        **about,
+        **_shortened(overview),
+        "overview": overview,
+        "warnings": list(dict.fromkeys([*document.warnings, *overview.warnings])),
+        "figures": figures(FIGURES, overview, reverse("dashboard", args=[campaign.slug]), query),
+    }
+
+
+PAGE = replace(
+    page.QUALITY,
+    context=context,
+    slower="overview",
+    complete=with_scale,
+    part=message("part.scale", "use of the scale, times and drift"),
+)
+
+
+@researcher_required
+@require_safe
+@takes(OVERVIEW.parameters)
+def scale(request: HttpRequest, slug: str) -> HttpResponse:
+    """Redirect from the former page on scale, time and drift."""
+    check(campaign_for_reader(request, slug), Filters.from_query(request.GET))
+    query = request.GET.copy()
+    for name in page.QUALITY.without:
+        query.pop(name, None)
+    address = reverse("quality", args=[slug])
+    return redirect(f"{address}?{query.urlencode()}#scale" if query else f"{address}#scale")

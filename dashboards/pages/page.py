@@ -69,8 +69,11 @@ class Page(Generic[D]):
     ask, choose
         Return the question to the analysis (`kinds.compute`) beyond the filters, and the part of a
         document that the reader chose, perhaps of another class. Both raise FilterError.
-    slower, complete
-        An analysis of the same question, and the function that adds its document once it exists.
+    slower, complete, part
+        An analysis of the same question, the function that adds its document once it exists, and
+        what that document is called.
+    tab
+        The page of the navigation that this one belongs to, if not itself.
     tables, joins
         The document as LaTeX, by default the rows of the CSV, and whether other statistics can
         join its first table (`dashboards.papers.shaping.joined`).
@@ -99,6 +102,8 @@ class Page(Generic[D]):
     choose: Callable[[Any, QueryDict], D] = field(default=_everything)
     slower: str = ""
     complete: Callable[[Any, results.Completion[Any]], Any] | None = None
+    part: Message = PARTS[INTERVALS]
+    tab: str = ""
     tables: Callable[[D], Sequence[latex.Table]] | None = None
     joins: bool = False
     figures: Draws = field(default_factory=dict)
@@ -130,7 +135,7 @@ class Page(Generic[D]):
         found = results.latest(_named(self.kind, question), campaign, filters)
         if self.complete is not None:
             second = results.latest(_named(self.slower, question), campaign, filters)
-            found = results.completed(found, second, self.complete, PARTS[INTERVALS])
+            found = results.completed(found, second, self.complete, self.part)
         return with_trust(found, campaign, filters)
 
     def of_study(self, **others: Any) -> "StudyPage[Any]":
@@ -190,7 +195,7 @@ class _Shown(Generic[D]):
             has_unit=page.has_unit,
         )
         return self.about | {
-            "tab": page.name,
+            "tab": page.tab or page.name,
             "page": page,
             "filters": filters,
             "filter_choices": choices,

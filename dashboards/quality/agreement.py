@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from annotation import quality
 from annotation.filters import Filters
 from annotation.models import Campaign, Item
+from annotation.quality.report import alphas_of
+from annotation.quality.scales import scale_of
+from annotation.quality.verdict import check
 from dashboards.documents.counted import Number, Warned, warned
 from dashboards.trust.verdict import too_fast
 from metaeval.messages import Message
 
-VERSION = 7
+VERSION = 8
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,16 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Assessed:
+    """An annotator's verdict with the control items failed, and α with the others on z-scores."""
+
+    annotator: str
+    verdict: str
+    failed: Sequence[Message]
+    alpha: Number
+
+
+@dataclass(frozen=True)
 class AgreementSoFar:
     """Agreement on `n_units` outputs; `figures` is empty where no output has two ratings.
 
@@ -35,6 +48,7 @@ class AgreementSoFar:
     figures: Mapping[str, Figure]
     warnings: Sequence[Message]
     too_fast: Sequence[str] = ()
+    people: Sequence[Assessed] = ()
 
 
 DOCUMENT = AgreementSoFar
@@ -45,10 +59,25 @@ def compute(campaign: Campaign, filters: Filters) -> AgreementSoFar:
     columns = quality.read_columns(campaign)
     chosen = columns.is_kind(Item.Kind.TARGET)
     found = quality.agreement_of(columns, chosen, seed=campaign.seed)
-    fast = sorted(too_fast(campaign))
+    fast, people = sorted(too_fast(campaign)), _assessed(campaign, columns)
     if found is None or not found.n_units:
-        return AgreementSoFar(0, {}, (), fast)
-    return AgreementSoFar(found.n_units, figures_of(found), found.cautions, fast)
+        return AgreementSoFar(0, {}, (), fast, people)
+    return AgreementSoFar(found.n_units, figures_of(found), found.cautions, fast, people)
+
+
+def _assessed(campaign: Campaign, columns: quality.JudgmentColumns) -> list[Assessed]:
+    """Assess everyone by their control items; excluded annotators have no agreement."""
+    people = list(campaign.annotators.order_by("pk").values("pk", "label", "excluded_at"))
+    alphas = alphas_of(columns, [one for one in people if one["excluded_at"] is None])
+    everybody = quality.read_columns(campaign, with_excluded=True)
+    checks = [
+        check(own, scale=scale_of(campaign))
+        for own in everybody.by_annotator([one["pk"] for one in people])
+    ]
+    return [
+        Assessed(one["label"], each.verdict.value, each.failed, alphas.get(one["label"]))
+        for one, each in zip(people, checks, strict=True)
+    ]
 
 
 def figures_of(found: quality.Agreement) -> dict[str, Figure]:

@@ -1,4 +1,4 @@
-"""The quality page."""
+"""Agreement, control items and times: data, and a part of the page *Agreement and scale*."""
 
 from dataclasses import fields, replace
 from typing import Any
@@ -31,7 +31,8 @@ def context(request: HttpRequest, campaign: Campaign, document: Quality) -> dict
     rates = document.trap_rates
     scale = scale_of(campaign) or Scale()
     return {
-        "of_judgments": replace(Filters.from_query(request.GET), unit="").query(),
+        "warnings": document.warnings,
+        "of_judgments": replace(Filters.from_query(request.GET), unit="", scale="").query(),
         "annotators": [
             (row, people[row.annotator]) for row in document.annotators if row.annotator in people
         ],
@@ -43,13 +44,12 @@ def context(request: HttpRequest, campaign: Campaign, document: Quality) -> dict
     }
 
 
-QUALITY = Page(
+QUALITY: Page[Any] = Page(
     name="quality",
-    title=message("page.quality", "Quality"),
+    title=message("page.quality", "Agreement and scale"),
     kind="quality",
     template="dashboards/quality.html",
     columns=[each.name for each in fields(Line) if not each.name.endswith("_passed")],
     rows=lambda document: document.annotators,
-    context=context,
-    has_scores=False,
+    without=("scores", "humans", "outliers"),
 )

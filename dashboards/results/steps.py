@@ -38,8 +38,8 @@ class Step:
 # The page where there is something to do without an answer, and the label of its link.
 ACTIONS = {
     "unjudged": ("monitor", message("action.progress", "View progress")),
-    "unusable": ("quality", message("action.annotators", "Review annotators")),
-    "distrusted": ("quality", message("action.annotators", "Review annotators")),
+    "unusable": ("monitor", message("action.annotators", "Review annotators")),
+    "distrusted": ("monitor", message("action.annotators", "Review annotators")),
     "constant": ("scatter", message("action.scores", "View scores")),
 }
 

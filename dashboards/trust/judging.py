@@ -115,7 +115,7 @@ def _speed(evidence: Evidence) -> list[Reason]:
                 "Exclude {annotators} and have their items rated again.",
                 annotators=truncated([one.label for one in fast]),
             ),
-            "quality",
+            "monitor",
         )
     ]
 
@@ -184,13 +184,13 @@ def _failed(
         message(
             "trust.controls-failed-advice",
             "Annotators must rate at least {rate:percent} of the traps in the lowest "
-            "{low:percent} of the scale. Review {annotators} on the quality page, and exclude "
+            "{low:percent} of the scale. Review {annotators} in the monitor, and exclude "
             "annotators who have not read the texts.",
             rate=RATE,
             low=LOW,
             annotators=truncated(failing) if failing else ALL_ANNOTATORS,
         ),
-        "quality",
+        "monitor",
     )
 
 
@@ -303,7 +303,7 @@ def _agreement(evidence: Evidence, *, passes: bool) -> list[Reason]:
         "Find out which annotators disagree, exclude annotators who have not read the texts, or "
         "have more outputs rated twice.",
     )
-    return [Reason("agreement_none", severity, text, advice, "dashboard")]
+    return [Reason("agreement_none", severity, text, advice, "quality")]
 
 
 def _why_unknown(n: int, alpha: float | None) -> Message:
@@ -347,7 +347,7 @@ def _unknown_agreement(n: int, alpha: float | None) -> Reason:
             "trust.agreement-unknown-advice",
             "Have more outputs rated by two or more annotators.",
         ),
-        "dashboard",
+        "quality",
     )
 
 

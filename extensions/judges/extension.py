@@ -7,7 +7,7 @@ EXTENSION = Extension(
     urls="extensions.judges.urls",
     families={"judge": "extensions.judges.options:FAMILY"},
     fragments={
-        "metric-tabs": "judges/_tab.html",
+        "server": "judges/_tab.html",
         "metric": "judges/_metric.html",
         "run": "judges/_run.html",
         "run-start": "judges/_budget.html",

@@ -82,7 +82,7 @@ def judge_list(request: HttpRequest) -> HttpResponse:
     """List declared endpoints, without their keys, and the newest version of each template."""
     newest = {template.name: template for template in reversed(templates.all_templates().values())}
     context = {
-        "section": "metrics",
+        "section": "server",
         "tab": "judges",
         "endpoints": [
             (each, endpoints.lacking(each.name)) for each in endpoints.declared().values()
@@ -102,7 +102,7 @@ def judge_template_add(request: HttpRequest) -> HttpResponse:
     form = NewTemplateForm(request.POST if request.method == "POST" else None)
     if form.is_valid() and _save(request, form, **form.cleaned_data):
         return redirect("judge-template", form.cleaned_data["name"])
-    context = {"section": "metrics", "form": form}
+    context = {"section": "server", "form": form}
     status = 422 if form.errors else 200
     return render(request, "judges/template_add.html", context, status=status)
 
@@ -122,7 +122,7 @@ def judge_template(request: HttpRequest, template: str) -> HttpResponse:
     ):
         return redirect("judge-template", template)
     context = {
-        "section": "metrics",
+        "section": "server",
         "name": template,
         "kind": KINDS[newest.kind],
         "versions": versions,

@@ -29,7 +29,7 @@ def model_list(request: HttpRequest) -> HttpResponse:
     workers = list(fleet.live_workers())
     found = stocks.survey(workers, inventory.everything_here())
     context = {
-        "section": "metrics",
+        "section": "server",
         "tab": "models",
         "stocks": [stock for stock in found if stock.is_needed],
         "others": [stock for stock in found if not stock.is_needed],
@@ -74,7 +74,7 @@ def worker_list(request: HttpRequest) -> HttpResponse:
     waiting.attach(queued)
     explained = [*waiting.idle(queued), *explain(waiting_jobs())]
     context = {
-        "section": "metrics",
+        "section": "server",
         "tab": "workers",
         "seats": seats,
         "queues": queues,

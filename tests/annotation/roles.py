@@ -43,6 +43,8 @@ def run_api(done: int) -> tuple[Statuses, Statuses]:
 
 
 CAMPAIGN = (READ, hidden(READ))
+# A former address of a page, for those who may read it.
+MOVED = dict.fromkeys(ROLES[2:], 302)
 NOTHING_THERE = each(anonymous=302, annotator=403, readers=404)
 UNNAMED = each(anonymous=302, annotator=403, readers=400)
 CAMPAIGN_API = (API, hidden(API))
@@ -139,7 +141,7 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "quality": ("GET", *CAMPAIGN),
     "quality-data": ("GET", *CAMPAIGN),
     "judgments-data": ("GET", *CAMPAIGN),
-    "dashboard": ("GET", *CAMPAIGN),
+    "dashboard": ("GET", READ | MOVED, hidden(READ | MOVED)),
     "dashboard-data": ("GET", *CAMPAIGN),
     "whatif": ("GET", *CAMPAIGN),
     "whatif-data": ("GET", *CAMPAIGN),

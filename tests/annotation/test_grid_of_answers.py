@@ -193,7 +193,7 @@ def test_every_cell_of_the_grid_is_a_preset_away() -> None:
                 assert found.layout == Layout.of(
                     has_documents=segments == "document", has_systems=systems == "several"
                 )
-                assert ("the black text" in found.question.lower()) == (systems == "one"), name
+                assert ("the translation" in found.question.lower()) == (systems == "one"), name
     several = composed.compose(protocols.get("esa"), {"systems": "several"})
     assert several.spans
     assert (several.spans.sides, several.spans.tokens) == (("target",), ("[missing]",))
@@ -272,7 +272,7 @@ def test_an_admin_composes_and_tries(world: World, as_admin: Client) -> None:
     assert campaign.judging.layout == Layout.GRID
     assert campaign.judging.choices == (Choice("Usable", ("yes", "no")),)
     assert campaign.question.startswith("Every text should have {percent}")
-    assert "all texts beside it" in campaign.instructions
+    assert "Read all texts, one segment" in campaign.instructions
     tried = as_admin.get(reverse("campaign-preview", args=[campaign.slug])).text
     assert 'data-layout="grid"' in tried
     assert "Usable" in tried

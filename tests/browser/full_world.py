@@ -41,7 +41,7 @@ def screens_of(world: World, protocol: str, slug: str = "") -> Campaign:
         world.test_set,
         slug or f"{protocol}-task",
         protocol=protocol,
-        question="How well does the black text say what the gray text says?",
+        question="How well does the translation say what the source says?",
         instructions=INSTRUCTIONS,
         shown_text=Campaign.ShownText.SOURCE,
         status=Campaign.Status.OPEN,

@@ -70,7 +70,7 @@ def test_a_newcomer_opens_a_campaign(visitor: Visitors, tmp_path: Path) -> None:
     expect(page.get_by_text("Send each person their own link.")).to_be_visible()
     rater = visitor().page
     rater.goto(links[0])
-    expect(rater.get_by_text("Gray text: source").first).to_be_visible()
+    expect(rater.get_by_text("Source", exact=True).first).to_be_visible()
     expect(rater.get_by_text("most of the meaning is kept")).to_be_visible()
 
 

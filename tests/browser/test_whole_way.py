@@ -1,4 +1,4 @@
-"""The main job through the pages alone: upload, campaign, three annotators, metrics, table."""
+"""The main job through the pages alone, with its clicks counted: own files to a LaTeX table."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +30,14 @@ SEGMENTS = [
 ]
 GOOD = [reference.replace("The ", "This ") for _, reference in SEGMENTS]
 POOR = ["The boat.", "Library open week ten.", "Baker morning.", "Midnight wind.", "A boat shows."]
+
+
+# Counts clicks of one tab, across its pages; the keyboard's count as well.
+COUNT = """addEventListener("click", (event) => {
+  if (event.isTrusted) sessionStorage.clicks = Number(sessionStorage.clicks ?? 0) + 1;
+}, true);"""
+# Of the admin, from the first page to the copied table.
+MOST_CLICKS = 28
 
 
 def people() -> None:
@@ -78,6 +86,7 @@ def open_campaign(page: Page) -> None:
     page.get_by_label("Two practice items first").uncheck()
     page.get_by_role("button", name="Next: people").click()
     page.get_by_label("New annotators with personal links").fill("0")
+    page.get_by_text("E-mail addresses, last day, accounts").click()
     for number in (1, 2, 3):
         page.get_by_label(f"annotator-{number}").check()
     page.get_by_role("button", name="Add annotators", exact=True).click()
@@ -139,7 +148,10 @@ def expected_tau() -> float:
 @pytest.mark.django_db(transaction=True)
 def test_from_upload_to_correlation(visitor: Callable[..., Visitor], tmp_path: Path) -> None:
     people()
-    page = visitor().sign_in_by_form("admin")
+    admin = visitor()
+    admin.context.grant_permissions(["clipboard-write"])
+    admin.page.add_init_script(COUNT)
+    page = admin.sign_in_by_form("admin")
     upload(page, tmp_path)
     open_campaign(page)
     campaign = Campaign.objects.get()
@@ -149,8 +161,9 @@ def test_from_upload_to_correlation(visitor: Callable[..., Visitor], tmp_path: P
     page.get_by_role("navigation", name="Campaign", exact=True).get_by_role(
         "link", name="Monitor"
     ).click()
-    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Quality").click()
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Agreement").click()
     expect(page.get_by_role("region", name="Agreement")).to_contain_text("Without traps")
+    page.get_by_text("Judgments, scores and times by annotator").click()
     row = page.get_by_role("region", name="Annotators").get_by_role("row", name="A1")
     expect(row).to_contain_text("12")
     page.get_by_role("navigation", name="Campaign", exact=True).get_by_role(
@@ -158,7 +171,10 @@ def test_from_upload_to_correlation(visitor: Callable[..., Visitor], tmp_path: P
     ).click()
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Metrics").click()
     run_metrics(page)
-    page.goto(page.url.split("/runs")[0] + f"/campaigns/{campaign.slug}/correlations/")
+    page.get_by_role("link", name="Campaigns", exact=True).click()
+    page.get_by_role("link", name=campaign.name, exact=True).first.click()
+    tabs(page).get_by_role("link", name="Results").click()
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Metrics").click()
     cell = page.locator("tr[data-measure=chrf] td[data-name=value]")
     expect(cell).to_have_text(f"{expected_tau():.3f}".replace("-", "−"))
     page.locator("th").get_by_role("button", name="Value").click()
@@ -169,3 +185,12 @@ def test_from_upload_to_correlation(visitor: Callable[..., Visitor], tmp_path: P
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
     assert "rougel-f" in Path(download.value.path()).read_text()
+    page.get_by_role("link", name="Table for the paper").first.click()
+    page.get_by_role("button", name="Copy LaTeX").click()
+    table = page.locator("#source-tex").inner_text()
+    assert table.count("\\\\") > 3
+    assert "\\toprule" in table
+    assert f"{expected_tau():.3f}".lstrip("-") in table
+    assert int(page.evaluate("sessionStorage.clicks")) <= MOST_CLICKS, page.evaluate(
+        "sessionStorage.clicks"
+    )

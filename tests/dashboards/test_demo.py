@@ -85,10 +85,9 @@ def test_a_worker_that_is_killed_is_started_again_so_often() -> None:
 
 
 @pytest.mark.django_db
-def test_what_visitors_open_first_is_computed_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_visitors_open_first_is_computed_unasked() -> None:
     """Every campaign of the finished study, and none that is open."""
     make_demo()
-    monkeypatch.setattr(demo.connection, "close", lambda: None)
     demo._open_pages(TestSet.objects.all())
     finished = set(Campaign.objects.filter(study=STUDY).values_list("pk", flat=True))
     asked = set(Analysis.objects.values_list("campaign", flat=True)) - {None}

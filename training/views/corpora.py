@@ -36,7 +36,7 @@ Pairs = list[tuple[str, str]]
 def corpus_list(request: HttpRequest) -> HttpResponse:
     """Show all corpora with their sizes."""
     rows = listed(ParallelCorpus.objects.all()).annotate(n_jobs=Count("jobs"))
-    context = {"section": "training", "tab": "corpora", "corpora": rows}
+    context = {"section": "server", "tab": "corpora", "corpora": rows}
     return render(request, "training/corpora.html", context)
 
 
@@ -52,7 +52,7 @@ def corpus_upload(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         token = _keep(form, signed_in(request).pk)
         return redirect(f"{reverse('corpus-upload')}?check={token}")
-    context = {"section": "training", "form": form, "languages": languages.offered()}
+    context = {"section": "server", "form": form, "languages": languages.offered()}
     return render(
         request, "training/corpus_upload.html", context, status=422 if form.errors else 200
     )
@@ -100,7 +100,7 @@ def _store(request: HttpRequest, draft: dict[str, Any], token: str) -> HttpRespo
 
 def _page(draft: dict[str, Any], pairs: Pairs, report: Cleaning) -> dict[str, Any]:
     return {
-        "section": "training",
+        "section": "server",
         "report": report.as_json(),
         "reasons": _reasons(report.as_json()),
         "sample": pairs[:SAMPLE],
@@ -128,7 +128,7 @@ def corpus_detail(request: HttpRequest, name: str) -> HttpResponse:
     """Show one corpus: its report, its first pairs, the jobs that used it."""
     corpus = get_object_or_404(ParallelCorpus.objects.select_related("created_by"), name=name)
     context = {
-        "section": "training",
+        "section": "server",
         "corpus": corpus,
         "report": corpus.report,
         "reasons": _reasons(corpus.report),

@@ -49,7 +49,7 @@ def job_detail(request: HttpRequest, pk: int) -> HttpResponse:
     rows = TrainingJob.objects.select_related("metric", "created_by")
     job = get_object_or_404(rows.prefetch_related("corpora"), pk=pk)
     context = {
-        "section": "training",
+        "section": "server",
         "job": job,
         "settings": presenting.settings_of(job),
         "progress": presenting.show(_progress(job)),
@@ -88,7 +88,7 @@ def sweep_detail(request: HttpRequest, sweep: str) -> HttpResponse:
     if not rows:
         raise Http404
     context = {
-        "section": "training",
+        "section": "server",
         "sweep": sweep,
         "kind": rows[0].label,
         "jobs": rows,
@@ -103,7 +103,7 @@ def sweep_detail(request: HttpRequest, sweep: str) -> HttpResponse:
 @require_GET
 def kind_list(request: HttpRequest) -> HttpResponse:
     """Show the kinds of jobs to choose from."""
-    context = {"section": "training", "kinds": [k for k in KINDS.values() if k.has_form]}
+    context = {"section": "server", "kinds": [k for k in KINDS.values() if k.has_form]}
     return render(request, "training/kinds.html", context)
 
 
@@ -128,7 +128,7 @@ def job_start(request: HttpRequest, kind: str) -> HttpResponse:
         messages.success(request, notice % {"name": started[0].name, "n": len(started)})
         return redirect("sweep", started[0].sweep) if len(started) > 1 else redirect(started[0])
     context = {
-        "section": "training",
+        "section": "server",
         "kind": KINDS[kind],
         "form": form,
         "has_corpora": ParallelCorpus.objects.exists(),

@@ -43,7 +43,7 @@ def translation_detail(request: HttpRequest, pk: int) -> HttpResponse:
     row = get_object_or_404(not_blinded(rows, request.user), pk=pk)
     texts = row.texts.select_related("segment").order_by("segment__position")
     context = {
-        "section": "training",
+        "section": "server",
         "translation": row,
         "warnings": warnings_in(row.result),
         "result": presenting.show(
@@ -71,7 +71,7 @@ def translation_start(request: HttpRequest) -> HttpResponse:
         messages.success(request, _("Started: %(names)s.") % {"names": names})
         return redirect(rows[0]) if len(rows) == 1 else redirect("translations")
     context = {
-        "section": "training",
+        "section": "server",
         "form": form,
         "plan": form.plan,
         "models": _models(),

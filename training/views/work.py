@@ -48,7 +48,7 @@ class WorkPages(Generic[Row]):
             """Show all rows, newest first; htmx requests only the table."""
             page = page_of(request, listed(self.rows(request.user)), PER_PAGE)
             context = {
-                "section": "training",
+                "section": "server",
                 "tab": self.tab,
                 "page": page,
                 "is_live": any(row.is_active for row in page),

@@ -14,8 +14,8 @@ from metaeval.messages import Message, message, plural
 Fault = tuple[str, Message]
 REFERENCES_SHOWN = message(
     "design.references-shown",
-    "References cannot be rated if the reference is the gray text. Show the source, or set this "
-    "to 0.",
+    "References cannot be rated if outputs are compared with the reference. Show the source, or "
+    "set this to 0.",
 )
 NO_REFERENCES = message("design.no-references", "The test set has no references. Set this to 0.")
 

@@ -14,7 +14,7 @@ LABELS: dict[str, Any] = {
     "question": _("Question"),
     "instructions": _("Instructions"),
     "annotators_per_item": _("Annotators per item"),
-    "shown_text": _("Gray text"),
+    "shown_text": _("Compared with"),
     "protocol": _("Protocol"),
     "answers": _("Custom screen, scales, errors, post-editing and choices"),
     "assignment_mode": _("Assignment"),
@@ -93,7 +93,7 @@ HELP: dict[str, Any] = {
         "rates the original output as well. Ten or more allow a test."
     ),
     "repeats_per_annotator": _("Outputs that the annotator has rated are shown again."),
-    "references_per_annotator": _("Only if the gray text is the source."),
+    "references_per_annotator": _("Only if the source is shown."),
     "control_spacing": _(
         "The minimum number of screens between two control items, and between a control item and "
         "the output that it is compared with."
@@ -107,7 +107,8 @@ HELP: dict[str, Any] = {
         "evenly."
     ),
     "shows_context": _(
-        "The gray texts of the document. Each opening is stored. The test set needs documents."
+        "The sources or references of the document. Each opening is stored. The test set needs "
+        "documents."
     ),
     "consent": _("Leave blank to ask for no consent. Markdown."),
     "edit_minutes": _("Leave blank to allow revisions as long as the campaign is open. 0: never."),

@@ -19,7 +19,7 @@ from annotation.protocols import Layout
 from annotation.uploads.problems import Report
 from metaeval.messages import message, plural
 
-QUESTION = "How good is the black text as a translation of the gray text?"
+QUESTION = "How good is the translation?"
 # Settings that the import itself decides.
 OF_FRAME = ("name", "answers", "special_tokens")
 CONTROLS = {Item.Kind.BAD_REF, Item.Kind.REF, Item.Kind.REPEAT}

@@ -21,7 +21,7 @@ from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
 QUESTION = (
-    "Considering the errors you marked, how well does the black text keep the "
+    "Considering the errors you marked, how well does the translation keep the "
     "meaning, and how well does it read?"
 )
 COPY = re.compile(r"#(bad|duplicate)\d*$")

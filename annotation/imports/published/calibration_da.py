@@ -13,7 +13,7 @@ from annotation.imports.tables import Row, read_table
 from annotation.models import Campaign, Item
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
-QUESTION = "How good is the black text as a translation of the gray text?"
+QUESTION = "How good is the translation?"
 
 
 def read(pair: Pair) -> tuple[TestSetDraft, CampaignDraft]:

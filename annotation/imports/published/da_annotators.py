@@ -10,7 +10,7 @@ from annotation.models import Campaign
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
 SYSTEM = "nmt"
-QUESTION = "How good is the black text as a translation of the gray text?"
+QUESTION = "How good is the translation?"
 
 
 def read(pair: Pair) -> tuple[TestSetDraft, CampaignDraft]:

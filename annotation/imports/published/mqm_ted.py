@@ -20,7 +20,7 @@ from annotation.protocols.base import SOURCE, TARGET
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from metaeval.messages import message
 
-QUESTION = "Mark every error in the black text, and choose its category and severity."
+QUESTION = "Mark every error in the translation, and choose its category and severity."
 # `ref`, or `refA`, is the first; others carry their letter.
 HUMAN = re.compile(r"ref([A-Z]?)")
 SIDES = {"source": SOURCE, "target": TARGET, "none": TARGET}

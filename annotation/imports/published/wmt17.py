@@ -11,7 +11,7 @@ from annotation.imports.published.pairs import Pair
 from annotation.imports.tables import read_table
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
-QUESTION = "How accurately does the black text express the meaning of the gray text?"
+QUESTION = "How accurately does the translation express the meaning of the source?"
 
 
 def read(pair: Pair) -> tuple[TestSetDraft, CampaignDraft]:

@@ -14,7 +14,7 @@ from annotation.imports.tables import Row, read_table
 from annotation.models import Campaign, Item
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 
-QUESTION = "How accurately does the black text express the meaning of the gray text?"
+QUESTION = "How accurately does the translation express the meaning of the source?"
 KINDS = {
     "SYSTEM": Item.Kind.TARGET,
     "REPEAT": Item.Kind.REPEAT,

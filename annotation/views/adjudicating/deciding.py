@@ -139,6 +139,7 @@ def _screen(campaign: Campaign, case: Case, taken: Given | None) -> ShownScreen:
         items=(item,),
         count=lambda: Progress(place=1, done=0, total=1, paid_ms=0),
         gray=campaign.shown_text,
+        names_colours=campaign.names_colours,
         anchors=campaign.judging.anchors_at(campaign.length_ratio),
     )
 

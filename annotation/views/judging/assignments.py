@@ -6,6 +6,7 @@ from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -88,13 +89,16 @@ def done(request: HttpRequest, slug: str) -> HttpResponse:
     if is_open and (welcome.next_step(annotator) or assignments.first_open(annotator)):
         return redirect("annotate", slug=slug)
     context = {"campaign": annotator.campaign.name, "slug": slug, "progress": how_far}
+    until = assignments.changeable_until(annotator)
+    context |= {"annotator": annotator, "until": until}
+    context["is_changeable"] = is_open and (until is None or until > timezone.now())
     is_done = bool(how_far.done) and how_far.done == how_far.total
     is_asked = is_done and annotator.attitude is None and is_trial(annotator.campaign)
     context |= {"is_asked": is_asked, "currency": annotator.campaign.currency}
     if annotator.campaign.shows_pay:
         context["pay"] = pay_for(annotator.campaign, how_far.paid_ms)
     told = codes.completion_of(annotator, has_more=not is_open)
-    context |= {"is_open": is_open, "told": told}
+    context["told"] = told
     context["goodbye"] = codes.goodbye(annotator, told) if is_done else ""
     return render(request, "annotation/done.html", context)
 
@@ -111,6 +115,7 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
     )
     context = {
         "campaign": campaign.name,
+        "annotator": annotator,
         "slug": slug,
         "is_open": campaign.status == Campaign.Status.OPEN,
         "shows_corrections": campaign.shows_corrections,

@@ -51,6 +51,7 @@ from core.messages import messages_of, sentences
 from metaeval.messages import message
 
 PAGE_SIZE = 50
+STATUS = Campaign.Status
 MOST_STOPS = 100
 SORTS: dict[str, tuple[str | Promise, tuple[Any, ...]]] = {
     "": (_("in the order they were added"), ()),
@@ -86,11 +87,13 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: object) -> HttpRe
                 value=quoted(sort),
             )
         )
-    found = _people(campaign, asked, sort, knows_all=runs_campaign(request.user, campaign))
+    runs_it = runs_campaign(request.user, campaign)
+    found = _people(campaign, asked, sort, knows_all=runs_it)
     page = page_of(request, found, PAGE_SIZE)
     query = request.GET.copy()
     query.pop("page", None)
     fresh = fresh_links.shown(request, campaign)
+    is_fixed, n_free = places.is_fixed(campaign), places.free_places(campaign).count()
     context: dict[str, object] = {
         "campaign": campaign,
         "section": "campaigns",
@@ -104,8 +107,10 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: object) -> HttpRe
         "sorts": [(name, label, name == sort) for name, (label, _order) in SORTS.items()],
         "n_people": campaign.annotators.count() if asked else page.paginator.count,
         "people": _rows(campaign, page),
-        "is_fixed": places.is_fixed(campaign),
-        "n_free": places.free_places(campaign).count(),
+        "is_fixed": is_fixed,
+        "n_free": n_free,
+        "takes_links": runs_it and _takes_links(campaign, has_room=not is_fixed or n_free > 0),
+        "has_accounts": runs_it and campaign.annotators.filter(user__isnull=False).exists(),
         "fresh": fresh,
         "fresh_csv": _fresh_csv(campaign, fresh),
         "takes_annotators": takes_annotators(campaign),
@@ -176,6 +181,13 @@ def _rows(campaign: Campaign, page: Page[Any]) -> list[dict[str, object]]:
 def _links(campaign: Campaign) -> list[dict[str, object]]:
     rows = campaign.access_links.annotate(entered=Count("annotators")).order_by("pk")
     return [{"link": link, "is_expired": _is_over(link.expires_at)} for link in rows]
+
+
+def _takes_links(campaign: Campaign, *, has_room: bool) -> bool:
+    """Return whether anybody could enter by a new access link."""
+    is_ours = campaign.origin != Campaign.Origin.IMPORTED
+    is_draft, is_open = (campaign.status == one for one in (STATUS.DRAFT, STATUS.OPEN))
+    return is_ours and (is_draft or (is_open and has_room))
 
 
 def _is_over(moment: datetime | None) -> bool:

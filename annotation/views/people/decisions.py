@@ -28,7 +28,7 @@ EXCLUSIONS: dict[str, Callable[..., Any]] = {
 @researcher_required
 @require_POST
 def decide_exclusion(request: HttpRequest, slug: str, pk: int, verb: str) -> HttpResponse:
-    """Execute a decision with its reason, and return to the quality page."""
+    """Execute a decision with its reason, and return to the monitor."""
     if verb not in EXCLUSIONS:
         raise Http404
     campaign = campaign_for_admin(request, slug)
@@ -39,7 +39,7 @@ def decide_exclusion(request: HttpRequest, slug: str, pk: int, verb: str) -> Htt
         messages.success(request, sentences(_done(verb, annotator.label, result)))
     except ValidationError as error:
         messages.error(request, sentences(messages_of(error)))
-    return redirect("quality", slug=slug)
+    return redirect("monitor", slug=slug)
 
 
 def _done(verb: str, label: str, result: Any) -> list[Message]:

@@ -4,6 +4,7 @@ Loads the demo if it is missing, then runs a web server and its workers until Ct
 in the `var` folder, so the next start continues from there.
 """
 
+import os
 import socket
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
 from django.test import Client
+from django.urls import NoReverseMatch, reverse
 
 from annotation.access import ADMIN
 from annotation.demo import DEMO_PASSWORD, load_demo
@@ -29,13 +31,17 @@ from annotation.management.command_line import BaseCommand
 from annotation.models import Campaign, TestSet
 from core.work.supervising import supervise, worker
 from dashboards.documents.computing import QUICK, SLOW
+from dashboards.models import Analysis
 from metrics.models import MetricRun
 from metrics.registry import METRICS
 from metrics.runs.starting import start
 from metrics.stock import packaged
 
 # The pages that visitors open first, of the study and of each of its campaigns.
-FIRST_PAGES = ("results", "correlations", "systems", "quality", "significance")
+FIRST_PAGES = (
+    "results", "correlations", "systems", "quality", "significance", "scatter", "whatif",
+    "samplesize", "power", "report",
+)  # fmt: skip
 
 
 class Command(BaseCommand):
@@ -61,15 +67,24 @@ class Command(BaseCommand):
         if options["load_only"]:
             return
         self._say("Starting the web server and the workers …")
+        os.environ["TOUCHSTONE_DEMO"] = _start_page()
         if collecting is not None and collecting.wait():
             raise CommandError("The files of the pages could not be collected; see above.")
-        self._announce(host, port)
-        threading.Thread(target=_open_pages, args=[test_sets], daemon=True).start()
+        threading.Thread(target=self._make_ready, args=[host, port, test_sets], daemon=True).start()
         sys.exit(supervise([_web(host, port), *_workers()], program="the demo"))
 
     def _say(self, sentence: str) -> None:
         self.stdout.write(sentence)
         self.stdout.flush()
+
+    def _make_ready(self, host: str, port: int, test_sets: Sequence[TestSet]) -> None:
+        """Announce the demo when the numbers of its study are there."""
+        self._say("Computing scores and results (once, a minute or two) …")
+        _open_pages(test_sets)
+        while Analysis.objects.filter(status__in=Analysis.ACTIVE).exists():
+            time.sleep(1)
+        connection.close()
+        self._announce(host, port)
 
     def _announce(self, host: str, port: int) -> None:
         address = f"http://{'localhost' if host == '127.0.0.1' else host}:{port}/"
@@ -79,9 +94,16 @@ class Command(BaseCommand):
             f"  logins    {names}\n"
             f"  password  {DEMO_PASSWORD}\n"
             f"Judgments and scores are kept in {settings.VAR_DIR}. Ctrl-C stops everything.\n"
-            "The workers compute scores and results now, which takes a minute or two.\n"
         )
         self.stdout.flush()
+
+
+def _start_page() -> str:
+    """Return the page of the study, or the list of campaigns where there are no studies."""
+    try:
+        return reverse("study", args=[STUDY])
+    except NoReverseMatch:
+        return reverse("campaigns")
 
 
 def _open_pages(test_sets: Sequence[TestSet]) -> None:
@@ -93,10 +115,9 @@ def _open_pages(test_sets: Sequence[TestSet]) -> None:
     browser.force_login(User.objects.filter(groups__name=ADMIN)[0])
     slugs = Campaign.objects.filter(study=STUDY).order_by("slug").values_list("slug", flat=True)
     pages = [f"/campaigns/{slug}/{page}/" for page in FIRST_PAGES for slug in slugs]
-    for page in [f"/studies/{STUDY}/", *pages]:
+    for page in [_start_page(), *pages]:
         with suppress(Exception):  # the web server answers the same, and says what is wrong
             browser.get(page)
-    connection.close()
 
 
 def _not_yet_run(test_set: TestSet) -> list[str]:

@@ -3,6 +3,7 @@
 from metaeval.judgments.agreement.estimates import (
     Alpha,
     OneVsRest,
+    annotator_alphas,
     krippendorff_alpha,
     one_vs_rest_pearson,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "OneVsRest",
     "ScreenAgreement",
     "agreement_interval",
+    "annotator_alphas",
     "icc",
     "judgment_agreement",
     "krippendorff_alpha",

@@ -149,6 +149,43 @@ def krippendorff_alpha(
     )
 
 
+def annotator_alphas(ratings: ArrayLike) -> FloatArray:
+    """Krippendorff's alpha (interval) of each annotator with the others.
+
+    alpha_a = 1 - D_a / D_e: D_a is the mean over the items of a of the mean squared difference
+    from every other annotator of the item, D_e that of `krippendorff_alpha`. The mean of the
+    values, weighted by the numbers of pairable ratings, is alpha.
+
+    Parameters
+    ----------
+    ratings
+        annotators x items, nan where missing.
+
+    Returns
+    -------
+    One value per annotator; nan for annotators without an item that another one rated, and for
+    all where all ratings are equal.
+
+    Examples
+    --------
+    >>> annotator_alphas([[1, 2, 3, 4], [1, 2, 3, 5], [1, 2, 4, 4]]).round(4).tolist()
+    [0.9335, 0.9002, 0.9002]
+    """
+    matrix = as_floats("ratings", ratings, ndim=2)
+    pairable = matrix[:, (~np.isnan(matrix)).sum(axis=0) > 1]
+    parts = disagreement(pairable, "interval")
+    if not parts.n_items or parts.is_constant:
+        return np.full(len(matrix), np.nan)
+    raters = (~np.isnan(pairable)).sum(axis=0)
+    squares = (pairable - np.nanmean(pairable, axis=0)) ** 2
+    # The sum over b of (x_a - x_b)^2 is m (x_a - mean)^2 + the sum over b of (x_b - mean)^2.
+    distances = (raters * squares + np.nansum(squares, axis=0)) / (raters - 1)
+    n = (~np.isnan(distances)).sum(axis=1)
+    means = np.divide(np.nansum(distances, axis=1), n, out=np.full(len(n), np.nan), where=n > 0)
+    alphas: FloatArray = 1.0 - means / parts.expected()
+    return alphas
+
+
 def _one_vs_rest(own: FloatArray, rest: FloatArray, name: str, notes: Notes) -> float:
     if len(own) < 2:
         notes.warn(

@@ -89,7 +89,11 @@ def test_the_question_follows_the_protocol(world: World, as_admin: Client, name:
         ({"protocol": "esa"}, "shown_text", "marks omissions in the source. Show the source"),
         ({"protocol": "mqm"}, "shown_text", "marks omissions in the source. Show the source"),
         ({"protocol": "guess"}, "protocol", "Select a valid choice"),
-        ({"references_per_annotator": "2"}, "references_per_annotator", "the gray text"),
+        (
+            {"references_per_annotator": "2"},
+            "references_per_annotator",
+            "compared with the reference",
+        ),
         ({"systems_per_screen": "1"}, "systems_per_screen", "greater than or equal to 2"),
         ({"systems_per_screen": "11"}, "systems_per_screen", "less than or equal to 10"),
         ({"claim_minutes": "0"}, "claim_minutes", "greater than or equal to 1"),
@@ -165,11 +169,11 @@ def test_what_is_missing_of_a_recording_is_marked_behind_the_output(
     assert campaign.judging.spans is not None
     assert campaign.judging.spans.tokens == ("[missing]",)
     # Some sources are texts, so the instructions have both cases, in every language.
-    assert "The gray text is the source" in campaign.instructions
+    assert "The source is the original" in campaign.instructions
     assert "Where the source is a recording" in campaign.instructions
     for text in campaign.translations.values_list("instructions", flat=True):
         assert "**p**" in text
     Segment.objects.update(beside=heard)
     campaign.protocol = "segment-da"
-    assert "The gray text is" not in standard_text(campaign, "en")
+    assert "The source is the original" not in standard_text(campaign, "en")
     assert "missing" not in standard_text(campaign, "en")

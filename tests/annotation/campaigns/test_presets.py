@@ -67,15 +67,18 @@ def test_questions_and_feedback_are_translated() -> None:
                     assert (translation.gettext(question) == question) == (code == "en"), name
 
 
-def test_standard_texts_name_the_gray_text_the_length_and_the_scale(world: World) -> None:
+def test_standard_texts_name_what_is_compared_the_length_and_the_scale(world: World) -> None:
     campaign = world.campaign
     text = standard_text(campaign, "en")
-    assert "The gray text is a reference" in text
+    assert "The reference is a translation" in text
+    assert "the gray text is the reference" in text
     assert "about 80% as long" in text
     assert "**66**: most of it is kept" in text
     campaign.length_ratio, campaign.shown_text = Decimal(1), "source"
+    campaign.question = campaign.judging.ask(campaign.length_ratio)
     text = standard_text(campaign, "en")
-    assert "The gray text is the source" in text
+    assert "The source is the original" in text
+    assert "gray" not in text
     assert "%" not in text
     campaign.protocol = "mqm"
     assert "scale" not in standard_text(campaign, "en")

@@ -3,11 +3,15 @@
 import dataclasses
 import uuid
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
+from annotation import protocols
 from annotation.judging import judgments
 from annotation.judging.answers import Answer
 from annotation.models import Annotator, Assignment, Campaign, ErrorSpan, Item, Judgment
@@ -181,6 +185,42 @@ def test_the_edit_window(world: World, assignments: list[Assignment]) -> None:
     assert Judgment.objects.get(is_current=True).score == 20
     # A repeated submit of what is stored is no change, however late it comes.
     assert submit(world, answer(assignments[0], score=20))[0].revision == 2
+
+
+@pytest.mark.parametrize(
+    ("minutes", "can_change", "until"), [(None, True, False), (60, True, True), (0, False, True)]
+)
+def test_the_last_page_says_until_when_ratings_can_change(
+    world: World,
+    assignments: list[Assignment],
+    client: Client,
+    minutes: int | None,
+    can_change: bool,
+    until: bool,
+) -> None:
+    use("segment-da")
+    Campaign.objects.update(edit_minutes=minutes)
+    Assignment.objects.exclude(pk=assignments[0].pk).delete()
+    submit(world, answer(assignments[0], score=10))
+    client.force_login(world.annotators[0])
+    page = client.get(reverse("annotate-done", args=[Campaign.objects.get().slug]))
+    assert page.context["is_changeable"] == can_change
+    assert bool(page.context["until"]) == until
+    assert str(page.context["annotator"]) == assignments[0].annotator.label
+
+
+def test_texts_are_called_by_colours_where_the_question_is(
+    world: World, assignments: list[Assignment], client: Client
+) -> None:
+    use("segment-da")
+    client.force_login(world.annotators[0])
+    shown = set()
+    for ratio in (Decimal(1), Decimal("0.8")):
+        question = protocols.get("segment-da").ask(ratio)
+        Campaign.objects.update(question=question, length_ratio=ratio)
+        page = client.get(reverse("item", args=[assignments[0].public_id])).text
+        shown.add(("in-colours" in page, "the black text" in page, "Black text" in page))
+    assert shown == {(False, False, False), (True, True, True)}
 
 
 def test_no_edit_window_at_all(world: World, assignments: list[Assignment]) -> None:

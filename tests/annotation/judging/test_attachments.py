@@ -30,7 +30,7 @@ from annotation.models import (
     Segment,
 )
 from annotation.protocols import DEFAULT, get
-from annotation.protocols.questions import MEDIA, QUESTIONS, about_media
+from annotation.protocols.questions import OTHERS, QUESTIONS, question_about
 from annotation.uploads import InputFile, Report
 from annotation.uploads.media.storage import store_file
 from tests.annotation.uploads.test_media import wav
@@ -90,18 +90,19 @@ def test_questions_speak_of_what_is_heard_or_seen(db: None, client: Client) -> N
         for row, code in ((rows[0], "en"), (rows[0], "de"), (rows[1], "cs"))
     }  # fmt: skip
     assert asked == {
-        "en": "How accurately does the black text express the meaning of the recording?",
-        "de": "Wie genau gibt der schwarze Text die Bedeutung der Aufnahme wieder?",
-        "cs": "Jak přesně vyjadřuje černý text význam šedého textu?",
+        "en": "How accurately does the translation express the meaning of the recording?",
+        "de": "Wie genau gibt die Übersetzung die Bedeutung der Aufnahme wieder?",
+        "cs": "Jak přesně vyjadřuje překlad význam zdrojového textu?",
     }
     usual = [each for pairs in QUESTIONS.values() for pair in pairs for each in pair]
-    usual = [each for each in usual if "gray text" in each]
+    usual = [each for each in usual if "gray text" in each or "source" in each]
     for code, _ in settings.LANGUAGES[1:]:
         with translation.override(code):
-            asked = {gettext(about_media(each, kind)) for each in usual for kind in MEDIA}
-        assert len(asked) == 3 * len(usual) == 24
+            asked = {gettext(question_about(each, kind)) for each in usual for kind in OTHERS}
+        # A reference is not asked about in the study's words, which have the gray text for it.
+        assert len(asked) == 4 * len(usual) == 24
         assert not any("text" in each and "the" in each.split() for each in asked)
-    assert about_media("Is the gray text any good?", "audio") == "Is the gray text any good?"
+    assert question_about("Is the source any good?", "audio") == "Is the source any good?"
 
 
 def test_reviewers_hear_it_too(db: None, client: Client) -> None:

@@ -166,14 +166,15 @@ def test_on_the_page(world: World, as_admin: Client, client: Client) -> None:
     annotator, other, *_ = campaign.annotators.order_by("pk")
     rate(annotator, 5)
     rate(other, 5)
-    quality = reverse("quality", args=[campaign.slug])
-    assert "Exclude S0" in as_admin.get(quality).text
+    people, quality = (reverse(name, args=[campaign.slug]) for name in ("monitor", "quality"))
+    assert "Exclude S0" in as_admin.get(people).text
     address = reverse("annotator-decide", args=[campaign.slug, annotator.pk, "exclude"])
     page = as_admin.post(address, {"reason": ""}, follow=True)
     assert "Give a reason" in page.text
     page = as_admin.post(address, {"reason": "<b>random</b>"}, follow=True)
     assert "S0 is excluded" in page.text
-    assert "Excluded annotators: S0." in page.text
+    assert "Include S0" in page.text
+    assert "Excluded annotators: S0." in as_admin.get(quality).text
     again = address.replace("exclude", "reassign")
     assert "Reassigned" in as_admin.post(again, follow=True).text
     overview = as_admin.get(reverse("campaign-setup", args=[campaign.slug])).text
@@ -181,6 +182,6 @@ def test_on_the_page(world: World, as_admin: Client, client: Client) -> None:
     assert as_admin.post(address.replace("exclude", "promote")).status_code == 404
     client.force_login(world.researcher)
     assert client.post(address, {"reason": "x"}).status_code == 403
-    assert "Exclude S1" not in client.get(quality).text
+    assert "Exclude S1" not in client.get(people).text
     client.force_login(world.annotators[0])
     assert client.post(address, {"reason": "x"}).status_code == 403

@@ -100,7 +100,8 @@ def test_page_csv_and_json_agree(demo: None, client: Client) -> None:
     data = client.get(reverse("quality-data", args=[slug, "json"])).json()
     page = client.get(reverse("quality", args=[slug])).text
     assert f"{data['with_traps']['alpha_z']['statistic']:.3f}" in page
-    assert page.count("Simulated</span>") == 3
+    # In the table of scales, and in that of times.
+    assert page.count("Simulated</span>") == 2 * 3
     lines = client.get(reverse("quality-data", args=[slug, "csv"])).getvalue().decode().splitlines()
     assert len(lines) == 4
     assert lines[1].split(",")[1] == "S1"

@@ -53,7 +53,6 @@ def test_the_person_says_what_a_column_holds(world: World, as_admin: Client) -> 
         "campaign-setup",
         "results",
         "quality",
-        "dashboard",
         "correlations",
         "monitor",
         "export",

@@ -97,8 +97,7 @@ def test_systems_alone_have_pages(db: None, data_dir: Path, client: Client) -> N
     campaign = launched.result.campaign
     assert (campaign.test_set.segments.count(), campaign.systems.count()) == (0, 16)
     client.force_login(make_user("reader", "admin"))
-    pages = ("campaign-setup", "results", "monitor", "quality", "export", "dashboard",
-             "correlations", "systems",
+    pages = ("campaign-setup", "results", "monitor", "quality", "export", "correlations", "systems",
              "scatter", "whatif", "samplesize", "significance", "bundle",
              "report")  # fmt: skip
     for name in pages:

@@ -70,6 +70,7 @@ def test_an_admin_makes_a_link_and_somebody_takes_it(world: World, visitor: Visi
     admin = visitor()
     admin.enter("campaign-admin")
     page = admin.open(reverse("access", args=[campaign.slug]))
+    page.get_by_text("New access link").click()
     page.get_by_label("Annotators come from").select_option("prolific")
     page.get_by_role("textbox", name="Completion code").fill("C0DE")
     page.get_by_role("button", name="Make access link").click()

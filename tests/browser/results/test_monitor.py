@@ -59,6 +59,23 @@ def test_completion_is_said_aloud(visitor: Callable[..., Visitor]) -> None:
     expect(page.locator("#monitor-status")).to_have_text("The campaign is complete.")
 
 
+def test_a_reason_is_not_taken_from_its_writer(visitor: Callable[..., Visitor]) -> None:
+    campaign = opened()
+    somebody = visitor()
+    somebody.enter("admin")
+    somebody.page.clock.install()
+    page = somebody.open(f"/campaigns/{campaign.slug}/monitor/")
+    page.wait_for_function("window.htmx !== undefined")
+    row = page.get_by_role("row", name="A1")
+    row.get_by_text("Exclude").first.click()
+    row.get_by_label("Reason").fill("did not read")
+    page.clock.run_for(30_000)
+    expect(row.get_by_label("Reason")).to_have_value("did not read")
+    row.get_by_role("button", name="Exclude A1").click()
+    expect(row).to_contain_text("excluded")
+    assert page.url.endswith("/monitor/")
+
+
 def test_nothing_is_asked_while_the_tab_is_hidden(visitor: Callable[..., Visitor]) -> None:
     campaign = opened()
     page = watch(visitor, campaign)

@@ -45,6 +45,7 @@ def encoder(tmp_path: Path) -> str:
 
 
 def upload(page: Page, name: str, *files: Path) -> None:
+    page.get_by_text("Server", exact=True).click()
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Training").click()
     page.get_by_role("link", name="Parallel text", exact=True).click()
     page.get_by_role("link", name="Upload", exact=True).click()

@@ -9,7 +9,11 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from metaeval.judgments import z_scores
-from metaeval.judgments.agreement import krippendorff_alpha, one_vs_rest_pearson
+from metaeval.judgments.agreement import (
+    annotator_alphas,
+    krippendorff_alpha,
+    one_vs_rest_pearson,
+)
 from metaeval.judgments.agreement.estimates import LEVELS
 from metaeval.results import ConstantInputWarning, TooFewWarning
 from tests.metaeval.published import numbers, pivot, table
@@ -55,6 +59,27 @@ def test_interval_alpha_keeps_its_digits_far_from_zero():
     ratings = rng.normal(size=(3, 50))
     near = krippendorff_alpha(ratings).statistic
     assert krippendorff_alpha(ratings + 1e8).statistic == pytest.approx(near, abs=1e-6)
+
+
+def test_alpha_is_the_mean_of_its_annotators():
+    ratings = np.array(KRIPPENDORFF_D)
+    found = annotator_alphas(ratings)
+    peer = krippendorff.alpha(ratings, level_of_measurement="interval")
+    present = ~np.isnan(ratings)
+    n = (present & (present.sum(axis=0) > 1)).sum(axis=1)
+    assert np.average(found, weights=n) == pytest.approx(peer)
+    expected = krippendorff_alpha(ratings).expected
+    for one, row in enumerate(ratings):
+        others = np.delete(ratings, one, axis=0)
+        shared = present[one] & (~np.isnan(others)).any(axis=0)
+        distance = np.nanmean((others[:, shared] - row[shared]) ** 2, axis=0).mean()
+        assert found[one] == pytest.approx(1 - distance / expected)
+
+
+def test_an_annotator_without_shared_items_has_no_alpha():
+    found = annotator_alphas([[1, 2, NAN], [2, 2, NAN], [NAN, NAN, 4]])
+    assert np.isnan(found).tolist() == [False, False, True]
+    assert np.isnan(annotator_alphas([[3, 3], [3, 3]])).all()
 
 
 def test_ratio_refuses_negative_ratings():

@@ -1,0 +1,59 @@
+// The demo's tours: the address names the step, such as #tour-results-3; Escape ends the tour.
+
+import { read, write } from "./store.js";
+
+const CLOSED = "touchstone:tours-closed";
+const box = document.getElementById("tour");
+const steps = document.getElementById("tour-steps").content;
+const banner = document.getElementById("tours");
+
+/** The step that is so many further in the same tour, or null. */
+function further(step, by) {
+  const [, name, place] = step.id.match(/^(.*)-(\d+)$/);
+  return steps.getElementById(`${name}-${Number(place) + by}`);
+}
+
+const isHere = (step) => {
+  const { pathname, search } = new URL(step.dataset.address, location);
+  // The address of a task leads to its current item.
+  return search === location.search && (pathname === location.pathname || pathname.startsWith("/annotate/"));
+};
+
+function go(by) {
+  const step = steps.getElementById(location.hash.slice(1));
+  const next = by && further(step, by);
+  if (next && !isHere(next)) location.assign(`${next.dataset.address}#${next.id}`);
+  else location.hash = next ? next.id : "";
+}
+
+function show() {
+  for (const element of document.querySelectorAll("[data-toured]")) delete element.dataset.toured;
+  const step = steps.getElementById(location.hash.slice(1));
+  box.hidden = !step;
+  if (banner) banner.hidden = Boolean(step || read(CLOSED));
+  if (!step) return;
+  box.querySelector("p").textContent = step.textContent;
+  box.querySelector("span").textContent = step.dataset.place;
+  box.querySelector("[data-by='-1']").hidden = !further(step, -1);
+  box.querySelector("[data-by='1']").hidden = !further(step, 1);
+  const about = [...document.querySelectorAll(step.dataset.marked)].find((each) => each.checkVisibility());
+  if (about) {
+    about.dataset.toured = "";
+    about.scrollIntoView({ block: about.offsetHeight > innerHeight / 2 ? "start" : "center" });
+  }
+  box.focus({ preventScroll: true });
+}
+
+for (const button of box.querySelectorAll("button")) {
+  button.addEventListener("click", () => go(Number(button.dataset.by)));
+}
+box.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") go(0);
+  event.stopPropagation();
+});
+banner?.querySelector("button").addEventListener("click", () => {
+  write(CLOSED, true);
+  show();
+});
+addEventListener("hashchange", show);
+show();
