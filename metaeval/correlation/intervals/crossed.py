@@ -116,8 +116,10 @@ def correlation_intervals(
     errors = _Errors(scores, measure)
     clusters, n_systems = errors.clusters(), errors.n_systems
     values = errors.values
-    for name, value in zip(scores.names, values, strict=True):
-        if np.isnan(value):
+    for name, value, metric in zip(scores.names, values, scores.metrics, strict=True):
+        # Without a pair beyond its threshold, daRR τ is undefined for any metric.
+        is_constant = correlation != "kendall_like" or not np.ptp(metric[scores.valid])
+        if np.isnan(value) and is_constant:
             notes.warn(ConstantInputWarning(constant(name)))
     fewest = FEWEST_BY_SYSTEM if grouping == "system" else FEWEST_SEGMENTS
     if is_enough(clusters, n_systems, target, notes, fewest):
