@@ -239,8 +239,10 @@ class MetricInfo:
         """
         if not self.needs_reference:
             return ""
-        chosen = dict(self.options).get("references")
-        return str(chosen or READINGS.get(self.family or self.name, "all"))
+        options = dict(self.options)
+        chosen = str(options.get("references", "all"))
+        own = options["metric"] if self.family == "lexical" else self.family or self.name
+        return READINGS.get(str(own), "all") if chosen == "all" else chosen
 
     @property
     def reading(self) -> Message | None:

@@ -15,7 +15,8 @@ from django.db.models.functions import Substr
 from annotation.models import Output, Reference, System, TestSet
 from annotation.models.corpus import in_order
 from metaeval.messages import Message, message, plural, truncated
-from metrics.base import ScoreWarning, SegmentInput
+from metrics.base import MetricInfo, ScoreWarning, SegmentInput
+from metrics.families.lexical.tokens import misses_words
 from metrics.models import (
     FailedText,
     MetricRun,
@@ -192,7 +193,23 @@ def warnings_of(run: MetricRun) -> tuple[ScoreWarning, ...]:
     """Return the warnings about the outputs that a run scores."""
     expects_raw_text = run.info is not None and run.info.expects_raw_text
     tokenised = find_tokenised(run.systems.all()) if expects_raw_text else ()
-    return (*_without_reference(run), *tokenised)
+    words = warn_of_blanks(run.info, run.test_set.target_language) if run.info else ()
+    return (*_without_reference(run), *words, *tokenised)
+
+
+def warn_of_blanks(info: MetricInfo, target_language: str) -> tuple[ScoreWarning, ...]:
+    """Return a warning if a metric takes phrases of this language for words."""
+    if not misses_words(info, target_language):
+        return ()
+    about = message(
+        "scores.no-blanks",
+        "{metric} splits texts at blanks, but words of the target language ({language}) are not "
+        "separated by blanks. Whole phrases count as words, so almost equal texts may get the "
+        "worst score. Use chrF, or BLEU with the tokenizer characters or flores200.",
+        metric=info.label,
+        language=target_language,
+    )
+    return (ScoreWarning("no_blanks", about),)
 
 
 def _without_reference(run: MetricRun) -> tuple[ScoreWarning, ...]:

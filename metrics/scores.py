@@ -14,7 +14,7 @@ from annotation.models import Output, Segment, System, TestSet
 from core.caching import Cache
 from metrics import catalogue
 from metrics.base import MetricInfo, Scores, ScoreWarning
-from metrics.contents import find_tokenised
+from metrics.contents import find_tokenised, warn_of_blanks
 from metrics.grid import Grid, read_grid
 from metrics.imported.reading import imported_measures
 from metrics.imported.storing import shown_imports
@@ -264,6 +264,7 @@ def _measures(
     info = catalogue.get(signature.metric)
     corpora, width = _corpora(test_set, signature), len(signature.measures)
     warnings = about_text() if info.expects_raw_text else ()
+    warnings += warn_of_blanks(info, test_set.target_language)
     warnings += Counts.of(info, marks).warnings(info.label)
     return [
         MeasureScores(

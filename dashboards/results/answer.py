@@ -17,6 +17,7 @@ SYMBOLS: dict[str, Message | str] = {
     "pearson": "r",
     "spearman": "ρ",
     "acc-eq": message("symbol.accuracy", "accuracy"),
+    "darr": "τ",
     "limit": "r",
     "systems": "r",
     "cells": "r",

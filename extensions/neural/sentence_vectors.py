@@ -3,7 +3,7 @@
 The directory is read here, without that package, so that token metrics share the encoder. Supported
 parts are Transformer, Pooling (first token, mean, mean by the root of the length, maximum), Dense
 and Normalize. For an encoder without ``modules.json`` the vector is the mean of its last layer over
-all pieces, special tokens included. LASER's files are pickles, which are never loaded.
+all pieces, special tokens included. A folder of LASER2 has its own (:mod:`.laser`).
 """
 
 import json
@@ -15,8 +15,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from extensions.neural import laser
 from extensions.neural.encoding import encoders
-from extensions.neural.encoding.encoders import NO_LIMIT
+from extensions.neural.encoding.encoders import NO_LIMIT, Encoder
 from extensions.neural.encoding.precision import computing
 from extensions.neural.encoding.token_vectors import embed
 from metaeval.messages import Message, message
@@ -56,6 +57,11 @@ class SentenceEncoder:
         folder = Path(places.find(checkpoint))
         places.check(checkpoint, folder)
         self.weights = places.fingerprint(folder)
+        if laser.is_laser(folder):
+            self.encoder: Encoder = laser.get(checkpoint, precision)
+            self.limit, self.is_lowercase = NO_LIMIT, False
+            self.steps = [_POOLING["pooling_mode_max_tokens"]]
+            return
         transformer, *rest = self._modules(folder)
         # The encoder keeps the name of the hub, so that other metrics share it.
         encoder = str(folder / transformer) if transformer else checkpoint

@@ -295,7 +295,7 @@ def _note_directions(options: argparse.Namespace, scores: ScoreFile) -> None:
 def within(options: argparse.Namespace, folder: Path) -> None:
     """Resolve the files that a command names within a folder. Raises BundleError outside of it."""
     files = ("path", "judgments", "annotators", "human_systems", "metric_systems", "metrics")
-    for name in (*files, "segments", "floors", "ratings", "people"):
+    for name in (*files, "segments", "floors", "ratings", "people", "ranks"):
         if getattr(options, name, None):
             setattr(options, name, inside(folder, getattr(options, name)))
     if getattr(options, "counts", None):

@@ -16,7 +16,15 @@ import numpy as np
 from metaeval.commands.bundle import OUTPUT_HELP, OUTPUTS, add_commands, add_common, choose, within
 from metaeval.commands.human import add_human, agreement_lines, human
 from metaeval.commands.prefilled import add_trial
-from metaeval.commands.scores import FILES, SEGMENTS, UNIT_HELP, UNITS, Named, named_scores
+from metaeval.commands.scores import (
+    FILES,
+    SEGMENTS,
+    UNIT_HELP,
+    UNITS,
+    Named,
+    named_scores,
+    ranked_scores,
+)
 from metaeval.commands.spans import add_spans
 from metaeval.commands.systems import CommandError, add_systems, print_note
 from metaeval.correlation.measure import CORRELATIONS, Measure
@@ -70,6 +78,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def correlate(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     """Correlate every metric with the human scores; intervals on request."""
+    if options.ranks:
+        return _ranked(options)
+    if not options.human:
+        raise CommandError(
+            message("command.needs-human", "Use --human with the name of the human scores.")
+        )
     measure = _measure(options)
     named = named_scores(options, measure)
     rows, rest = [], named.without_outliers()
@@ -96,6 +110,34 @@ def correlate(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     if options.resamples or measure.correlation == "soft_pairwise_accuracy":
         _note_unit(named)
     return document | _origins(named, [row["statistic"] for row in rows]), rows
+
+
+def _ranked(options: argparse.Namespace) -> tuple[Row, list[Row]]:
+    """Return daRR τ of every metric over the pairs of outputs that a file lists."""
+    if options.resamples:
+        raise CommandError(
+            message("command.ranks-intervals", "--ranks gives no intervals. Omit --resamples.")
+        )
+    ranks, metrics, directions = ranked_scores(options)
+    rows: list[Row] = []
+    for name, metric in metrics.items():
+        result = ranks.kendall_like(metric)
+        n_excluded = result.n_excluded
+        rows.append(
+            {"metric": name, "statistic": result.statistic, "n": result.n, "n_excluded": n_excluded}
+        )
+    lower = [name for name, each in directions.items() if each.is_lower]
+    for name in lower:
+        print_note(
+            message(
+                "command.direction",
+                "{name}: {direction}.",
+                name=name,
+                direction=directions[name].message,
+            )
+        )
+    document: Row = {"method": "WMT Kendall-like tau (daRR)", "metrics": plain(rows)}
+    return document | ({"lower": lower} if lower else {}), rows
 
 
 def compare(options: argparse.Namespace) -> tuple[Row, list[Row]]:
@@ -221,8 +263,13 @@ def _parser() -> argparse.ArgumentParser:
     for run in (correlate, compare):
         command = commands.add_parser(run.__name__, help=run.__doc__)
         command.set_defaults(run=run)
-        _scored(command)
+        _scored(command, needs_human=run is compare)
     add = commands.choices["correlate"].add_argument
+    add(
+        "--ranks",
+        help="file of WMT's relative ranks (LP [DATA] SID BETTER WORSE), for daRR tau over its "
+        "pairs instead of --human; --language-pair chooses among several",
+    )
     add(
         "--resamples",
         type=int,
@@ -260,12 +307,17 @@ def _parser() -> argparse.ArgumentParser:
     return refuse_repeats(parser)
 
 
-def _scored(command: argparse.ArgumentParser) -> None:
+def _scored(command: argparse.ArgumentParser, *, needs_human: bool) -> None:
     """Add the options that `correlate` and `compare` share."""
     add = command.add_argument
     add("path", help="TSV or CSV of scores, or an mt-metrics-eval directory")
     add("--language-pair", help="language pair of the directory, such as en-de")
-    add("--human", required=True, help="column or name of the human scores")
+    add(
+        "--human",
+        default="",
+        required=needs_human,
+        help="column or name of the human scores",
+    )
     add("--metric", action="append", default=[], help="a metric; repeatable; default: all")
     add("--lower", action="append", default=[],
         help="a metric, or the human scores, for which lower is better; repeatable; default: "
@@ -282,6 +334,9 @@ def _scored(command: argparse.ArgumentParser) -> None:
     )
     add("--variant", choices=["b", "c"], default="b",
         help="variant of Kendall's tau; default: b")  # fmt: skip
+    add("--threshold", type=float, default=25.0,
+        help="smallest difference of human scores that counts for kendall_like (daRR); default: "
+        "25")  # fmt: skip
     choose(add, "--system-scores", [FILES, SEGMENTS], FILES,
            "source of system scores of a directory: its *.sys.score files if it has any "
            "(default), or means of segments")  # fmt: skip
@@ -290,7 +345,7 @@ def _scored(command: argparse.ArgumentParser) -> None:
 
 
 def _measure(options: argparse.Namespace) -> Measure:
-    return Measure(options.correlation, options.grouping, options.variant)
+    return Measure(options.correlation, options.grouping, options.variant, options.threshold)
 
 
 def _cell(value: Any) -> str:

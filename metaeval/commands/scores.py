@@ -26,7 +26,7 @@ from metaeval.documents import DOCUMENTS, unit_of, units_message
 from metaeval.files.evalset.folder import SEGMENTS as OF_SEGMENTS
 from metaeval.files.evalset.folder import evalset_system_scores
 from metaeval.files.evalset.reading import read_evalset
-from metaeval.files.tables import read_score_table
+from metaeval.files.tables import RelativeRanks, read_darr, read_score_table
 from metaeval.messages import Message, message, plural
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 from metaeval.scores.human_systems import named_references
@@ -159,7 +159,8 @@ def named_scores(options: argparse.Namespace, measure: Measure) -> Named:
                 human=options.human,
             )
         )
-    directions = _directions(options, found, chosen)
+    columns = {options.human: found.human} | {name: found.metrics[name] for name in chosen}
+    directions = _directions(options, columns)
     wanted = {name: _oriented(found.metrics[name], directions[name]) for name in chosen}
     chosen_systems = _systems(options, measure, found)
     own = against_itself(wanted, {name: found.references[name] for name in chosen_systems.names
@@ -197,11 +198,39 @@ def _without(scores: ScoreMatrix, systems: Sequence[str]) -> ScoreMatrix:
     return scores.with_values(np.where(gone[:, None], np.nan, scores.values)) if systems else scores
 
 
+def ranked_scores(
+    options: argparse.Namespace,
+) -> tuple[RelativeRanks, dict[str, ScoreMatrix], dict[str, Direction]]:
+    """Read a file of relative ranks and the metrics: with the sign that makes larger better.
+
+    Raises CommandError if the file has no such language pair.
+    """
+    parts = read_darr(options.ranks)
+    pair = options.language_pair or (next(iter(parts)) if len(parts) == 1 else "")
+    if pair not in parts:
+        raise CommandError(
+            message(
+                "command.ranks-pair",
+                "Use --language-pair with a language pair of {path}. It has: {pairs}.",
+                path=str(options.ranks),
+                pairs=list(parts),
+            )
+        )
+    if Path(options.path).is_dir():
+        metrics = read_evalset(options.path, pair).metrics()
+    else:
+        metrics = read_score_table(options.path, columns=options.metric or None)
+        metrics.pop(options.human, None)
+    chosen = known(options, "metric", metrics) or list(metrics)
+    directions = _directions(options, {name: metrics[name] for name in chosen})
+    oriented = {name: _oriented(metrics[name], directions[name]) for name in chosen}
+    return parts[pair], oriented, directions
+
+
 def _directions(
-    options: argparse.Namespace, found: Named, metrics: Iterable[str]
+    options: argparse.Namespace, columns: Mapping[str, ScoreMatrix]
 ) -> dict[str, Direction]:
-    """Return the direction of the human scores and of every metric, as stated or inferred."""
-    columns = {options.human: found.human} | {name: found.metrics[name] for name in metrics}
+    """Return the direction of every column of scores, as stated or inferred."""
     lower, higher = known(options, "lower", columns), known(options, "higher", columns)
     if both := [name for name in lower if name in higher]:
         raise CommandError(

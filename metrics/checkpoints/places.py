@@ -24,7 +24,8 @@ _PACKAGE = "package:"
 _WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".npz", ".npy")
 _SETTINGS = (".json", ".txt", ".model", ".yaml", ".yml", ".vocab")
 # Where one of these is, there is a checkpoint.
-_MARKS = ("config.json", "hparams.yaml")
+LASER = ("laser2.pt", "laser2.spm")
+MARKS = ("config.json", "hparams.yaml", LASER[0])
 _SUM_LINE = re.compile(r"([0-9a-fA-F]{64}) [ *](.+)")
 
 
@@ -44,7 +45,7 @@ def find(name: str) -> str:
         raise MetricError(missing_message(name), permanent=True)
     try:
         for candidate in _candidates(name):
-            if any((candidate / file).is_file() for file in _MARKS):
+            if any((candidate / file).is_file() for file in MARKS):
                 return str(candidate)
         cached = _in_hub_cache(name)
     except (OSError, ValueError):  # neither a path nor a hub's name can read like this
@@ -114,7 +115,7 @@ def files(path: str | Path) -> list[Path]:
     found = sorted(
         file
         for file in folder.rglob("*")
-        if file.suffix in (*_WEIGHTS, *_SETTINGS)
+        if (file.suffix in (*_WEIGHTS, *_SETTINGS) or file.name in LASER)
         and file.is_file()
         and not any(part.startswith(".") for part in file.relative_to(folder).parts)
     )
@@ -235,5 +236,5 @@ def _in_hub_cache(name: str) -> str | None:
     except ModuleNotFoundError:  # a web server does not need it
         return None
     # A COMET repository has no config.json.
-    found = (try_to_load_from_cache(name, file) for file in _MARKS)
+    found = (try_to_load_from_cache(name, file) for file in MARKS)
     return next((str(Path(file).parent) for file in found if isinstance(file, str)), None)

@@ -13,7 +13,8 @@ from annotation.models import Output, System, TestSet
 from core.messages import translated
 from metaeval.messages import Message, message, truncated
 from metrics import catalogue
-from metrics.base import MetricInfo
+from metrics.base import MetricInfo, ScoreWarning
+from metrics.contents import warn_of_blanks
 from metrics.families.floor.options import KEY as FLOOR
 from metrics.models import MetricRun
 from metrics.models.fleet import purpose_of
@@ -35,6 +36,7 @@ class Choice:
     refusal: Message | None
     hosts: Hosts
     estimate: Any = None
+    warnings: Sequence[ScoreWarning] = ()
     seconds: float | None = None
 
     @property
@@ -202,6 +204,7 @@ class StartForm(forms.Form):
                 self.refusals.get(info.name) or support_of(info).refusal(info, ANY_BUDGET),
                 hosts[info.name],
                 support_of(info).estimate(info, self.test_set),
+                warn_of_blanks(info, self.target_language),
                 hosts[info.name].seconds(n),
             )
             for info in self.infos

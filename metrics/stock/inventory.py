@@ -127,7 +127,7 @@ def _in_models_folder() -> Iterator[str]:
 
 def _is_checkpoint(path: Path) -> bool:
     is_shown = not path.name.startswith(".") and not path.parent.name.startswith(".")
-    return is_shown and any((path / name).is_file() for name in ("config.json", "hparams.yaml"))
+    return is_shown and any((path / name).is_file() for name in places.MARKS)
 
 
 def _in_hub_cache() -> Iterator[str]:

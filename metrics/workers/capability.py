@@ -42,7 +42,7 @@ def lacking(info: MetricInfo | None, target_language: str = "") -> list[Message]
     if own := support_of(info).lacking(info):
         return own
     found = [*_packages(info), *_checkpoints(info), *_layers(info), *_files(info), *_device(info)]
-    return list(dict.fromkeys([*found, *_tokenizer(info, tokens.base_language(target_language))]))
+    return list(dict.fromkeys([*found, *_tokenizer(info, target_language)]))
 
 
 def lacking_here(infos: Iterable[MetricInfo]) -> dict[str, list[Message]]:
@@ -53,8 +53,9 @@ def lacking_here(infos: Iterable[MetricInfo]) -> dict[str, list[Message]]:
     found: dict[str, list[Message]] = {}
     for info in infos:
         found[info.name] = lacking(info)
-        for language in tokens.BLEU_PACKAGES:
-            found[into(info.name, language)] = list(_tokenizer(info, language))
+        for language in tokens.NEED_PACKAGES:
+            more = [each for each in _tokenizer(info, language) if each not in found[info.name]]
+            found[into(info.name, language)] = more
     return {name: missing for name, missing in found.items() if missing}
 
 
@@ -128,17 +129,10 @@ def _package_missing(package: str) -> Message:
 
 
 def _tokenizer(info: MetricInfo, language: str) -> Iterator[Message]:
-    """Check the packages with which BLEU tokenises some languages."""
-    for package in tokens.BLEU_PACKAGES.get(language, ()) if info.expects_raw_text else ():
+    """Check the packages that the tokenizer of a metric imports for a target language."""
+    for package in tokens.packages(info, language):
         if find_spec(package) is None:
-            command = tokens.install_command(language)
-            yield message(
-                "worker.tokenizer-missing",
-                "The package {package}, for texts in {language}, is not installed: {command}",
-                package=package,
-                language=language,
-                command=command,
-            )
+            yield _package_missing(package)
 
 
 def _checkpoints(info: MetricInfo) -> Iterator[Message]:

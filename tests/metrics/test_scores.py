@@ -3,6 +3,8 @@ import struct
 import numpy as np
 import pytest
 import sacrebleu
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,10 @@ from hypothesis.extra.numpy import arrays
 
 from annotation.models import Output, Segment, TestSet
 from metrics import scores
+from metrics.contents import warn_of_blanks, warnings_of
+from metrics.forms.runs import StartForm
 from metrics.models import MetricRun, MetricSignature, SegmentScore
+from metrics.registry import METRICS
 from metrics.runs import scoring, starting
 from tests.world import World, add_system, make_test_set
 
@@ -117,6 +122,23 @@ def test_values_are_those_of_sacrebleu(world: World) -> None:
     assert measure.label == "chrF"
     assert measure.higher_is_better
     assert measure.is_complete
+
+
+def test_metrics_that_take_phrases_for_words_warn(as_researcher: Client) -> None:
+    """Of Thai, on pages of scores and before the start; chrF compares characters."""
+    test_set = make_test_set("thai", languages=("en", "tha_Thai"))
+    score(test_set, "bleu", "ter", "chrf")
+    measures = scores.system_scores(test_set).measures
+    codes = {key: [each.code for each in one.warnings] for key, one in measures.items()}
+    assert codes == {"bleu": ["no_blanks"], "ter": ["no_blanks"], "chrf": []}
+    run = MetricRun.objects.get(metric="bleu")
+    assert [each.code for each in warnings_of(run)] == ["no_blanks"]
+    form = StartForm(test_set)
+    warned = {one.info.name for one in form.choices if one.warnings}
+    assert {"bleu", "bleu-star", "sentbleu", "ter", "sentbleu-wmt"} <= warned
+    assert not {"chrf", "rouge"} & warned
+    about = warn_of_blanks(METRICS["bleu"][0], "tha_Thai")[0].message.text
+    assert about in as_researcher.get(reverse("run-start", args=["thai"])).text
 
 
 def test_corpus_scores_follow_from_the_statistics(world: World) -> None:

@@ -4,7 +4,8 @@ Zhao et al. 2020, section 3.2, as released. Fitted to are the first pairs in fil
 words on both sides (BERT's basic tokens). Their words are aligned lower-cased, in both directions,
 over just these pairs, and symmetrised by grow-diag-final-and; each link is one pair of vectors. A
 word's vector is the mean of its pieces at the layer. Sentences of more than 175 pieces are
-excluded. With ``sentences``, a pair of vectors is the mean of the words of each side.
+excluded. With ``sentences``, a pair of vectors is the mean of the words of each side, or with LASER
+its sentence vectors, of which the resulting metric is a Cosine.
 
 Measured is, on up to 500 pairs after those fitted to, before and after mapping: the mean cosine of
 vectors that belong together, that of vectors that do not (a mapping may raise every cosine), and
@@ -20,12 +21,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
+from extensions.neural import laser
 from extensions.neural.encoding import encoders
 from extensions.neural.encoding.encoders import Encoder
+from extensions.neural.laser import Laser
+from extensions.neural.sentence_vectors import SentenceEncoder
 from extensions.neural.xmoverscore import mapping
 from extensions.neural.xmoverscore.mapping import About, Kind, Mapping
 from metaeval.messages import Message, message
 from metrics.base import MetricError
+from metrics.checkpoints import places
 from training.contract import JobError, NewMetric, Outcome, Work
 from training.jobs.saving import save_whole
 from training.parallel.reading import hash_pairs, write_pairs
@@ -33,8 +40,10 @@ from training.remap import alignment, fitting, links, words
 from training.remap.alignment import Links
 from training.remap.fitting import Split, Vectors
 from training.remap.options import SENTENCES
-from training.remap.vectors import encode
+from training.remap.vectors import Array, Words, encode
 
+# Texts that are encoded at once, because all their states are in memory.
+SLICE = 200
 MOST_HELD_OUT = 500
 # The name of the curve in results, and so on pages.
 CURVE = "curve_of_held_out_cosines"
@@ -153,22 +162,29 @@ def _words(raw: Sequence[tuple[str, str]], work: Work) -> list[Split]:
 
 def _encoder(work: Work) -> tuple[Encoder, int]:
     work.report({"stage": message("stage.encoder", "loading the encoder")})
+    name = str(work.options["checkpoint"])
     try:
-        encoder = encoders.get(str(work.options["checkpoint"]))
+        is_laser = laser.is_laser(places.find(name))
+        encoder = laser.get(name) if is_laser else encoders.get(name)
     except MetricError as error:
         raise JobError(error.message) from error
+    if is_laser and work.options["units"] != SENTENCES:
+        problem = message(
+            "remap.laser-words", "LASER has vectors of sentences only. Choose sentences."
+        )
+        raise JobError(problem)
     layer, last = int(work.options["layer"]), encoder.n_layers - 1
     if layer > last:
         raise JobError(
             message(
                 "remap.no-such-layer",
                 "{checkpoint} has layers 0 to {last}, so layer {layer} does not exist.",
-                checkpoint=str(work.options["checkpoint"]),
+                checkpoint=name,
                 last=last,
                 layer=layer,
             )
         )
-    return encoder, last if layer < 0 else layer
+    return encoder, last if layer < 0 or is_laser else layer
 
 
 class _Fit:
@@ -188,10 +204,29 @@ class _Fit:
             n_pairs=0,
             data_hash=hash_pairs(write_pairs(text.raw[: text.n_fitted])),
         )
-        places = [*range(self.pool), *text.held]
-        sentences = [side for place in places for side in text.split[place]]
-        self.encoded = encode(encoder, sentences, layer, self._report_encoding)
+        chosen = [*range(self.pool), *text.held]
+        if isinstance(encoder, Laser):
+            self.encoded = self._whole(chosen)
+        else:
+            sentences = [side for place in chosen for side in text.split[place]]
+            self.encoded = encode(encoder, sentences, layer, self._report_encoding)
         self.held = self._held()
+
+    def _whole(self, chosen: Sequence[int]) -> dict[Words, Array]:
+        """Return the vector of each sentence as if it were its only word, (1, width)."""
+        texts = {
+            words: text
+            for place in chosen
+            for words, text in zip(self.text.split[place], self.text.raw[place], strict=True)
+        }
+        found: dict[Words, Array] = {}
+        encoder, distinct = SentenceEncoder(self.about.encoder), list(texts)
+        for start in range(0, len(distinct), SLICE):
+            part = distinct[start : start + SLICE]
+            vectors = encoder.encode(texts[words] for words in part)
+            found |= {words: vectors[texts[words]][None].astype(np.float32) for words in part}
+            self._report_encoding(len(found), len(distinct))
+        return found
 
     def _report_encoding(self, done: int, total: int) -> None:
         stage = message("stage.encoding", "encoding sentences")
@@ -289,12 +324,13 @@ def _warnings(
 def _metric(work: Work, fitted: Mapping, folder: Path) -> NewMetric:
     about = fitted.about
     direction = f"{about.source_language}-{about.target_language}"
-    label = f"XMoverScore {about.kind.upper()} {direction} layer {about.layer}"
-    options = {
+    shared = {
         "checkpoint": about.encoder,
-        "definition": work.options["definition"],
-        "layer": about.layer,
         "mapping": str(folder.absolute()),
         "language-model": work.options["language-model"],
     }
+    if laser.is_laser(places.find(about.encoder)):
+        return NewMetric("cosine", f"Cosine LASER {about.kind.upper()} {direction}", shared)
+    label = f"XMoverScore {about.kind.upper()} {direction} layer {about.layer}"
+    options = shared | {"definition": work.options["definition"], "layer": about.layer}
     return NewMetric("xmoverscore", label, options)

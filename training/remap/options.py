@@ -48,7 +48,7 @@ OPTIONS = (
         choices=(WORDS, SENTENCES),
         help=message(
             "remap.units-help",
-            "Vectors of aligned words, or of whole sentences as the mean of their words.",
+            "Vectors of aligned words, or of whole sentences: the mean of their words, or LASER’s.",
         ),
     ),
     Option(

@@ -8,7 +8,7 @@ causal language model can be added: ``weight`` × cosine + ``lm-weight`` × (−
 Directories of sentence-transformers are supported with the parts Transformer, Pooling (first token,
 mean, mean by root of the length, maximum), Dense and Normalize, and equal that package within 1e-5
 (tests). Other parts, and default prompts, are refused. For any other encoder the vector is the mean
-of its last layer. LASER's files are pickles, which are never loaded.
+of its last layer; LASER2 is read as published (:mod:`extensions.neural.laser`).
 """
 
 from collections.abc import Sequence

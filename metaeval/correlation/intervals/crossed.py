@@ -17,7 +17,7 @@ from metaeval.correlation.intervals.clustered import (
     without_intervals,
 )
 from metaeval.correlation.intervals.influence import accuracy_influence, influence_of
-from metaeval.correlation.measure import COEFFICIENTS, GROUPINGS, Measure
+from metaeval.correlation.measure import COEFFICIENTS, GROUPINGS, OF_PAIRS, Measure
 from metaeval.correlation.panel import Panel, common_documents, constant, grouped, panel
 from metaeval.correlation.ties import MAX_POOLED_CELLS, pair_table
 from metaeval.documents import (
@@ -79,8 +79,8 @@ def correlation_intervals(
     human, metrics
         Matched by names, on the cells that the humans and every metric have.
     measure
-        ``pearson``, ``spearman``, ``kendall`` or ``acc_eq``, by ``none``, ``item`` or ``system``.
-        A calibrated threshold of acc_eq is taken as given.
+        ``pearson``, ``spearman``, ``kendall`` or ``acc_eq``, by ``none``, ``item`` or ``system``,
+        or ``kendall_like`` by ``item``. A calibrated threshold of acc_eq is taken as given.
     target
         ``segments``: the same systems on new documents, or segments. ``systems``: new systems too,
         V_sys + V_doc with Satterthwaite's degrees of freedom (grouping ``none`` only).
@@ -103,8 +103,8 @@ def correlation_intervals(
     """
     measure = Measure.of(measure)
     correlation, grouping = measure.correlation, measure.grouping
-    one_of("measure", correlation, (*COEFFICIENTS, "acc_eq"))
-    one_of("grouping", grouping, GROUPINGS)
+    one_of("measure", correlation, (*COEFFICIENTS, *OF_PAIRS))
+    one_of("grouping", grouping, ("item",) if correlation == "kendall_like" else GROUPINGS)
     one_of("target", target, (SEGMENTS, SYSTEMS))
     fraction("confidence", confidence)
     if target == SYSTEMS and (grouping != "none" or correlation == "acc_eq"):
@@ -116,8 +116,10 @@ def correlation_intervals(
     errors = _Errors(scores, measure)
     clusters, n_systems = errors.clusters(), errors.n_systems
     values = errors.values
-    for name, value in zip(scores.names, values, strict=True):
-        if np.isnan(value):
+    for name, value, metric in zip(scores.names, values, scores.metrics, strict=True):
+        # Without a pair beyond its threshold, daRR τ is undefined for any metric.
+        is_constant = correlation != "kendall_like" or not np.ptp(metric[scores.valid])
+        if np.isnan(value) and is_constant:
             notes.warn(ConstantInputWarning(constant(name)))
     fewest = FEWEST_BY_SYSTEM if grouping == "system" else FEWEST_SEGMENTS
     if is_enough(clusters, n_systems, target, notes, fewest):
@@ -306,6 +308,8 @@ class _Errors:
     def _of(self, metric: FloatArray) -> tuple[float, FloatArray]:
         if self.measure.correlation == "acc_eq":
             return self._accuracy(metric)
+        if self.measure.correlation == "kendall_like":
+            return self._relative(metric)
         if self.grouping == "item":
             return self._by_item(self.measure.rows(self.scores.human.T, metric.T))
         z, x = (grouped(v, self.scores.valid, self.grouping) for v in (self.scores.human, metric))
@@ -332,6 +336,22 @@ class _Errors:
         cells = np.zeros(self.scores.valid.shape)
         cells[0] = (values - centre) / max(int((~np.isnan(values)).sum()), 1)
         return centre, cells
+
+    def _relative(self, metric: FloatArray) -> tuple[float, FloatArray]:
+        """Return daRR τ, a ratio of sums over segments, and each segment's part of its error."""
+        shape = self.scores.valid.shape
+        z, x = (grouped(v, self.scores.valid, "item") for v in (self.scores.human, metric))
+        table = pair_table(z.T, x.T)
+        counted = (np.abs(table.human) >= self.measure.threshold) & (table.human != 0.0)
+        right = np.sign(table.human) == np.sign(table.metric)
+        n = np.bincount(table.groups, counted, shape[1])
+        if not n.any() or table.constant == "metric":
+            return np.nan, np.zeros(shape)
+        balance = np.bincount(table.groups, np.where(right, 1.0, -1.0) * counted, shape[1])
+        value = float(balance.sum() / n.sum())
+        cells = np.zeros(shape)
+        cells[0] = np.where(n > 0, (balance - value * n) / n.sum(), np.nan)
+        return value, cells
 
     def _accuracy(self, metric: FloatArray) -> tuple[float, FloatArray]:
         z, x = (grouped(v, self.scores.valid, self.grouping) for v in (self.scores.human, metric))

@@ -112,6 +112,20 @@ _ALL = (
         (ITEM, BY_SYSTEM, NONE),
     ),
     Statistic(
+        "darr",
+        message("statistic.darr", "daRR τ (WMT17–20)"),
+        "daRR τ",
+        message(
+            "statistic.darr-about",
+            "Order of pairs of outputs at least 25 points apart; ties of the metric count as "
+            "wrong. For raw scores from 0 to 100.",
+        ),
+        SEGMENT,
+        "kendall_like",
+        (CLUSTERED, PERMUTATION),
+        (ITEM,),
+    ),
+    Statistic(
         "limit",
         message("statistic.limit", "Pearson r over hybrids, limit"),
         message("statistic.limit-short", "r, limit of hybrids"),

@@ -2,20 +2,18 @@
 
 A segment's statistics are hypothesis length, reference length (the closest one), 4 numbers of
 matched n-grams and 4 numbers of all n-grams, all counted by sacrebleu. Zero matches of an order are
-smoothed by sacrebleu's ``exp`` (the k-th such order counts as ``2**-k`` matches). A corpus score
-always uses 4 orders; a segment score uses the orders that the hypothesis is long enough for
-(sacrebleu's ``effective_order``). Without a single match, or with an empty hypothesis, the score
-is 0.
+smoothed by sacrebleu's ``exp`` (the k-th such order counts as ``2**-k`` matches). Unless an option
+says otherwise, a corpus score uses 4 orders, and a segment score uses the orders that the
+hypothesis is long enough for (sacrebleu's ``effective_order``). Without a single match, or with an
+empty hypothesis, the score is 0. Tokenizer and case are options of sacrebleu, too.
 """
 
 import numpy as np
 import sacrebleu
-from sacrebleu.metrics.bleu import BLEU
 
-from metaeval.messages import Message, message
-from metrics.base import MeanOfSegments, MetricError, MetricInfo, Scores, format_signature
+from metrics.base import MeanOfSegments, MetricInfo, Scores, format_signature
 from metrics.families.lexical.sacre import SacreMetric
-from metrics.families.lexical.tokens import bleu_tokenizer, install_command
+from metrics.families.lexical.words import bleu_for
 
 ORDER = 4
 
@@ -25,23 +23,27 @@ class Bleu(SacreMetric):
 
     n_statistics = 2 + 2 * ORDER
     brevity = "yes"
-    effective = "segment"
+    # What the signature calls "effective order for segments only", which is the default.
+    for_segments = "segment"
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
-        self.bleu = _scorer(bleu_tokenizer(target_language))
-        super().__init__(info, self.bleu)
+        options = dict(info.options)
+        self.effective = str(options.get("effective-order", "segments"))
+        self.case = "lc" if options.get("lowercase") else "mixed"
+        super().__init__(info, lambda: bleu_for(info, target_language))
 
     def signature(self) -> str:
-        fields = {"nrefs": "var", "case": "mixed", "eff": self.effective, "bp": self.brevity}
-        tokenizer = {"tok": self.bleu.tokenizer_signature, "smooth": "exp"}
+        effective = self.for_segments if self.effective == "segments" else self.effective
+        fields = {"nrefs": "var", "case": self.case, "eff": effective, "bp": self.brevity}
+        tokenizer = {"tok": self.scorer.tokenizer_signature, "smooth": "exp"}
         version = {"version": sacrebleu.__version__}
         return format_signature(self.info.name, fields | tokenizer | version)
 
     def segments(self, statistics: Scores) -> Scores:
-        return self._values(statistics, effective_order=True)
+        return self._values(statistics, effective_order=self.effective != "no")
 
     def corpus(self, summed: Scores) -> Scores:
-        return self._values(summed, effective_order=False)
+        return self._values(summed, effective_order=self.effective == "yes")
 
     def _values(self, statistics: Scores, *, effective_order: bool) -> Scores:
         precision = geometric_mean_precision(statistics, effective_order=effective_order)
@@ -64,25 +66,7 @@ class BleuStar(Bleu):
 class SentBleu(MeanOfSegments, Bleu):
     """Sentence BLEU with effective order; a system's score is the mean of its segments."""
 
-    effective = "yes"
-
-
-def _scorer(tokenizer: str) -> BLEU:
-    try:
-        return BLEU(tokenize=tokenizer, effective_order=True)
-    except RuntimeError as error:
-        language = tokenizer.removesuffix("-mecab")
-        raise MetricError(tokenizer_missing(tokenizer, language), permanent=True) from error
-
-
-def tokenizer_missing(tokenizer: str, language: str) -> Message:
-    """Return that a tokenizer is missing, with the command that installs it."""
-    return message(
-        "lexical.tokenizer-missing",
-        "The tokenizer {tokenizer} is not installed: {command}",
-        tokenizer=tokenizer,
-        command=install_command(language),
-    )
+    for_segments = "yes"
 
 
 def brevity_penalty(statistics: Scores) -> Scores:

@@ -6,6 +6,8 @@ n-grams of chrF++ are cut at white space in every language, as sacrebleu does, s
 and Japanese chrF is the better choice.
 """
 
+from functools import partial
+
 import numpy as np
 import sacrebleu
 from numpy.typing import NDArray
@@ -24,13 +26,15 @@ class Chrf(SacreMetric):
     word_order = 0
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
-        scorer = CHRF(char_order=CHARACTER_ORDER, word_order=self.word_order, beta=BETA)
-        super().__init__(info, scorer)
+        self.lowercase = bool(dict(info.options).get("lowercase"))
+        make = partial(CHRF, CHARACTER_ORDER, self.word_order, BETA, self.lowercase)
+        super().__init__(info, make)
         self.n_statistics = 3 * (CHARACTER_ORDER + self.word_order)
 
     def signature(self) -> str:
         orders = {"nc": CHARACTER_ORDER, "nw": self.word_order, "beta": BETA}
-        fields = {"nrefs": "var", "case": "mixed", "eff": "yes", "space": "no"}
+        case = "lc" if self.lowercase else "mixed"
+        fields = {"nrefs": "var", "case": case, "eff": "yes", "space": "no"}
         version = {"version": sacrebleu.__version__}
         return format_signature(self.info.name, {**fields, **orders, **version})
 

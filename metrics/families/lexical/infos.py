@@ -133,7 +133,8 @@ _ENTRIES = (
             "chrF++",
             message(
                 "lexical.chrf-plus-plus",
-                "chrF with word unigrams and bigrams. For Chinese and Japanese, prefer chrF.",
+                "chrF with word unigrams and bigrams. Where words are not separated by blanks, as "
+                "in Chinese, prefer chrF.",
             ),
             "Popović 2017, chrF++: words helping character n-grams",
             _CHARACTER_STATISTICS + _WORD_STATISTICS,

@@ -1,7 +1,8 @@
 """Adapt sacrebleu's metrics: statistics per segment, and scores from their sums."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from metrics.base import MetricInfo, Scores, SegmentInput, check_inputs, group_b
 class SacreMetric(ABC):
     """A metric whose segment statistics come from ``scorer``, a metric object of sacrebleu.
 
+    The scorer is made when it is first needed: corpus scores need no tokenizer.
+
     No public method of sacrebleu returns chrF's statistics, so the three hooks that its abstract
     base class defines for subclasses are called here; tests compare them with ``sentence_score``
     and ``corpus_score``.
@@ -20,9 +23,14 @@ class SacreMetric(ABC):
 
     n_statistics: int
 
-    def __init__(self, info: MetricInfo, scorer: SacrebleuMetric) -> None:
+    def __init__(self, info: MetricInfo, make: Callable[[], SacrebleuMetric]) -> None:
         self.info = info
-        self.scorer = scorer
+        self._make = make
+
+    @cached_property
+    def scorer(self) -> Any:
+        """Return the metric object of sacrebleu."""
+        return self._make()
 
     @abstractmethod
     def signature(self) -> str:
@@ -56,4 +64,7 @@ class SacreMetric(ABC):
 
     def row(self, hypothesis: str, references: dict[str, Any]) -> Sequence[float]:
         """Return the statistics of a preprocessed hypothesis against prepared references."""
-        return self.scorer._compute_segment_statistics(hypothesis, references)
+        statistics: Sequence[float] = self.scorer._compute_segment_statistics(
+            hypothesis, references
+        )
+        return statistics

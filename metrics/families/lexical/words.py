@@ -1,16 +1,15 @@
 """Split a text into words as BLEU's tokenizers do, for metrics that compare words."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from sacrebleu.metrics.bleu import BLEU
 
-from metrics.base import MetricError
-from metrics.families.lexical.bleu import tokenizer_missing
+from metaeval.messages import message
+from metrics.base import MetricError, MetricInfo
 from metrics.families.lexical.tokens import bleu_tokenizer
-
-# What an admin can choose -> sacrebleu's name; "language" follows the language of the text.
-_NAMES = {"whitespace": "none", "13a": "13a", "characters": "char"}
 
 
 @dataclass(frozen=True)
@@ -30,13 +29,56 @@ def word_tokenizer(choice: str, language: str) -> WordTokenizer:
     return WordTokenizer(bleu.tokenizer_signature, bleu.tokenizer)
 
 
-def bleu_of(choice: str, language: str, *, lowercase: bool = False) -> BLEU:
-    """Return sacrebleu's BLEU with the tokenizer of a choice.
+def bleu_for(info: MetricInfo, language: str) -> BLEU:
+    """Return sacrebleu's BLEU with the options of a metric; errors as :func:`bleu_of`."""
+    options = dict(info.options)
+    return bleu_of(
+        str(options.get("tokenizer", "language")),
+        language,
+        lowercase=bool(options.get("lowercase", False)),
+        model=str(options.get("tokenizer-model", "")),
+    )
 
-    Raises a permanent :class:`MetricError` where the package of a tokenizer is missing.
+
+def bleu_of(choice: str, language: str, *, lowercase: bool = False, model: str = "") -> BLEU:
+    """Return sacrebleu's BLEU with the tokenizer of a choice; ``model`` is that of flores200.
+
+    Raises a permanent :class:`MetricError` where the package or the model of a tokenizer is
+    missing.
     """
-    name = _NAMES.get(choice) or bleu_tokenizer(language)
+    name = bleu_tokenizer(language, choice)
     try:
-        return BLEU(tokenize=name, lowercase=lowercase, force=True)
-    except RuntimeError as error:
-        raise MetricError(tokenizer_missing(name, language), permanent=True) from error
+        if name != "flores200":
+            return BLEU(tokenize=name, lowercase=lowercase, force=True)
+        bleu = BLEU(tokenize="none", lowercase=lowercase, force=True)
+        bleu.tokenizer, bleu.tokenizer_signature = _flores200(model)
+    except (RuntimeError, ImportError) as error:
+        problem = message(
+            "lexical.tokenizer-missing",
+            "The tokenizer {tokenizer} is not installed: {command}",
+            tokenizer=name,
+            command="pip install -r requirements.txt",
+        )
+        raise MetricError(problem, permanent=True) from error
+    return bleu
+
+
+def _flores200(model: str) -> tuple[Callable[[str], str], str]:
+    """Return sacrebleu's tokenizer flores200 and its signature, with the hash of its model.
+
+    sacrebleu's own class downloads the model, and workers never use the network.
+    """
+    from sentencepiece import SentencePieceProcessor
+
+    try:
+        content = Path(model).read_bytes()
+        pieces = SentencePieceProcessor(model_proto=content)
+    except (OSError, RuntimeError) as error:
+        problem = message(
+            "lexical.tokenizer-model",
+            "{path} cannot be read as a SentencePiece model.",
+            path=model,
+        )
+        raise MetricError(problem, permanent=True) from error
+    signature = f"flores200-{hashlib.sha256(content).hexdigest()[:12]}"
+    return lambda text: " ".join(pieces.encode_as_pieces(text)), signature

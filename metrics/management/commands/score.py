@@ -19,7 +19,7 @@ from metrics import catalogue
 from metrics.base import ScoreWarning
 from metrics.contents import warnings_of
 from metrics.models import MetricRun
-from metrics.runs import scoring, starting, state, warned
+from metrics.runs import scoring, starting, state, waiting, warned
 from metrics.scores import truncation_of
 from metrics.support import Budget
 from metrics.templatetags.fleet_numbers import in_bytes
@@ -60,10 +60,23 @@ class Command(BaseCommand):
                 raise CommandError(f"{catalogue.refusal(name)} Known: {', '.join(known)}.")
         chosen: list[str] = options["metric"]
         lacking: dict[str, list[Message]] = {}
-        if options["here"]:
-            lacking = {name: capability.lacking(known[name]) for name in chosen}
-            chosen = [name for name in chosen if not lacking[name]]
         test_set = _find_test_set(options["test_set"])
+        language = test_set.target_language
+        if options["here"]:
+            lacking = {name: capability.lacking(known[name], language) for name in chosen}
+        else:
+            hosts = waiting.hosts_for((known[name] for name in chosen), language)
+            lacking = {
+                name: [each for missing in hosts[name].lacking.values() for each in missing]
+                for name in chosen
+                if hosts[name].is_stuck
+            }
+        for name, missing in lacking.items():
+            for each in dict.fromkeys(missing):
+                self.stderr.write(f"{known[name].label}: {each}")
+        # Without --wait a run may wait until a host can score it.
+        if options["here"] or options["wait"]:
+            chosen = [name for name in chosen if not lacking.get(name)]
         systems = _find_systems(test_set, options["system"])
         try:
             started = starting.start(
@@ -77,11 +90,8 @@ class Command(BaseCommand):
             raise CommandError(" ".join(map(str, messages_of(error)))) from error
         for refusal in started.refused:
             self.stderr.write(str(refusal))
-        for name, missing in lacking.items():
-            for each in missing:
-                self.stderr.write(f"{known[name].label}: {each}")
         self._follow(started, here=options["here"], wait=options["wait"])
-        if started.refused or any(lacking.values()):
+        if started.refused or set(chosen) < set(options["metric"]):
             raise CommandError("Not every metric was started.")
 
     def _follow(self, started: starting.Started, *, here: bool, wait: bool) -> None:

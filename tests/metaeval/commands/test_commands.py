@@ -371,3 +371,38 @@ def test_relative_ranks_of_a_metric_that_ties_all_are_undefined(tmp_path):
     da.write_text("system\tseg\tm\nA\t1\t2\nB\t1\t2\nA\t2\t2\nB\t2\t2\n")
     with pytest.warns(ConstantInputWarning):
         assert np.isnan(ranks.kendall_like(read_score_table(da)["m"]).statistic)
+
+
+def test_darr_of_a_file_of_ranks(tmp_path, capsys):
+    """Over the listed pairs alone; a tie of the metric counts as wrong; errors are negated."""
+    path, scores = tmp_path / "RR-seglevel.csv", tmp_path / "scores.tsv"
+    ranks = "LP DATA SID BETTER WORSE\nde-en t 1 A B\nde-en t 1 A C\nde-en t 2 B A\nen-de t 1 B A\n"
+    path.write_text(ranks)
+    scores.write_text(
+        "system\tseg\tm\tTER\tda\n"
+        "A\t1\t3\t10\t1\nB\t1\t1\t20\t1\nC\t1\t3\t30\t1\n"
+        "A\t2\t1\t50\t1\nB\t2\t2\t40\t1\n"
+    )
+    words = ["correlate", str(scores), "--ranks", str(path), "--metric", "m", "--metric", "TER"]
+    assert main([*words, "--language-pair", "de-en", "--output", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    rows = {row["metric"]: (row["statistic"], row["n"]) for row in found["metrics"]}
+    assert rows == {"m": (pytest.approx(1 / 3), 3), "TER": (1.0, 3)}
+    assert found["lower"] == ["TER"]
+    assert main(words) == 2
+    assert "de-en and en-de" in capsys.readouterr().err
+    assert main([*words, "--language-pair", "de-en", "--resamples", "9"]) == 2
+    assert main(["correlate", str(scores)]) == 2
+    assert "--human" in capsys.readouterr().err
+
+
+def test_the_threshold_of_darr_is_chosen(tmp_path, capsys):
+    scores = tmp_path / "scores.tsv"
+    scores.write_text("system\tseg\th\tm\nA\t1\t90\t1\nB\t1\t60\t2\nC\t1\t50\t0\n")
+    words = ["correlate", str(scores), "--human", "h", "--correlation", "kendall_like"]
+    values = []
+    for more in ([], ["--threshold", "35"]):
+        assert main([*words, *more, "--output", "json"]) == 0
+        values.append(json.loads(capsys.readouterr().out)["metrics"][0]["statistic"])
+    # A-B is wrong and A-C right; 35 points apart are only A and C.
+    assert values == [0.0, 1.0]

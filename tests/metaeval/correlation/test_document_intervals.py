@@ -73,6 +73,16 @@ def by_item(z: np.ndarray, x: np.ndarray, w: np.ndarray, measure: Measure) -> fl
     return float(np.average(values, weights=w))
 
 
+def darr(z: np.ndarray, x: np.ndarray, w: np.ndarray, measure: Measure) -> float:
+    """daRR τ with weights of segments: concordant less discordant pairs, of all pairs."""
+    upper, lower = np.triu_indices(len(z), 1)
+    human, metric = z[upper] - z[lower], x[upper] - x[lower]
+    counted = np.abs(human) >= measure.threshold
+    right = np.sign(human) == np.sign(metric)
+    balance = (counted * np.where(right, 1, -1)).sum(axis=0)
+    return float(w @ balance / (w @ counted.sum(axis=0)))
+
+
 N = len(SIZES)
 # Of unequal documents the effective number counts.
 EFFECTIVE = SIZES.sum() ** 2 / (SIZES**2).sum()
@@ -99,6 +109,7 @@ def spread_by_weights(value, documents: np.ndarray = DOCUMENTS) -> float:
         (Measure("pearson", "item"), by_item),
         (Measure("kendall", "item"), by_item),
         (Measure("acc_eq", "item", epsilon=0.1), by_item),
+        (Measure("kendall_like", threshold=0.05), darr),
     ],
     ids=lambda part: getattr(part, "label", ""),
 )

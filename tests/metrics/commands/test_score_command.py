@@ -1,4 +1,5 @@
 import re
+from contextlib import nullcontext
 from io import StringIO
 
 import pytest
@@ -9,6 +10,7 @@ from metrics.base import MetricError
 from metrics.models import MetricRun
 from metrics.runs import scoring, starting
 from tests.metrics import fakes
+from tests.metrics.fleet import make_worker
 from tests.world import World, add_system, make_test_set
 
 Counting = type[fakes.Counting]
@@ -54,6 +56,16 @@ def test_systems_are_chosen_by_name_and_ratio(world: World, fake_metrics: Counti
 def test_workers_score_while_the_command_waits(fake_metrics: Counting) -> None:
     make_test_set()
     assert "Counting: done, 8 of 8" in score("harbour", "--metric", "counting", "--wait")
+
+
+@pytest.mark.parametrize("wait", [[], ["--wait"]])
+def test_what_hosts_lack_is_said_before_the_start(world: World, wait: list[str]) -> None:
+    make_worker("cpu0@poor", lacks={"chrf": ["The package x is missing."]})
+    out = StringIO()
+    with pytest.raises(CommandError) if wait else nullcontext():
+        score("harbour", "--metric", "chrf", *wait, stdout=out)
+    assert out.getvalue().startswith("chrF: The package x is missing.")
+    assert MetricRun.objects.count() == (0 if wait else 1)
 
 
 @pytest.mark.django_db(transaction=True)

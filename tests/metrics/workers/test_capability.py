@@ -79,19 +79,20 @@ def test_a_missing_package_is_named(models: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_tokenizer_of_a_language_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """sacrebleu's extra for Korean is not among our requirements, that for Japanese is."""
-    assert capability.lacking(info("bleu"), "ja") == []
+    assert capability.lacking(info("bleu"), "ja") == capability.lacking(info("bleu"), "ko") == []
     monkeypatch.setattr(capability, "find_spec", lambda name: name if "ko" not in name else None)
     lack, _ = capability.lacking(info("bleu"), "kor-KR")
-    assert lack.code == "worker.tokenizer-missing"
-    assert lack.parameters == {
-        "package": "mecab_ko",
-        "language": "ko",
-        "command": 'pip install "sacrebleu[ko]"',
-    }
+    assert lack.code == "worker.package-missing"
+    assert lack.parameters == {"package": "mecab_ko", "command": capability.INSTALL}
     assert capability.lacking(info("bleu"), "en") == capability.lacking(info("chrf"), "ko") == []
     here = capability.lacking_here([info("bleu"), info("chrf")])
     assert {name: len(sentences) for name, sentences in here.items()} == {"bleu → ko": 2}
+    plain, korean = (
+        registry.configure("lexical", "own", "Own", {"metric": "bleu", "tokenizer": tokenizer})
+        for tokenizer in ("13a", "ko-mecab")
+    )
+    assert capability.lacking_here([plain]) == {}
+    assert list(capability.lacking_here([korean])) == ["own"]
 
 
 @pytest.mark.django_db

@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 
 from extensions.neural.encoding import encoders
+from extensions.neural.sentence_vectors import cosine
 from extensions.neural.xmoverscore import mapping
 from metrics import catalogue
-from metrics.base import MetricError
+from metrics.base import MetricError, SegmentInput
 from metrics.models import MetricRun, SegmentScore
 from metrics.options import clean_all
 from metrics.runs import scoring
 from metrics.runs import starting as runs
+from tests.extensions.neural import test_laser
 from tests.extensions.neural.checkpoints import small
+from tests.extensions.neural.reference_free import make
 from tests.training.doing import refused, run_job
 from tests.world import World, make_test_set
 from training.contract import Corpus, JobError, StoppedError, Work
@@ -196,3 +199,18 @@ def test_another_encoder_is_refused_by_name(
     catalogue.configure(family="xmoverscore", name="twin", label="Twin", options=options)
     with refused("mapping.other-encoder", MetricError):
         catalogue.load("twin", source_language="zh", target_language="en")
+
+
+def test_laser_gives_a_cosine_of_sentences(tmp_path: Path, pairs: Pairs) -> None:
+    folder = test_laser.save(tmp_path / "laser")
+    with refused("remap.laser-words"):
+        remap.run(work(tmp_path, folder, pairs, layer=-1))
+    outcome = remap.run(work(tmp_path, folder, pairs, layer=-1, units="sentences"))
+    assert outcome.metric is not None
+    assert outcome.metric.family == "cosine"
+    metric = make("cosine", **outcome.metric.options)
+    source, target = pairs[0]
+    vectors = [test_laser.plain(folder, text) for text in (source, target)]
+    matrix = mapping.load(Path(str(outcome.metric.options["mapping"]))).array
+    value = metric.score([SegmentInput(source, target, ())])[0, 0]
+    assert value == pytest.approx(cosine(vectors[0] @ matrix, vectors[1]), abs=1e-5)

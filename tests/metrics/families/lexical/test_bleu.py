@@ -13,7 +13,7 @@ from tests.metrics.families.lexical import examples
 from tests.metrics.families.lexical.conftest import Newstest
 from tests.refusals import refused
 
-TOKENIZERS = {"zh": "zh", "ja": "ja-mecab"}
+TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
 
 
 def metric(name, language="en"):
@@ -158,8 +158,10 @@ def test_signature_names_tokenizer_and_version():
 def test_missing_korean_tokenizer_names_the_command(monkeypatch):
     module = importlib.import_module("sacrebleu.tokenizers.tokenizer_ko_mecab")
     monkeypatch.setattr(module, "MeCab", None)
-    with refused(
-        "lexical.tokenizer-missing", kind=MetricError, command='pip install "sacrebleu[ko]"'
-    ) as caught:
-        metric("bleu", "ko")
+    bleu = metric("bleu", "ko")
+    command = "pip install -r requirements.txt"
+    with refused("lexical.tokenizer-missing", kind=MetricError, command=command) as caught:
+        bleu.signature()
     assert caught.value.permanent
+    # A web server without the package still shows the scores.
+    assert bleu.corpus(np.array([[4, 4, 4, 3, 2, 1, 4, 3, 2, 1.0]])) == pytest.approx(100)

@@ -10,9 +10,11 @@ from metrics.families.lexical.tokens import (
     base_language,
     bleu_tokenizer,
     character_tokens,
+    misses_words,
     rouge_tokenizer,
     unicode_tokens,
 )
+from metrics.registry import METRICS, configure
 
 
 @pytest.mark.parametrize(
@@ -33,6 +35,19 @@ def test_base_language(code, language):
 )
 def test_bleu_tokenizer(language, tokenizer):
     assert bleu_tokenizer(language) == tokenizer
+
+
+def test_metrics_that_take_phrases_for_words():
+    assert misses_words(METRICS["bleu"][0], "tha_Thai")
+    assert misses_words(METRICS["ter"][0], "km")
+    assert not misses_words(METRICS["ter"][0], "ja")  # split into characters
+    assert not misses_words(METRICS["chrf"][0], "th")
+    assert not misses_words(METRICS["bleu"][0], "zh")
+    for tokenizer, does in (("13a", True), ("whitespace", True), ("zh", False)):
+        options = {"metric": "sentbleu", "tokenizer": tokenizer}
+        assert misses_words(configure("lexical", "own", "Own", options), "zh") is does
+    assert misses_words(METRICS["sentbleu-wmt"][0], "lo")
+    assert not misses_words(METRICS["bleu"][0], "ko")
 
 
 @given(st.text())
