@@ -12,8 +12,8 @@ from annotation.forms.uploads import read_again
 from annotation.imports import background, sources
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.first_rows import first_rows
-from annotation.imports.launch import Launched, launch
 from annotation.imports.sources import Reading, Sent
+from annotation.imports.store import Launched, launch
 from annotation.models import Campaign, FileImport, Item
 from annotation.uploads import (
     OutdatedError,

@@ -128,7 +128,7 @@ def plant(wanted: int = JUDGMENTS) -> Any:
     import numpy as np
     from django.conf import settings
 
-    from annotation.imports.launch import launch
+    from annotation.imports.store import launch
     from annotation.models import Output
     from benchmarks.metrics.scores import plant_scores
     from benchmarks.planting import analysed

@@ -1,12 +1,47 @@
-"""Counts in English, numbers in text, and CSV cells that are safe in spreadsheets.
-
-A cell that a spreadsheet would run as a formula is neutralised on export. The database stores texts
-as they were uploaded. The rule is OWASP's ("CSV Injection"): cells that begin with = + - @ tab or
-carriage return get a leading apostrophe. Cells that have one already get another, so that all can
-be restored.
-"""
+"""Text and sequences: counts in English, length and reading time, safe CSV cells, batches."""
 
 import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TypeVar
+
+from core.languages import is_character_based
+
+# The length of a text, and the shortest time in which it can be read.
+
+# Silent reading of English non-fiction in words per minute (Brysbaert 2019, a meta-analysis of 190
+# studies), and of Japanese, the faster of the two languages without blanks, in characters per
+# minute (Trauzettel-Klosinski and Dietz 2012).
+WORDS, CHARACTERS = 238, 357
+# Factor by which skimming is assumed to be faster, to avoid false alarms.
+GENEROUS = 4
+
+
+def words_in(text: str, language: str) -> int:
+    """Count words, or characters without blanks if the language is measured in those.
+
+    >>> words_in("The harbour was quiet.", "en"), words_in("港口很 安静。", "zh")
+    (4, 6)
+    """
+    return sum(map(len, text.split())) if is_character_based(language) else len(text.split())
+
+
+def seconds_to_read(text: str, language: str) -> float:
+    """Return the shortest time in which a text can be skimmed: a quarter of silent reading."""
+    per_minute = CHARACTERS if is_character_based(language) else WORDS
+    return 60 * words_in(text, language) / (GENEROUS * per_minute)
+
+
+# Split long sequences into batches, so that they never have to be in memory as a whole.
+
+T = TypeVar("T")
+
+
+def batched(rows: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield lists of `size` rows, the last one shorter."""
+    rest = iter(rows)
+    while batch := list(islice(rest, size)):
+        yield batch
 
 
 def pluralize(n: int, one: str, many: str = "") -> str:

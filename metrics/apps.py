@@ -9,7 +9,6 @@ class MetricsConfig(AppConfig):
     def ready(self) -> None:
         from core import extensions
         from metrics import registry
-        from metrics.workers import reporter, slots  # noqa: F401  connect to the signals of workers
 
         registry.FAMILIES.update(extensions.merged("families"))
         for known in extensions.imported("metrics"):

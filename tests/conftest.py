@@ -32,7 +32,7 @@ from core.caching import clear_caches
 from dashboards.bundle import archive
 from dashboards.charts.files import draw
 from dashboards.documents import computing
-from dashboards.report import document, drawing, parts, pdf
+from dashboards.report import document, parts
 from metrics.runs import scoring
 from tests.leftovers import end_with_this_process
 from tests.needing import needs
@@ -311,15 +311,15 @@ def kept_state(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _drawn_here(specs: Sequence[dict[str, Any]]) -> list[str]:
-    padded = (spec | {"padding": drawing.PADDING} for spec in specs)
-    return [drawing.address(draw(spec, "svg").decode()) for spec in padded]
+    padded = (spec | {"padding": parts.PADDING} for spec in specs)
+    return [parts.address(draw(spec, "svg").decode()) for spec in padded]
 
 
 @pytest.fixture
 def true_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of the report itself."""
-    monkeypatch.setattr(parts, "drawings", drawing.drawings)
-    monkeypatch.setattr(document, "pdf_of", pdf.pdf_of)
+    monkeypatch.setattr(parts, "drawings", parts.drawings)
+    monkeypatch.setattr(document, "pdf_of", document.pdf_of)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from annotation.models import TestSet
 from lifecycle.resources.resource_type import COUNTED, Going, ResourceType
 from metaeval.messages import Message, message, plural
 from training.contract import KINDS
-from training.jobs import folders
+from training.jobs import saving
 from training.jobs import starting as jobs
 from training.models import ParallelCorpus, PreferenceResult, TrainingJob, Translation
 from training.preferences.options import KIND as PREFERENCES
@@ -110,7 +110,7 @@ class Jobs(ResourceType[TrainingJob]):
                 "lifecycle.job-translates",
                 "Translations with the model of this job are running. Cancel them first.",
             )
-        holder = None if resource.is_active else folders.holder(resource.folder)
+        holder = None if resource.is_active else saving.holder(resource.folder)
         if holder is None:
             return None
         return message(
@@ -123,7 +123,7 @@ class Jobs(ResourceType[TrainingJob]):
         """Cancel the job; its worker stops at its next report."""
         jobs.cancel(resource)
 
-    def folders(self, resource: TrainingJob) -> Sequence[Path]:
+    def saving(self, resource: TrainingJob) -> Sequence[Path]:
         """Return the folder of checkpoints and projections."""
         return [resource.folder]
 

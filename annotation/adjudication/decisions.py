@@ -9,8 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.access import run_campaigns
 from annotation.judging.answers import Answer, check, rated_text
-from annotation.judging.edits import edits_of
-from annotation.judging.judgments import ConflictError
+from annotation.judging.judgments import ConflictError, edits_of
 from annotation.models import (
     Adjudication,
     Annotator,
@@ -22,7 +21,7 @@ from annotation.models import (
 )
 from annotation.prefill.suggestions import key_of
 from annotation.protocols import Layout
-from annotation.protocols.asked import Scale
+from annotation.protocols.base import Scale
 from metaeval.messages import Message, message
 
 MAX_TOLERANCE = 50

@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, F, Max, Min, OuterRef, QuerySet
 
 from annotation.models import Adjudication, Campaign, Disagreement, ErrorSpan, Item, Judgment
 from annotation.models.judgment import VALUE
-from core.batches import batched
+from core.text import batched
 from metaeval.messages import message
 
 BATCH = 2_000

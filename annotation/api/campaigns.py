@@ -31,8 +31,7 @@ from annotation.api.imports import ProblemSerializer, problems_of_forms, refusal
 from annotation.api.parameters import TakesParameters, Texts
 from annotation.api.test_sets import SystemSerializer
 from annotation.campaign_files import Opened, open_file, to_values
-from annotation.campaign_files.one_step import Wish
-from annotation.campaign_files.storing import form_data
+from annotation.campaign_files.storing import Wish, form_data
 from annotation.campaigns import Invitation
 from annotation.filters.choice import quoted
 from annotation.forms.campaign.form import CampaignForm

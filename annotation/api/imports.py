@@ -25,8 +25,8 @@ from annotation.filters import FilterError
 from annotation.forms.tables import HumanScoresForm, JudgmentsForm, TablesForm
 from annotation.imports import background, sources
 from annotation.imports.judgments.options import LAST_WINS, ORDERS
-from annotation.imports.launch import launch
 from annotation.imports.sources import Reading
+from annotation.imports.store import launch
 from annotation.models import Campaign, FileImport
 from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads import InputFile, Report

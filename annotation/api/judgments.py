@@ -12,7 +12,7 @@ from annotation.api.pages import CursorPagination
 from annotation.api.parameters import LEAVING_OUT, TakesParameters, Texts
 from annotation.filters import FilterError, Filters
 from annotation.filters.choice import quoted
-from annotation.filters.rows import filtered
+from annotation.filters.chosen import filtered
 from annotation.models import ErrorSpan, Judgment, SampledSegment
 from metaeval.messages import message
 

@@ -6,9 +6,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from annotation.models import Campaign, Output, Prefill
-from annotation.prefill.suggestions import Condition
+from annotation.prefill.suggestions import Condition, keep_gold, keep_suggestions
 from annotation.prefill.trial import set_shares, shares_of
-from annotation.prefill.updating import keep_gold, keep_suggestions
 from annotation.protocols import Span
 from annotation.protocols.base import TARGET
 from annotation.uploads import Report

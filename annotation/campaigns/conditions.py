@@ -26,7 +26,7 @@ from annotation.prefill.planting import false_error, known_error
 from annotation.prefill.suggestions import PLANTED, WITHHELD, Condition, key_of
 from annotation.prefill.trial import CONDITIONS, shares_of
 from annotation.protocols import Layout, Span
-from core.batches import batched
+from core.text import batched
 from metaeval.messages import message
 
 BATCH = 1_000

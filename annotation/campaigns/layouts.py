@@ -13,7 +13,7 @@ from django.db.models import Count, Max
 
 from annotation.models import Campaign, Item
 from annotation.protocols import Layout
-from core.batches import batched
+from core.text import batched
 from metaeval.messages import Message, message, plural
 
 Row = tuple[int, int, int, str]

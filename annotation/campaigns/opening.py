@@ -31,10 +31,10 @@ from annotation.controls.spacing import most_controls
 from annotation.models import Annotator, Campaign, Item, is_archived
 from annotation.models.campaign import KINDS
 from annotation.notices import tell_closed
+from annotation.prefill.suggestions import fill_items
 from annotation.prefill.trial import is_trial
-from annotation.prefill.updating import fill_items
 from annotation.protocols import Layout
-from core.batches import batched
+from core.text import batched
 from metaeval.messages import message
 
 IMPORTED = message(

@@ -17,7 +17,7 @@ from django.core.exceptions import ValidationError
 
 from annotation.models import Campaign, SampledSegment, System, TestSet
 from core.languages import is_character_based
-from core.reading import words_in
+from core.text import words_in
 from metaeval.judgments.planning import draw_evenly
 from metaeval.messages import Message, message, plural, truncated
 

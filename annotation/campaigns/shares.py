@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 
 from annotation.models import Annotator, Assignment, Campaign, Item
-from core.batches import batched
+from core.text import batched
 
 BATCH = 2_000
 

@@ -13,7 +13,7 @@ from itertools import count
 
 from django.core.exceptions import ValidationError
 
-from annotation.controls.bad_references import split_units
+from annotation.controls.making import split_units
 from annotation.models import Campaign, Item
 from core.languages import is_character_based
 from metaeval.messages import plural

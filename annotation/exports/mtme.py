@@ -29,7 +29,7 @@ from annotation.filters.systems import chosen_systems
 from annotation.models import Campaign, Item, Output, Reference, Segment, System
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET
-from annotation.quality.scales import HTER, scales_of, value_of
+from annotation.quality.columns import HTER, scales_of, value_of
 from metaeval.messages import message
 
 DOMAIN = "general"

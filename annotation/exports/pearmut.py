@@ -21,7 +21,7 @@ from django.db.models import Q
 from annotation.exports.rows import judgments_of, system_name, with_spans
 from annotation.filters import EVERYTHING, Filters
 from annotation.imports.pearmut.answering import write_answers
-from annotation.imports.pearmut.origins import write_source
+from annotation.imports.pearmut.contents import write_source
 from annotation.judging.answers import rated_text
 from annotation.models import Campaign, Item, Judgment, OriginalFile
 from annotation.prefill.suggestions import offered

@@ -8,10 +8,10 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.filters import EVERYTHING, Filters
-from annotation.filters.rows import filtered
+from annotation.filters.chosen import filtered
 from annotation.models import Campaign, ErrorSpan, Item, Judgment
 from annotation.protocols import Span
-from annotation.quality.scales import value_of
+from annotation.quality.columns import value_of
 
 CHUNK = 2_000
 RELATED = (

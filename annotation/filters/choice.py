@@ -11,7 +11,7 @@ from typing import Any, Self
 from urllib.parse import urlencode
 
 from annotation.models import Campaign
-from annotation.quality.scales import HTER
+from annotation.quality.columns import HTER
 from metaeval.messages import Message, MessageError, message, truncated
 
 Z, RAW = "z", "raw"

@@ -11,7 +11,7 @@ from django.http import QueryDict
 from annotation.filters.choice import Filters
 from annotation.filters.systems import systems_of, unique_names
 from annotation.models import Annotator, Campaign, Segment
-from annotation.quality.scales import scales_of
+from annotation.quality.columns import scales_of
 from core.caching import ttl_cache
 
 NAMES = frozenset(each.name for each in fields(Filters))

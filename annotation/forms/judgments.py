@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from annotation.judging.answers import MAX_COMMENT, Answer
 from annotation.judging.judgments import read_start
 from annotation.protocols import Protocol, Span
-from annotation.protocols.asked import Scale
+from annotation.protocols.base import Scale
 from core.messages import messages_of
 from metaeval.messages import Message, message
 

@@ -16,8 +16,8 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import TestSet
 from annotation.uploads import InputFile, Submission, SystemFile, label_of_file
+from annotation.uploads.files import RatioError, parse_ratio
 from annotation.uploads.pending import Sent
-from annotation.uploads.submissions import RatioError, parse_ratio
 from annotation.uploads.tables.lines import LABELS
 from annotation.uploads.tables.pairs import ALL
 from core import languages

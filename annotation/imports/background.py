@@ -25,7 +25,7 @@ from annotation.uploads import InputFile, Report, waiting
 from annotation.uploads.files import hashes
 from annotation.uploads.problems import Problem, problem_from_json
 from core.messages import messages_of
-from core.work import claims, processes, progress
+from core.work import claims, kinds, processes
 from core.work.kinds import Lease, WorkKind
 from core.work.sending import send_on_commit
 from metaeval.messages import Message, message
@@ -101,7 +101,7 @@ class FileImports(WorkKind[FileImport]):
     def do(self, row: FileImport, lease: Lease) -> None:
         """Read files; problems are reported."""
         try:
-            with progress.heard(partial(_hear, lease)):
+            with kinds.heard(partial(_hear, lease)):
                 _work(row)
         except waiting.ExpiredError:
             _end(row, State.REFUSED, Report([Problem("error", EXPIRED)]))

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.uploads.problems import Place, Report
 from metaeval.messages import message
-from metaeval.spans.ends import EndsAtWords
+from metaeval.spans.span_table import EndsAtWords
 
 INCLUDED, EXCLUDED = "included", "excluded"
 CHOICES = (

@@ -10,7 +10,7 @@ from django.db import transaction
 from annotation.campaigns import require_status
 from annotation.imports.judgments.stored import no_segment
 from annotation.models import Campaign, Item, Segment
-from annotation.protocols.asked import Scale
+from annotation.protocols.base import Scale
 from annotation.uploads.checks import FORBIDDEN, character
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report

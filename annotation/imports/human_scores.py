@@ -21,7 +21,6 @@ from annotation.imports.judgments.fields import (
     refuse_objects,
 )
 from annotation.imports.judgments.groups import Group, groups_of
-from annotation.imports.judgments.naming import name_of
 from annotation.imports.judgments.options import LOWER, Options
 from annotation.imports.judgments.read import (
     Drafts,
@@ -29,6 +28,7 @@ from annotation.imports.judgments.read import (
     all_columns,
     all_fields,
     all_samples,
+    name_of,
 )
 from annotation.imports.judgments.rows import Row, join, with_plain_names
 from annotation.models import Campaign, Item

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from annotation.imports.drafts import CampaignDraft, JudgmentDraft
 from annotation.models import Campaign, ErrorSpan, Judgment, PublishedScore
 from annotation.prefill.suggestions import key_of
-from core.batches import batched
+from core.text import batched
 from metaeval.messages import Message, message, plural
 
 BATCH = 500

@@ -11,7 +11,7 @@ from typing import Any
 from annotation.imports import appraise, human_scores, judgments, pearmut
 from annotation.imports.drafts import CampaignDraft, described
 from annotation.imports.judgments import Reading, read_options
-from annotation.imports.launch import examine
+from annotation.imports.store import examine
 from annotation.uploads import InputFile, Report, TestSetDraft, waiting
 from annotation.uploads.tables.skipping import SKIP, kinds_of, read_skipping
 from annotation.uploads.waiting import ExpiredError

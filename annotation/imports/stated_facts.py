@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.imports.drafts import AnnotatorDraft, CampaignDraft, JudgmentDraft, Shown
 from annotation.imports.sameness import submit_key, with_revisions
-from annotation.judging.edits import edits_of
+from annotation.judging.judgments import edits_of
 from annotation.models import (
     Annotator,
     Assignment,
@@ -22,7 +22,7 @@ from annotation.models import (
 )
 from annotation.protocols import Protocol
 from annotation.quality.exclusions import EXCLUDE
-from core.work.progress import STORING, counted
+from core.work.kinds import STORING, counted
 
 BATCH = 2_000
 Assignments = Mapping[tuple[str, int], Assignment]

@@ -40,12 +40,10 @@ from annotation.models import (
     Reference,
     SuggestionFate,
 )
-from annotation.pay.limits import limit_of
-from annotation.pay.offers import Offer, offer
+from annotation.pay.offers import Offer, limit_of, offer
 from annotation.prefill.suggestions import Marked, marked, offered
 from annotation.protocols import Protocol, Span
-from annotation.protocols.asked import Anchor, Scale
-from annotation.protocols.base import SOURCE, TARGET, Piece, cut
+from annotation.protocols.base import SOURCE, TARGET, Anchor, Piece, Scale, cut
 from core.database.prepared import Prepared
 from core.languages import direction
 

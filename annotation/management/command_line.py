@@ -8,7 +8,7 @@ from django.core.management import base
 from django.core.management.base import CommandError, CommandParser
 
 from annotation.uploads.tables.skipping import HELP, KINDS, SKIP
-from core.work import progress
+from core.work import kinds
 from metaeval.repeats import by_name, refuse_repeats
 
 # Rows between two reports of progress.
@@ -26,7 +26,7 @@ class BaseCommand(base.BaseCommand):
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command, and say on stderr how far it has come with large files."""
-        with progress.heard(self._say_progress):
+        with kinds.heard(self._say_progress):
             return super().execute(*args, **options)
 
     def _say_progress(self, stage: str, done: int, total: int) -> None:

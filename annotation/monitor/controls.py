@@ -12,8 +12,8 @@ from annotation.judging.rules import kept_rules
 from annotation.models import Campaign, Item, Judgment
 from annotation.models.judgment import VALUE
 from annotation.monitor.answers import ANNOTATOR, judgments_of
-from annotation.protocols.asked import Scale
-from annotation.quality.scales import scale_of
+from annotation.protocols.base import Scale
+from annotation.quality.columns import scale_of
 from annotation.quality.verdict import low_score
 
 KIND = "assignment__item__kind"

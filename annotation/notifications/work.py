@@ -1,22 +1,101 @@
 """Notifications and letters as background jobs (`core.work`), retried for about an hour."""
 
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from celery import shared_task
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation import notices
-from annotation.models import AuditEntry, Campaign, Letter, Notification
-from annotation.notifications import delivery, enclosed
+from annotation.access import is_site_admin
+from annotation.accounts import managing
+from annotation.entry import places
+from annotation.models import AccountLink, Annotator, AuditEntry, Campaign, Letter, Notification
+from annotation.models.people import hash_token
+from annotation.notifications import delivery
 from annotation.notifications import letters as mails
 from core.messages import messages_of
 from core.work.claims import fail, finish, hold, retry
 from core.work.kinds import Lease, WorkKind
 from core.work.sending import send_on_commit
 from metaeval.messages import Message, message
+
+# Make the links of letters while sending, and take them back if a letter is refused.
+
+
+@dataclass(frozen=True)
+class MadeLink:
+    """A link; `undo` restores the previous one, unless a newer one has been made."""
+
+    address: str
+    undo: Callable[[], None]
+
+
+def make(letter: Letter) -> MadeLink:
+    """Make the link of a letter, in a transaction.
+
+    Raises ValidationError if the person may no longer get one.
+    """
+    if letter.annotator_id is None:
+        return _of_account(letter)
+    return _personal(letter, letter.annotator_id)
+
+
+def _personal(letter: Letter, pk: int) -> MadeLink:
+    """Make a personal link; the lock keeps others from taking this annotator meanwhile."""
+    annotator = Annotator.objects.select_related("user").get(pk=pk)
+    campaign = Campaign.objects.select_for_update().get(pk=annotator.campaign_id)
+    annotator.refresh_from_db(
+        fields=["access_link", "excluded_at", "token_hash", "token_expires_at"]
+    )
+    if campaign.status == Campaign.Status.CLOSED:
+        raise ValidationError([message("letter.campaign-closed", "This campaign is closed.")])
+    if annotator.access_link_id is not None or annotator.excluded_at is not None:
+        raise ValidationError(
+            [
+                message(
+                    "letter.annotator-taken",
+                    "Somebody joined by an access link as this annotator, or the annotator is "
+                    "excluded.",
+                )
+            ]
+        )
+    before = {"token_hash": annotator.token_hash, "token_expires_at": annotator.token_expires_at}
+    token = places.renew(annotator=annotator, expires_at=letter.link_expires_at).token
+
+    def undo() -> None:
+        rows = Annotator.objects.filter(pk=annotator.pk, token_hash=hash_token(token))
+        rows.update(**before)
+
+    return MadeLink(letter.site + reverse("personal-link", args=[token]), undo)
+
+
+def _of_account(letter: Letter) -> MadeLink:
+    """Make a link for an account; `reset` records it, and refuses those who may not."""
+    user, actor = letter.account, letter.asked_by
+    if user is None or actor is None or not actor.is_active or not is_site_admin(actor):
+        raise ValidationError(
+            [
+                message(
+                    "letter.no-admin",
+                    "The person who requested this e-mail is no longer a site admin.",
+                )
+            ]
+        )
+    before = AccountLink.objects.filter(user=user).values("token_hash", "expires_at").first()
+    token = managing.reset(actor=actor, user=user)
+
+    def undo() -> None:
+        rows = AccountLink.objects.filter(user=user, token_hash=hash_token(token))
+        rows.update(**before) if before else rows.delete()
+
+    return MadeLink(letter.site + reverse("account-link", args=[token]), undo)
+
 
 FIRST_WAIT_SECONDS = 30
 LOOK_SECONDS = 60.0
@@ -95,15 +174,15 @@ UNSURE = message(
 )
 
 
-def _begin(row: Letter) -> enclosed.MadeLink | None:
+def _begin(row: Letter) -> MadeLink | None:
     """Make the link and record that; None if another process has the row now."""
     with transaction.atomic():
         if not hold(row, begun_at=timezone.now()):
             return None
-        return enclosed.make(row)
+        return make(row)
 
 
-def _hand_over(row: Letter, server: Any, link: enclosed.MadeLink) -> None:
+def _hand_over(row: Letter, server: Any, link: MadeLink) -> None:
     text = row.body.replace(Letter.LINK, link.address)
     try:
         delivery.hand_over(server, row.subject, text, row.address)

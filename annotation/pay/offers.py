@@ -1,10 +1,31 @@
-"""Compute pay for working time, and the expected pay for a number of items."""
+"""Pay: working time by annotator, the paid limit of a screen, and the expected pay of items."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 
-from annotation.models import Campaign
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
+
+from annotation.models import Campaign, Judgment
+from annotation.protocols import Layout
 from annotation.protocols.published import PACES
+from core.text import words_in
+
+# Compute the maximum paid seconds of a screen from the campaign's limit and the words on it. A
+# document by one system counts as many screens as it has parts to be rated.
+
+
+def limit_of(campaign: Campaign, texts: Sequence[str]) -> int:
+    """Return the maximum paid seconds of a screen with these texts to be rated."""
+    most = campaign.time_cap_seconds
+    if campaign.judging.layout == Layout.DOCUMENT:
+        most *= len(texts)
+    if not campaign.seconds_per_word:
+        return most
+    n_words = sum(words_in(text, campaign.test_set.target_language) for text in texts)
+    return most + round(campaign.seconds_per_word * n_words)
+
 
 CENT = Decimal("0.01")
 HOUR_MS = 3_600_000
@@ -53,3 +74,41 @@ def offer(campaign: Campaign, n_items: int | None) -> Offer | None:
         minutes=max(1, round(seconds / 60)),
         amount=pay_for(campaign, round(seconds * 1000)),
     )
+
+
+# Working time by annotator: paid time, and active time as browsers report it.
+
+COLUMNS = ("annotator", "rated", "paid_hours", "active_hours", "pay", "currency")
+
+
+def working_time() -> dict[str, Any]:
+    """Return columns for annotators: `paid_ms` and `active_ms` of all judgments and revisions.
+
+    Impossible reports of browsers do not count as active time.
+    """
+    own = Judgment.objects.filter(assignment__annotator=OuterRef("pk")).order_by()
+    grouped = own.values("assignment__annotator")
+    paid = grouped.annotate(n=Sum("paid_ms")).values("n")
+    active = grouped.annotate(n=Sum("active_ms", filter=Q(time_doubt=""))).values("n")
+    return {"paid_ms": Subquery(paid), "active_ms": Subquery(active)}
+
+
+def rows(campaign: Campaign, codes: Mapping[int, str] | None = None) -> Iterator[Sequence[Any]]:
+    """Yield the rows of a table of all annotators under `COLUMNS`; hours in decimals.
+
+    `codes` has completion codes by id, which become the last column; others have an empty one.
+    """
+    people: QuerySet[Any] = campaign.annotators.annotate(
+        completed=Count("assignments__completed_at"), **working_time()
+    )
+    for person in people.order_by("pk"):
+        paid, active = person.paid_ms or 0, person.active_ms or 0
+        yield (
+            person.label,
+            person.completed,
+            round(paid / HOUR_MS, 4),
+            round(active / HOUR_MS, 4),
+            pay_for(campaign, paid),
+            campaign.currency if campaign.hourly_rate is not None else "",
+            *(() if codes is None else (codes.get(person.pk, ""),)),
+        )

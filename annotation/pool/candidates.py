@@ -13,7 +13,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 
 from annotation.models import Annotator, Assignment, Campaign, Item
 from annotation.pool import mixing, releases
-from annotation.pool.given import given_to
+from annotation.pool.mixing import given_to
 from core.database.prepared import Statement, placeholder_key
 
 WINDOW = 40

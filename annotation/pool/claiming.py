@@ -19,8 +19,7 @@ from django.utils import timezone
 from annotation.models import Annotator, Assignment, Campaign, Item
 from annotation.pool import adaptive, candidates, mixing, releases
 from annotation.pool.candidates import Candidate, Look
-from annotation.pool.given import warm
-from annotation.pool.mixing import State
+from annotation.pool.mixing import State, warm
 from core.database.prepared import Statement, placeholder_key
 from core.database.waits import write_lock
 

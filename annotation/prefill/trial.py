@@ -6,8 +6,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.models import Campaign, Item, OutputSuggestions, Prefill
-from annotation.prefill.suggestions import Condition
-from annotation.prefill.updating import NOTHING_TO_CHECK, require_draft
+from annotation.prefill.suggestions import NOTHING_TO_CHECK, Condition, require_draft
 from annotation.protocols import Layout
 from annotation.protocols.base import TARGET
 from metaeval.messages import Message, message

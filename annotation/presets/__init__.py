@@ -3,9 +3,19 @@
 A preset proposes every setting of the campaign form, instructions and practice items.
 """
 
-from annotation.presets.choices import PRESETS, USUAL, Fit, Preset, fitting, offered, preset_of
+from annotation.presets.choices import (
+    PRESETS,
+    USUAL,
+    Fit,
+    Preset,
+    fitting,
+    free_name,
+    offered,
+    preset_of,
+    propose,
+    ratio_label,
+)
 from annotation.presets.filling import fill, made_here, mark_missing, refill
-from annotation.presets.proposal import free_name, propose, ratio_label
 
 __all__ = [
     "PRESETS",

@@ -20,15 +20,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from annotation.protocols.asked import Anchor, Choice, Scale, TextField
 from annotation.protocols.base import (
     SOURCE,
     TARGET,
+    Anchor,
     Category,
+    Choice,
     Layout,
     Protocol,
+    Scale,
     Severity,
     SpanScheme,
+    TextField,
 )
 from annotation.protocols.published import MISSING
 from metaeval.messages import Message, message, truncated

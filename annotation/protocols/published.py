@@ -9,16 +9,18 @@ from dataclasses import dataclass, replace
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from annotation.protocols.asked import Anchor, Scale, TextField
 from annotation.protocols.base import (
     LEVELS,
     SOURCE,
     TARGET,
+    Anchor,
     Category,
     Layout,
     Protocol,
+    Scale,
     Severity,
     SpanScheme,
+    TextField,
 )
 from metaeval.messages import Message, message
 

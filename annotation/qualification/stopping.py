@@ -21,8 +21,8 @@ from annotation.judging.rules import kept_rules
 from annotation.judging.timing import least_time
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Item, Judgment, Stop
 from annotation.notices import tell_stopped
-from annotation.protocols.asked import Scale
-from annotation.quality.scales import scale_of
+from annotation.protocols.base import Scale
+from annotation.quality.columns import scale_of
 from annotation.quality.verdict import low_score
 from metaeval.messages import message
 

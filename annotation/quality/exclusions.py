@@ -18,7 +18,7 @@ from django.utils import timezone
 from annotation.campaigns import require_status
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Item
 from annotation.pool import releases
-from core.batches import batched
+from core.text import batched
 from metaeval.messages import Message, message
 
 BATCH = 2_000

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.models import Campaign, Judgment, Output
-from annotation.protocols.asked import Choice
+from annotation.protocols.base import Choice
 from annotation.quality.columns import JudgmentColumns
 from metaeval.correlation.intervals.independent import wilson_interval
 from metaeval.judgments.agreement import krippendorff_alpha

@@ -8,7 +8,7 @@ import numpy as np
 
 import metaeval
 from annotation.models import Item
-from annotation.protocols.asked import Scale
+from annotation.protocols.base import Scale
 from annotation.quality.agreement import Likely
 from annotation.quality.columns import Floats, JudgmentColumns
 from annotation.quality.verdict import LOW, Checks, check

@@ -15,9 +15,16 @@ from django.utils import timezone
 
 from annotation.models import Campaign, Item
 from annotation.models.campaign import KINDS
-from annotation.protocols.asked import Scale
+from annotation.protocols.base import Scale
 from annotation.quality.agreement import Agreement, agreement_of, likely_of
-from annotation.quality.columns import Floats, JudgmentColumns, Mask, read_columns
+from annotation.quality.columns import (
+    Floats,
+    JudgmentColumns,
+    Mask,
+    about_scale,
+    read_columns,
+    scale_of,
+)
 from annotation.quality.people import (
     AnnotatorQuality,
     Clocks,
@@ -27,7 +34,6 @@ from annotation.quality.people import (
     trap_levels,
 )
 from annotation.quality.reach import Tested, who_was_tested
-from annotation.quality.scales import about_scale, scale_of
 from annotation.quality.verdict import low_score
 from metaeval.arrays import mean
 from metaeval.judgments import z_scores

@@ -20,9 +20,10 @@ from enum import StrEnum
 import numpy as np
 
 from annotation.models import Item
-from annotation.protocols.asked import Scale
+from annotation.protocols.base import Scale
 from annotation.quality.columns import Floats, JudgmentColumns, Mask
 from core.caching import Cache
+from metaeval.arrays import content
 from metaeval.judgments.controls import (
     ControlTest,
     PassRate,
@@ -32,7 +33,6 @@ from metaeval.judgments.controls import (
     repeat_consistency,
 )
 from metaeval.messages import Message, message
-from metaeval.remembered import content
 
 ALPHA = 0.05
 PAIRS_TO_PASS, PAIRS_TO_FAIL = 5, 10

@@ -15,8 +15,7 @@ from django.utils.translation import gettext_noop
 from annotation import protocols
 from annotation.access import pseudonym
 from annotation.protocols import Span, SpanScheme
-from annotation.protocols.asked import Anchor
-from annotation.protocols.base import TARGET, Category
+from annotation.protocols.base import TARGET, Anchor, Category
 
 register = template.Library()
 # By key: marks the selected text with this severity. Upper case is with Shift.

@@ -6,10 +6,10 @@ from typing import Any
 
 from annotation.uploads.changes import NO_CHANGES, Changes, Stored
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.files import Submission, of_pair
 from annotation.uploads.problems import EnoughError, Report, showable
 from annotation.uploads.readers import read
 from annotation.uploads.store import examine
-from annotation.uploads.submissions import Submission, of_pair
 from annotation.uploads.tables.meanings import Meaning
 from annotation.uploads.tables.pairs import ALL
 from annotation.uploads.tables.skipping import read_skipping

@@ -14,20 +14,23 @@ from annotation.uploads.drafts import (
     TestSetDraft,
     reference_label,
 )
-from annotation.uploads.files import InputFile, beginning, read_text, too_large
+from annotation.uploads.files import (
+    InputFile,
+    RatioError,
+    Submission,
+    SystemFile,
+    beginning,
+    read_text,
+    reference_name,
+    split_label,
+    too_large,
+)
 from annotation.uploads.formats.base import TEST_SET, Import
 from annotation.uploads.formats.registry import is_marked, read_files
 from annotation.uploads.formats.wmt_documents import with_references
 from annotation.uploads.media.attachments import attach
 from annotation.uploads.problems import EnoughError, Place, Report
 from annotation.uploads.reading import Reading, wrong_length
-from annotation.uploads.submissions import (
-    RatioError,
-    Submission,
-    SystemFile,
-    reference_name,
-    split_label,
-)
 from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.meanings import understand
 from annotation.uploads.tables.outputs import read_outputs

@@ -18,8 +18,8 @@ from annotation.uploads.media.storage import recall
 from annotation.uploads.problems import Problem, Report
 from annotation.uploads.spellings import align
 from core import languages
-from core.batches import batched
-from core.work.progress import STORING, counted
+from core.text import batched
+from core.work.kinds import STORING, counted
 from metaeval.messages import Message, message
 
 BATCH = 2_000

@@ -24,10 +24,10 @@ from annotation.access import (
     signed_in,
 )
 from annotation.campaign_files import open_file, to_values
-from annotation.campaign_files.one_step import Wish
+from annotation.campaign_files.storing import Wish
 from annotation.doors import Look, look
 from annotation.exports import FORMATS
-from annotation.exports.facts import FACTS, facts_of
+from annotation.exports.formats import FACTS, facts_of
 from annotation.exports.parquet import MissingPackageError
 from annotation.exports.rows import judgments_of
 from annotation.filters.form import filter_choices
@@ -51,8 +51,8 @@ from annotation.forms.tables import (
 from annotation.imports import background, human_scores, sources
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
-from annotation.imports.launch import launch
 from annotation.imports.sources import Reading, Sent
+from annotation.imports.store import launch
 from annotation.models import Campaign
 from annotation.uploads import InputFile, Report, TestSetDraft
 from annotation.uploads.tables.skipping import SKIP, kinds_of, skipped

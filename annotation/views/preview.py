@@ -24,7 +24,7 @@ from annotation.judging.attachments import kind_of, shown_attachments
 from annotation.judging.progress import Progress
 from annotation.judging.screens import ShownItem, ShownScreen, span_sides, text
 from annotation.models import Campaign
-from annotation.prefill.updating import suggested_in
+from annotation.prefill.suggestions import suggested_in
 from annotation.presets.filling import mark_missing, standard_text
 from annotation.protocols import Span
 from annotation.views.judging.cards import drawn, fresh_cards

@@ -37,7 +37,7 @@ from benchmarks.annotation import pearmut
 from benchmarks.annotation.browsing import Browser, Server
 from benchmarks.planting import analysed, planted
 from benchmarks.processes import family, memory_of, seconds_of
-from core.batches import batched
+from core.text import batched
 from metaeval.repeats import refuse_repeats
 
 

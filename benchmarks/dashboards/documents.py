@@ -53,7 +53,7 @@ def compute(kind: str, campaign: Any) -> None:
     from annotation.filters import Filters
     from core.caching import memoized
     from dashboards.documents import kinds
-    from dashboards.documents.memory import give_back
+    from dashboards.documents.computing import give_back
 
     filters = kinds.filters_of(kind).from_json(Filters().as_json())
     with memoized():

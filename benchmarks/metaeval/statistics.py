@@ -17,7 +17,7 @@ from metaeval.correlation import acc_eq, kendall, spearman
 from metaeval.correlation.hybrids import hybrid_supersample
 from metaeval.correlation.soft_pairwise import pair_pvalues, sign_flips
 from metaeval.files import EvalSet, read_evalset, write_evalset
-from metaeval.files.evalset.scores import Scores
+from metaeval.files.evalset.folder import Scores
 from metaeval.judgments import z_scores
 from metaeval.judgments.agreement import krippendorff_alpha
 from metaeval.scores import CorpusStatistics, bleu_star_score

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 
-from annotation.exports.facts import FACTS
-from annotation.exports.formats import FORMATS
+from annotation.exports.formats import FACTS, FORMATS
 from annotation.glossary import GROUPS
 from annotation.imports.human_scores import HUMAN, NAME
 from annotation.imports.judgments.fields import JUDGMENT_FIELDS, SPAN_FIELDS, TEXT_FIELDS
@@ -13,7 +12,7 @@ from annotation.uploads.formats.base import DOORS, TEST_SET
 from annotation.uploads.formats.registry import FORMATS as DECLARED
 from annotation.uploads.tables.columns import Wanted
 from annotation.uploads.tables.meanings import WANTED
-from config.reference.markdown import code, table
+from config.reference.site import code, table
 from metrics.datasets import DATASETS
 from metrics.imported.choices import FIELDS as SCORES
 

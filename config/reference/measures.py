@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 from itertools import groupby
 
-from config.reference.markdown import code, docstring, first_sentence, table
+from config.reference.site import code, docstring, first_sentence, table
 from core import extensions
 from metrics.base import MetricInfo
 from metrics.options import Option

@@ -6,7 +6,9 @@ A lease extends the claim on a row while it is processed, and detects when the c
 import socket
 import time
 from abc import ABC, abstractmethod
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import Any, ClassVar, Generic, TypeVar
 
 from django.db import connection
@@ -16,6 +18,41 @@ from core.work import claims, processes
 from core.work.models import Work
 from core.work.processes import Periodic
 from metaeval.messages import Message, message
+
+# Report how far long work has come: loops count their rows, and whoever started the work
+# listens. Without a listener, counting costs next to nothing. A listener may raise, which ends
+# the work.
+
+READING, CHECKING, STORING = "reading", "checking", "storing"
+# Rows between two reports; shorter loops report nothing.
+EVERY = 5_000
+T = TypeVar("T")
+Listener = Callable[[str, int, int], object]
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def heard(listener: Listener) -> Iterator[None]:
+    """Let `listener` hear the stage, the number of rows that are done, and of how many."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def counted(stage: str, rows: Collection[T]) -> Iterator[T]:
+    """Yield rows, and report their number at intervals."""
+    listener = _listener.get()
+    if listener is None or len(rows) < EVERY:
+        yield from rows
+        return
+    for n, row in enumerate(rows):
+        if n % EVERY == 0:
+            listener(stage, n, len(rows))
+        yield row
+    listener(stage, len(rows), len(rows))
+
 
 Row = TypeVar("Row", bound=Work)
 END_SECONDS = 4.0

@@ -4,6 +4,6 @@
 """
 
 from dashboards.bundle.archive import build
-from dashboards.bundle.choice import BundleChoice
+from dashboards.bundle.content import BundleChoice
 
 __all__ = ["BundleChoice", "build"]

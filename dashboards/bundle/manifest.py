@@ -11,7 +11,7 @@ from dashboards.bundle.tables import BundleTable
 from metaeval.documents import sizes_of, unit_of
 from metaeval.messages import Message
 from metaeval.replication import FORMAT, versions
-from metrics.workers import builds, provenance
+from metrics.workers import builds, reporter
 
 PACKAGES = ("sacrebleu", "Django")
 
@@ -21,7 +21,7 @@ def manifest_of(
 ) -> dict[str, Any]:
     """Return the manifest; it has no time, so that the same data give the same bytes."""
     measures, facts = content.measures, campaign_facts(content)
-    computed_on = provenance.of_signatures([each.signature for each in measures.values()])
+    computed_on = reporter.of_signatures([each.signature for each in measures.values()])
     return {
         "format": FORMAT,
         "campaign": vars(facts) | {"human_scores": facts.human_scores.text},

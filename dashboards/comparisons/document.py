@@ -9,11 +9,10 @@ from annotation.models import Campaign
 from dashboards.comparisons import statistics
 from dashboards.comparisons.bounds import Bounds, bounds_of
 from dashboards.comparisons.statistics import Question
+from dashboards.documents.counted import Measured, about
 from dashboards.documents.head import CampaignDocument, head
-from dashboards.documents.measured import Measured, about
-from dashboards.panel.common import compared_on
 from dashboards.panel.human import Floats
-from dashboards.panel.panel import Panel, read_panel
+from dashboards.panel.panel import Panel, compared_on, read_panel
 from metaeval.messages import Message
 from metaeval.replication.questions import answer, can_answer
 from metaeval.replication.questions.statistics import SEGMENT

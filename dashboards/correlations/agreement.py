@@ -8,11 +8,10 @@ import numpy as np
 from annotation.filters import Filters
 from annotation.models import Campaign
 from core.caching import memo
-from dashboards.documents.measured import Measured, about
-from dashboards.panel.common import OWN, compared_on
+from dashboards.documents.counted import Measured, about
 from dashboards.panel.human import ALL
 from dashboards.panel.measures import warnings_of
-from dashboards.panel.panel import Panel, read_panel
+from dashboards.panel.panel import OWN, Panel, compared_on, read_panel
 from metaeval.correlation.panel import ONE_SIDE_CONSTANT, constant
 from metaeval.messages import Message, message, plural
 from metaeval.replication import CorrelationRow, correlation_table

@@ -7,6 +7,8 @@ is used. Between documents, a process pauses for eight times as long as it waite
 because of other work, such as a metric run.
 """
 
+import ctypes
+import gc
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from time import monotonic
@@ -22,11 +24,19 @@ from core.work.claims import after, fail, finish, retry
 from core.work.kinds import WorkKind
 from core.work.models import Now
 from dashboards.documents import kinds
-from dashboards.documents.memory import give_back
-from dashboards.documents.state import digest, state_of
-from dashboards.documents.stored import pack
+from dashboards.documents.stored import digest, pack, state_of
 from dashboards.models import Analysis
 from metaeval.messages import Message, MessageError, message, plural
+
+# Return freed memory to the system.
+
+
+def give_back() -> None:
+    """Return memory to the system that glibc would keep: 100 MiB after a report."""
+    gc.collect()
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
+        trim(0)
+
 
 # Queues of documents that a reader waits for, and of those that take longer.
 QUICK, SLOW = "documents", "documents-slow"

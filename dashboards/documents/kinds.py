@@ -32,7 +32,7 @@ KINDS: dict[str, str] = {
     "trust": "dashboards.trust.verdict",
     "quality": "dashboards.quality.document",
     "agreement": "dashboards.quality.agreement",
-    "power": "dashboards.power.document",
+    "power": "dashboards.power.page",
     **extensions.merged("analyses"),
 }
 

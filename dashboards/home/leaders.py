@@ -12,8 +12,7 @@ from dashboards.correlations.document import DEFAULT
 from dashboards.documents import kinds
 from dashboards.documents.computing import data_of
 from dashboards.documents.reasons import LABELS, Verdict
-from dashboards.documents.state import digest
-from dashboards.documents.stored import unpack
+from dashboards.documents.stored import digest, unpack
 from dashboards.models import Analysis
 from metaeval.messages import Message
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from annotation.models import Campaign, Item
 from annotation.quality import AnnotatorQuality, JudgmentColumns, QualityReport, Verdict
-from annotation.quality.columns import Floats
+from annotation.quality.columns import Floats, scale_of
 from annotation.quality.current import NOTHING
-from annotation.quality.scales import scale_of
 from dashboards.quality.document import CHECKS
 from metaeval.judgments import Drift, Spread, drift, spread
 from metaeval.judgments.controls import WorkerFlags, graham_filters

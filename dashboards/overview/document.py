@@ -12,7 +12,7 @@ from annotation.filters import IN, Filters
 from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign, Item
 from annotation.models.assignment import wanted
-from annotation.protocols.asked import Scale
+from annotation.protocols.base import Scale
 from annotation.quality import (
     AnnotatorQuality,
     JudgmentColumns,
@@ -21,10 +21,9 @@ from annotation.quality import (
     standardise,
 )
 from annotation.quality.agreement import N_RESAMPLES
-from annotation.quality.columns import Floats
+from annotation.quality.columns import Floats, scale_of
 from annotation.quality.people import CUT_SECONDS, times_of, trap_levels
 from annotation.quality.reach import Tested
-from annotation.quality.scales import scale_of
 from dashboards.documents.head import CampaignDocument, Ends, ends, head
 from dashboards.overview import annotators
 from dashboards.overview.annotators import Row

@@ -1,7 +1,10 @@
 """Show two systems or two metrics, with the texts on which they differ most."""
 
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Any
 
 from django.http import HttpRequest
@@ -11,23 +14,98 @@ from annotation.filters.systems import require_system
 from annotation.models import Campaign, Output
 from dashboards.comparisons.selection import no_scores
 from dashboards.pages.page import Page
-from dashboards.pairs.ahead import (
+from dashboards.pairs.document import (
+    FIRST,
     OUTPUT_PAIRS,
+    SECOND,
     SEGMENTS,
+    Difference,
+    Pair,
+    Part,
     answer,
     ends,
     outcomes,
     percent,
     ties_note,
 )
-from dashboards.pairs.diff import Piece, difference
-from dashboards.pairs.document import FIRST, SECOND, Difference, Pair, Part
 from dashboards.pairs.two_metrics import MetricsPair
 from dashboards.pairs.two_systems import HUMAN, SystemsPair, with_all
 from dashboards.papers import latex
 from dashboards.trust import marks
 from metaeval.messages import Message, message
 from metrics.scores import measure_keys
+
+# Find the words (or characters, where a script has no spaces) in which two texts differ.
+
+# Scripts written without spaces: each of their characters is one unit.
+UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN", "YI ")
+JOINERS = "\u200c\u200d"
+# Characters within a word, as in “don’t” and “e-mail”.
+INNER = "'’-"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of a text; `is_other` where the other text does not have it."""
+
+    text: str
+    is_other: bool
+
+
+def difference(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
+    """Return both texts in pieces; joined, the pieces are the texts."""
+    left, right = list(units(first)), list(units(second))
+    matcher = SequenceMatcher(None, left, right, autojunk=False)
+    ours, theirs = [], []
+    for tag, i, j, k, m in matcher.get_opcodes():
+        ours.append(Piece("".join(left[i:j]), tag != "equal"))
+        theirs.append(Piece("".join(right[k:m]), tag != "equal"))
+    return _without_empty(ours), _without_empty(theirs)
+
+
+def _without_empty(pieces: Sequence[Piece]) -> list[Piece]:
+    return [piece for piece in pieces if piece.text]
+
+
+def units(text: str) -> Iterator[str]:
+    """Yield words, characters of scripts without spaces, and single signs and spaces.
+
+    A combining mark stays with its character.
+    """
+    word = ""
+    for cluster in clusters(text):
+        joins = _is_letter(cluster[0]) or (bool(word) and cluster in INNER)
+        if joins:
+            word += cluster
+            continue
+        if word:
+            yield word
+        word = ""
+        yield cluster
+    if word:
+        yield word
+
+
+def clusters(text: str) -> Iterator[str]:
+    """Yield characters with their combining marks."""
+    found = ""
+    for character in text:
+        is_mark = unicodedata.category(character).startswith("M") or character in JOINERS
+        if found and not (is_mark or found[-1] == JOINERS[1]):
+            yield found
+            found = ""
+        found += character
+    if found:
+        yield found
+
+
+@lru_cache(maxsize=4096)
+def _is_letter(character: str) -> bool:
+    """Return whether a character is a letter or digit of a script with spaces."""
+    if unicodedata.category(character)[0] not in "LN":
+        return False
+    return not unicodedata.name(character, "").startswith(UNSPACED)
+
 
 # The most characters of texts on the page, which has 100 KiB.
 MOST_CHARACTERS = 12_000

@@ -13,7 +13,7 @@ from annotation.filters.chosen import read_judgments, segments_of
 from annotation.filters.systems import compared_systems, human_systems, systems_of, unique_names
 from annotation.models import Campaign, PublishedScore, System
 from annotation.quality import JudgmentColumns, standardise, z_score_warnings
-from annotation.quality.scales import HTER, scales_of
+from annotation.quality.columns import HTER, scales_of
 from core.caching import memo
 from dashboards.panel.choice import general
 from metaeval import ScoreMatrix, StatisticsWarning

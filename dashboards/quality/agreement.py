@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from annotation import quality
 from annotation.filters import Filters
 from annotation.models import Campaign, Item
+from annotation.quality.columns import scale_of
 from annotation.quality.report import alphas_of
-from annotation.quality.scales import scale_of
 from annotation.quality.verdict import check
 from dashboards.documents.counted import Number, Warned, warned
 from dashboards.trust.verdict import too_fast

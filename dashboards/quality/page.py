@@ -7,10 +7,10 @@ from django.http import HttpRequest
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from annotation.protocols.asked import Scale
+from annotation.protocols.base import Scale
 from annotation.quality import verdict
+from annotation.quality.columns import scale_of
 from annotation.quality.people import CUT_SECONDS
-from annotation.quality.scales import scale_of
 from dashboards.pages.page import Page
 from dashboards.quality.document import Line, Quality
 from metaeval.messages import message

@@ -1,9 +1,14 @@
 """Collect the parts of a report: the documents of the pages, warnings and methods."""
 
-from collections.abc import Sequence
+import base64
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from django.utils import timezone, translation
 
 from annotation.filters import Filters
@@ -12,17 +17,15 @@ from annotation.models import Campaign, Output
 from annotation.quality import QualityReport
 from dashboards.bundle.content import Content, read_content
 from dashboards.bundle.manifest import campaign_facts
-from dashboards.charts.files import in_language
+from dashboards.charts.files import VEGA_LITE, drawable, in_language
 from dashboards.correlations.agreement import CampaignCorrelations, correlate
-from dashboards.documents.measured import Measured
+from dashboards.documents.counted import Measured
 from dashboards.documents.stored import as_stored
-from dashboards.report.drawing import drawings
-from dashboards.report.people import Group, Person, groups_of
 from dashboards.results import figures as charts
 from dashboards.results import home
 from dashboards.results.document import Home
 from dashboards.scatter import document as scatter
-from dashboards.scatter.figures import points
+from dashboards.scatter.page import points
 from dashboards.scatter.points import Disagreement
 from dashboards.spans import document as spans
 from dashboards.spans.document import Spans
@@ -31,8 +34,120 @@ from dashboards.systems.columns import Row, by_name
 from dashboards.systems.marks import marked
 from dashboards.trust import verdict
 from dashboards.trust.agreement import AgreementLine, agreement_line
-from metaeval.messages import Message
+from metaeval.arrays import mean
+from metaeval.messages import Message, message
 from metaeval.replication import versions
+
+# List annotators in a report, in groups where they are many.
+
+# The most annotators that are listed one by one.
+MANY = 12
+
+
+@dataclass(frozen=True)
+class Person:
+    """One annotator; `r` with the others without traps, `r_with` with them."""
+
+    label: str
+    is_excluded: bool
+    n: int
+    mean: float | None
+    sd: float | None
+    seconds: float | None
+    r: float | None
+    r_with: float | None
+
+
+@dataclass(frozen=True)
+class Range:
+    """Mean, smallest and largest number of annotators; None where nobody has a number."""
+
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Annotators with the same result, with their names."""
+
+    label: Message
+    n: int
+    judgments: int
+    scores: Range
+    seconds: Range
+    r: Range
+    names: Sequence[str]
+
+
+# The groups by their labels; an annotator belongs to the first that fits.
+GROUPS: Sequence[tuple[Message, Callable[[Person], bool]]] = (
+    (message("group.excluded", "Excluded"), lambda one: one.is_excluded),
+    (
+        message("group.agrees", "Agree with the others, r > 0"),
+        lambda one: one.r is not None and one.r > 0,
+    ),
+    (message("group.disagrees", "Do not agree, r ≤ 0"), lambda one: one.r is not None),
+    (message("group.few-items", "Too few items in common with others"), lambda one: one.n > 0),
+    (message("group.no-judgments", "No judgments"), lambda one: True),
+)
+
+
+def groups_of(people: Sequence[Person]) -> list[Group]:
+    """Return the groups of many annotators; none where they are few."""
+    if len(people) <= MANY:
+        return []
+    found: dict[Message, list[Person]] = {label: [] for label, _ in GROUPS}
+    for one in people:
+        found[next(label for label, fits in GROUPS if fits(one))].append(one)
+    return [_group(label, own) for label, own in found.items() if own]
+
+
+def _group(label: Message, people: Sequence[Person]) -> Group:
+    return Group(
+        label=label,
+        n=len(people),
+        judgments=sum(one.n for one in people),
+        scores=_range([one.mean for one in people]),
+        seconds=_range([one.seconds for one in people]),
+        r=_range([one.r for one in people]),
+        names=[one.label for one in people],
+    )
+
+
+def _range(values: Sequence[float | None]) -> Range:
+    known = np.array([v for v in values if v is not None and not np.isnan(v)], dtype=np.float64)
+    if not len(known):
+        return Range()
+    return Range(mean(known), float(known.min()), float(known.max()))
+
+
+# Draw the figures of a report as SVG, in a separate process that frees the memory of V8.
+
+# Space at the sides, because the page may use a wider font than was measured.
+PADDING = 16
+LONGEST_SECONDS = 120
+_DRAW = """
+import json, sys, vl_convert
+version, specs = json.load(sys.stdin)
+json.dump([vl_convert.vegalite_to_svg(spec, vl_version=version) for spec in specs], sys.stdout)
+"""
+
+
+def drawings(specs: Sequence[dict[str, Any]]) -> list[str]:
+    """Return figures as data addresses of SVG images."""
+    given = json.dumps([VEGA_LITE, [drawable(spec) | {"padding": PADDING} for spec in specs]])
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", _DRAW],
+        input=given.encode(), stdout=subprocess.PIPE, check=True, timeout=LONGEST_SECONDS,
+    )  # fmt: skip
+    return [address(svg) for svg in json.loads(done.stdout)]
+
+
+def address(svg: str) -> str:
+    """Return an image as a data address."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
 
 # The number of worst disagreements shown with their texts, on each side.
 N_SHOWN = 3

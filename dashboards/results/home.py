@@ -14,8 +14,7 @@ from dashboards.comparisons import document as significance
 from dashboards.comparisons import selection, statistics
 from dashboards.comparisons.document import Comparison, Matrix
 from dashboards.correlations import document as correlations
-from dashboards.correlations.bounded import bound_rows, values_of
-from dashboards.correlations.document import DEFAULT, Correlations
+from dashboards.correlations.document import DEFAULT, Correlations, bound_rows, values_of
 from dashboards.correlations.page import ask
 from dashboards.correlations.page import complete as complete_table
 from dashboards.documents import results

@@ -9,8 +9,8 @@ import numpy as np
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.comparisons.values import CEILING, FLOOR, ceiling_label
-from dashboards.correlations.bounded import MOST_PEOPLE, person_label
+from dashboards.comparisons.bounds import CEILING, FLOOR, ceiling_label
+from dashboards.correlations.document import MOST_PEOPLE, person_label
 from dashboards.panel.floors import baseline_label, floor_panel
 from dashboards.panel.human import read_ratings
 from dashboards.panel.panel import Panel

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.documents.measured import Measured, about
+from dashboards.documents.counted import Measured, about
 from dashboards.panel.human import Floats
 from dashboards.panel.lengths import lengths, unit_of
 from dashboards.panel.measures import warnings_of

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from numpy.typing import NDArray
 
 from annotation.filters import FilterError, Filters
-from annotation.filters.rows import filtered
+from annotation.filters.chosen import filtered
 from annotation.models import Campaign, ErrorSpan, Judgment
 from dashboards.panel.human import Floats
 from metaeval.messages import message

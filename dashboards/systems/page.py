@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
-from dashboards.charts.lines import narrow
+from dashboards.charts.dots import narrow
 from dashboards.pages.page import Page
 from dashboards.results.document import Mark
 from dashboards.systems.columns import AgreementGroup, Row, by_name

@@ -4,7 +4,7 @@ from django import template
 
 from core import numbers
 from core.numbers import NOTHING, decimals
-from dashboards.report.people import Range
+from dashboards.report.parts import Range
 
 register = template.Library()
 

@@ -18,9 +18,8 @@ from dashboards.comparisons.selection import leading_keys
 from dashboards.correlations.agreement import NO_HUMAN_SCORES, NO_SCORES
 from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, head
-from dashboards.panel.common import compared_on
 from dashboards.panel.human import Floats, HumanScores, grid_of, human_scores, places_of
-from dashboards.panel.panel import Panel, read_panel
+from dashboards.panel.panel import Panel, compared_on, read_panel
 from metaeval.correlation.measure import FEWEST_SYSTEMS
 from metaeval.messages import Message, message
 from metaeval.scores.oriented import OrientedScores

@@ -10,8 +10,7 @@ from annotation.models import Campaign
 from dashboards.correlations.agreement import NO_HUMAN_SCORES, NO_SCORES
 from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, head
-from dashboards.panel.common import compared_on
-from dashboards.panel.panel import read_panel
+from dashboards.panel.panel import compared_on, read_panel
 from metaeval.messages import message, truncated
 from metaeval.sensitivity import curves
 

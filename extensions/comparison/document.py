@@ -16,9 +16,8 @@ from annotation.models import Campaign
 from annotation.quality import quality_report
 from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, Ends, Estimate, head
-from dashboards.panel.common import each_on_its_own
 from dashboards.panel.human import Floats, HumanScores
-from dashboards.panel.panel import Panel, read_panel
+from dashboards.panel.panel import Panel, each_on_its_own, read_panel
 from dashboards.trust.agreement import WITH_TRAPS, agreement
 from metaeval import Interval
 from metaeval.correlation import kendall, pearson

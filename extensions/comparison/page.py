@@ -23,9 +23,15 @@ from dashboards.pages.page import Page, with_units
 from dashboards.papers import latex
 from dashboards.published import published
 from dashboards.trust.shown import comments, with_trust
-from extensions.comparison.differences import CORRELATIONS, Column, Row
+from extensions.comparison.differences import (
+    CORRELATIONS,
+    Column,
+    Comparison,
+    Row,
+    sections,
+    side_by_side,
+)
 from extensions.comparison.document import Side
-from extensions.comparison.lines import Comparison, sections, side_by_side
 from extensions.comparison.tables import tables as latex_tables
 from metaeval.messages import message
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from core import numbers
 from dashboards.papers.latex import Cell, Table, estimate, number, texts
-from extensions.comparison.differences import Row
-from extensions.comparison.lines import Across, Head
+from extensions.comparison.differences import Across, Head, Row
 from metaeval.messages import Message
 
 SECTIONS = {

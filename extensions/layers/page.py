@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
+from dashboards.comparisons.bounds import CEILING, HUMAN_CEILING, Bound
 from dashboards.comparisons.selection import array, shows_bounds
-from dashboards.comparisons.values import CEILING, HUMAN_CEILING, Bound
 from dashboards.documents.head import StudyDocument
 from dashboards.pages.page import Page
 from dashboards.papers import latex
@@ -16,6 +16,8 @@ from dashboards.papers.averages import Column, Line, columns_of, latex_table, li
 from dashboards.trust.marks import forbidden
 from extensions.layers.document import (
     DEFAULT,
+    FIGURES,
+    PARTS,
     STATISTICS,
     Encoder,
     Layers,
@@ -26,8 +28,6 @@ from extensions.layers.document import (
     marks,
     parse,
 )
-from extensions.layers.figures import FIGURES
-from extensions.layers.names import PARTS
 from metaeval.messages import Message, message
 from metaeval.sensitivity import Profile, choose
 

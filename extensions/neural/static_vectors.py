@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from metaeval.messages import Message, message
 from metrics.base import MetricError
-from metrics.families.lexical.words import WordTokenizer
+from metrics.families.lexical.sequences import WordTokenizer
 
 Vector = NDArray[np.float64]
 # Words with cached vectors: 120 MB with 300 numbers each.

@@ -8,8 +8,8 @@ EXTENSION = Extension(
     app="extensions.shortness",
     urls="extensions.shortness.urls",
     analyses={
-        "shortness": "extensions.shortness.document",
-        "forms": "extensions.shortness.across",
+        "shortness": "extensions.shortness.page",
+        "forms": "extensions.shortness.across_page",
     },
     results=(
         Place(

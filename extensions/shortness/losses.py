@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from annotation.models import System
 from dashboards.correlations.agreement import of_metric
+from dashboards.documents.counted import Measured, about
 from dashboards.documents.head import Ends, ends
-from dashboards.documents.measured import Measured, about
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel
 from metaeval.messages import Message

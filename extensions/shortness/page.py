@@ -1,14 +1,202 @@
 """Show one row per measure, then shorter forms and quality at equal compliance."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
+import numpy as np
 from django.http import HttpRequest
 
+from annotation.filters import Filters
 from annotation.filters.form import filter_parameters
-from annotation.models import Campaign
+from annotation.models import Campaign, System
+from dashboards.correlations.agreement import of_metric
+from dashboards.documents.counted import about as measure_fields
+from dashboards.documents.head import CampaignDocument, ends, head
 from dashboards.pages.page import Page
-from extensions.shortness.document import TOLERANCES, Shortness
-from metaeval.messages import message
+from dashboards.panel.choice import Choice
+from dashboards.panel.human import Floats
+from dashboards.panel.lengths import unit_of
+from dashboards.panel.panel import Panel, read_panel
+from dashboards.systems.deviations import NO_TEXTS, REFERENCE, SOURCE, output_lengths
+from extensions.shortness.losses import (
+    N_RESAMPLES,
+    Forms,
+    Spanned,
+    loss_rows,
+    plain,
+    scores_of,
+    side_of,
+)
+from metaeval.messages import Message, message
+from metaeval.systems.shortness import compliance, partial_on_length
+from metrics.base import MetricError
+
+# Compare metrics with humans by output length, in shorter forms, and at equal compliance.
+
+VERSION = 5
+TOLERANCES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+
+
+@dataclass(frozen=True)
+class ShortnessChoice(Choice):
+    """The unit of lengths, and the text that sets the full length.
+
+    `length_unit` is words, characters or a checkpoint; the default depends on the language.
+    `wanted` is the reference or the source.
+    """
+
+    length_unit: str = ""
+    wanted: str = REFERENCE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.one_of("wanted", REFERENCE, SOURCE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Punished(Spanned):
+    """A measure's partial correlation with output length given the human scores.
+
+    Above 0 the measure penalizes short outputs more than humans do. `ends` belong to its interval;
+    the other fields are plain correlations.
+    """
+
+    n: int
+    n_segments: int
+    partial: float | None
+    metric_length: float | None
+    human_length: float | None
+    metric_human: float | None
+
+
+@dataclass(frozen=True)
+class Compliant:
+    """A system's outputs within a tolerance of the target length, and their mean human score.
+
+    `common` is the mean over segments in which every system is within the tolerance.
+    """
+
+    system: str
+    tolerance: float
+    share: float | None
+    own: float | None
+    common: float | None
+    n_common: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shortness(CampaignDocument):
+    """The document; `rows` has one row per measure."""
+
+    length_unit: str
+    of: str
+    n_resamples: int = N_RESAMPLES
+    seed: int = 0
+    rows: Sequence[Punished] = ()
+    forms: Sequence[Forms] = ()
+    compliant: Sequence[Compliant] = ()
+
+
+FILTERS = ShortnessChoice
+DOCUMENT = Shortness
+
+
+def compute(campaign: Campaign, filters: Filters) -> Shortness:
+    """Return the document; without texts only warnings."""
+    if not isinstance(filters, ShortnessChoice):
+        filters = ShortnessChoice(**vars(filters))
+    panel = read_panel(campaign, filters)
+    unit = filters.length_unit or unit_of(campaign.test_set.target_language)
+    known = head(campaign, panel.human) | {"length_unit": unit, "seed": panel.seed}
+    notes = list(panel.human.warnings)
+    try:
+        own, goal, of = output_lengths(campaign, panel, unit, filters.wanted)
+    except MetricError as error:
+        missing = message(
+            "shortness.no-lengths", "There are no lengths. {error}", error=error.message
+        )
+        return Shortness(**known, of=filters.wanted, warnings=[*notes, missing])
+    if not np.nan_to_num(goal).any():
+        return Shortness(**known, of=of, warnings=[*notes, NO_TEXTS])
+    goal = np.where(goal > 0, goal, np.nan)
+    rows, of_rows = _rows(panel, own / goal * _ratios(panel)[:, None])
+    forms, of_forms = _forms(panel)
+    compliant, of_compliance = _compliance(panel, np.abs(own - goal) / goal)
+    warnings = dict.fromkeys([*notes, *of_rows, *of_forms, *of_compliance])
+    return Shortness(
+        **known, of=of, rows=rows, forms=forms, compliant=compliant, warnings=list(warnings)
+    )
+
+
+def _ratios(panel: Panel) -> Floats:
+    return np.array([float(system.length_ratio) for system in panel.human.systems])
+
+
+def _rows(panel: Panel, share: Floats) -> tuple[list[Punished], list[Message]]:
+    rows, notes = list[Punished](), list[Message]()
+    human, documents = panel.scored.human.values, panel.human.documents
+    for key, values in scores_of(panel):
+        found = partial_on_length(
+            values, human, share, documents=documents, n_resamples=N_RESAMPLES, rng=panel.seed
+        )
+        measure = panel.measures[key]
+        notes += [of_metric(measure.label, warning.message) for warning in found.warnings]
+        rows.append(
+            Punished(
+                **measure_fields(measure),
+                n=found.n,
+                n_segments=found.n_segments,
+                partial=plain(found.statistic),
+                ends=ends(found.interval),
+                metric_length=plain(found.metric_length),
+                human_length=plain(found.human_length),
+                metric_human=plain(found.metric_human),
+            )
+        )
+    return rows, notes
+
+
+def _forms(panel: Panel) -> tuple[list[Forms], list[Message]]:
+    """Compare every two length ratios of the same systems in the campaign."""
+    rows, notes = list[Forms](), list[Message]()
+    for pairs in _pairs(panel.human.systems):
+        long, short = (side_of(panel, [pair[side] for pair in pairs]) for side in (0, 1))
+        found, warnings = loss_rows(long, short, panel.seed)
+        rows += found
+        notes += warnings
+    return rows, notes
+
+
+def _pairs(systems: Sequence[System]) -> Iterator[list[tuple[int, int]]]:
+    """Yield positions of the longer and the shorter form of systems, by pair of ratios."""
+    place = {(each.name, each.length_ratio): n for n, each in enumerate(systems)}
+    ratios = sorted({each.length_ratio for each in systems}, reverse=True)
+    names = dict.fromkeys(each.name for each in systems)
+    for long, short in combinations(ratios, 2):
+        pairs = [(place[name, long], place[name, short]) for name in names
+                 if (name, long) in place and (name, short) in place]  # fmt: skip
+        if pairs:
+            yield pairs
+
+
+def _compliance(panel: Panel, away: Floats) -> tuple[list[Compliant], list[Message]]:
+    found = compliance(panel.scored.human.values, away, TOLERANCES)
+    rows = [
+        Compliant(
+            name,
+            tolerance,
+            plain(found.share[row, column]),
+            plain(found.own[row, column]),
+            plain(found.common[row, column]),
+            int(found.n_common[column]),
+        )
+        for row, name in enumerate(panel.human.names)
+        for column, tolerance in enumerate(TOLERANCES)
+    ]
+    return (rows if found.n else []), [warning.message for warning in found.warnings]
+
 
 OWN = ("length_unit", "wanted")
 

@@ -13,8 +13,8 @@ from django.http.request import QueryDict
 
 from annotation.models import Campaign
 from dashboards.comparisons import selection
+from dashboards.comparisons.bounds import HUMAN_CEILING
 from dashboards.comparisons.document import Comparison, Metric
-from dashboards.comparisons.values import HUMAN_CEILING
 from dashboards.correlations.document import CEILING, METRIC, Correlations, Row
 from dashboards.documents.reasons import Verdict
 from dashboards.panel.floors import baseline_label

@@ -1,7 +1,7 @@
 """Estimate the effects of suggestions on time, scores, false acceptance and missed errors."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,13 +13,97 @@ from annotation.models import Campaign
 from annotation.prefill.suggestions import Condition
 from dashboards.documents.counted import Warned, warned
 from dashboards.documents.head import OfCampaign, WithUnits, about, units_of
-from extensions.trials.reach import Reach, reach
+from dashboards.pages.page import Page
 from extensions.trials.read import Fates, Rated, read_fates, read_rated
 from metaeval import StatisticsWarning
 from metaeval.arrays import BoolArray, FloatArray
 from metaeval.documents import DOCUMENTS
-from metaeval.judgments.trial import MeanEffect, RateEffect, mean_effect, rate_effect
+from metaeval.judgments.trial import (
+    MeanEffect,
+    RateEffect,
+    mean_effect,
+    mean_power,
+    rate_effect,
+    rate_half_width,
+    rate_power,
+    smallest_change,
+)
 from metaeval.messages import Message, message, plural
+
+# Compute the changes that a trial can detect, with the present and with more data.
+
+# Assumed rates.
+ACCEPTED, MISSED = 0.3, 0.3
+MOST_RISE = 0.6
+REACH_LABELS = {
+    "now": message("trial.plan-now", "Present data"),
+    "people": message("trial.plan-annotators", "Twice the annotators"),
+    "items": message("trial.plan-outputs", "Twice the outputs"),
+}
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The smallest changes that a number of annotators and items detects with a power of 0.8.
+
+    `time` is a ratio, `accepted` half the width of a rate's interval, `missed` a rise of a rate;
+    None where no change is detected, or the trial has no such items.
+    """
+
+    plan: str
+    n_annotators: int
+    n_items: int
+    time: float | None
+    accepted: float | None
+    missed: float | None
+
+    @property
+    def label(self) -> Message:
+        """The name of the plan."""
+        return REACH_LABELS[self.plan]
+
+
+def reach(rated: Rated) -> list[Reach]:
+    """Return the present plan, one with twice the annotators, and one with twice the items each."""
+    people = len(np.unique(rated.annotator))
+    if people < 2:
+        return []
+    items = _per_person(rated, rated.among(Condition.BLANK, Condition.PREFILLED)) // 2
+    planted = _per_person(rated, rated.among(Condition.PLANTED) & ~np.isnan(rated.accepted))
+    known = _per_person(rated, rated.among(Condition.WITHHELD) & ~np.isnan(rated.missed))
+    return [
+        _reach(plan, people * more_people, *(n * more for n in (items, planted, known)))
+        for plan, more_people, more in (("now", 1, 1), ("people", 2, 1), ("items", 1, 2))
+    ]
+
+
+def _per_person(rated: Rated, chosen: BoolArray) -> int:
+    own = rated.annotator[chosen]
+    return round(len(own) / max(1, len(np.unique(rated.annotator))))
+
+
+def _reach(plan: str, people: int, items: int, planted: int, known: int) -> Reach:
+    time = _smallest(lambda change: mean_power(change, people, items)) if items else None
+    rise = (
+        _smallest(lambda more: rate_power(MISSED, MISSED + more, people, known), MOST_RISE)
+        if known
+        else None
+    )
+    return Reach(
+        plan=plan,
+        n_annotators=people,
+        n_items=items,
+        time=None if time is None else float(np.exp(-time)),
+        accepted=rate_half_width(ACCEPTED, people, planted) if planted else None,
+        missed=rise,
+    )
+
+
+def _smallest(power_of: Callable[[float], float], largest: float = 3.0) -> float | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return smallest_change(power_of, largest=largest)
+
 
 VERSION = 5
 BLANK, PREFILLED = Condition.BLANK, Condition.PREFILLED
@@ -295,3 +379,15 @@ def _verdict(effects: Sequence[Effect]) -> tuple[str, list[Message]]:
     if time and time.high is not None and time.high < 1:
         return "useful", [TIME_SAVED]
     return "open", [UNDECIDED]
+
+
+# Show the fates of suggestions, their effects with intervals, and a verdict.
+
+TRIAL: Page[Trial] = Page(
+    name="trial",
+    title=message("page.trial", "Suggestions and trial"),
+    kind="trial",
+    template="trials/page.html",
+    columns=("name", "estimate", "low", "high", "p", "n", "n_annotators", "treated", "blank"),
+    has_scores=False,
+)

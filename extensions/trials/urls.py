@@ -3,7 +3,7 @@
 from django.urls import path
 
 from dashboards.pages.page import view
-from extensions.trials.page import TRIAL
+from extensions.trials.document import TRIAL
 
 urlpatterns = [
     path("campaigns/<slug:slug>/trial/", view(TRIAL), name="trial"),

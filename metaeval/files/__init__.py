@@ -6,8 +6,8 @@ from metaeval.files.evalset.folder import (
     evalset_system_scores,
     write_evalset,
 )
+from metaeval.files.evalset.folder import Scores as EvalSetScores
 from metaeval.files.evalset.reading import read_evalset
-from metaeval.files.evalset.scores import Scores as EvalSetScores
 from metaeval.files.tables import (
     RelativeRanks,
     mqm_weight,

@@ -5,10 +5,9 @@ its tables and compare every number with the one that it holds.
 """
 
 from metaeval.replication import questions
-from metaeval.replication.correlations import CorrelationRow, correlation_table
 from metaeval.replication.judgments import JudgmentFile, human_rows, quality_rows, read_judgments
 from metaeval.replication.reproduce import FORMAT, Reproduction, reproduce, versions
-from metaeval.replication.tables import ScoreFile, read_scores
+from metaeval.replication.tables import CorrelationRow, ScoreFile, correlation_table, read_scores
 from metaeval.results import plain
 
 __all__ = [

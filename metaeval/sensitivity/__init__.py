@@ -8,12 +8,13 @@ from metaeval.sensitivity.folds import Choice, Profile, choose, layer_profile
 from metaeval.sensitivity.gaps import gaps
 from metaeval.sensitivity.levels import (
     LEVELS,
+    SizePoint,
+    curves,
     draw_segments,
     level_correlations,
     ranks,
     resampled_levels,
 )
-from metaeval.sensitivity.samplesize import SizePoint, curves
 from metaeval.sensitivity.simpson import Pooled, WithinSystem, pooled, within_systems
 from metaeval.sensitivity.variants import Movement, movement, variant_tables
 

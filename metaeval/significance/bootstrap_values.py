@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from metaeval.arrays import FloatArray, IntArray
-from metaeval.correlation.drawn_pairs import Counts, DrawnPairs
 from metaeval.correlation.measure import FEWEST_SYSTEMS, SYSTEM_LEVEL, Measure
-from metaeval.correlation.pair_counts import codes_of, mid_ranks
+from metaeval.correlation.pair_counts import Counts, DrawnPairs, codes_of, mid_ranks
 from metaeval.correlation.panel import Panel, grouped
 from metaeval.correlation.rows import row_kendall, row_spearman
 from metaeval.correlation.soft_pairwise import (

@@ -1,6 +1,6 @@
 """Error spans against error spans: what metrics find of what people marked."""
 
-from metaeval.spans.agreed import agreed_spans
+from metaeval.spans.coverage import agreed_spans
 from metaeval.spans.detection import (
     Detection,
     ceiling,
@@ -9,10 +9,9 @@ from metaeval.spans.detection import (
     everything,
     nothing,
 )
-from metaeval.spans.ends import ends_at_words
 from metaeval.spans.error_free import error_free_detection, is_error_free
 from metaeval.spans.measures import CHARACTERS, MPP, SpanMeasure, compare_spans
-from metaeval.spans.span_table import SpanTable
+from metaeval.spans.span_table import SpanTable, ends_at_words
 
 __all__ = [
     "CHARACTERS",

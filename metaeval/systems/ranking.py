@@ -5,27 +5,162 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtr
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, fraction, one_of
 from metaeval.correlation.intervals import mean_interval
 from metaeval.documents import (
     DOCUMENTS,
     FEWEST_DOCUMENTS,
+    SEGMENTS,
     effective_clusters,
+    effective_units,
     few_documents,
+    recoded,
     sizes_of,
     sum_by,
     unit_of,
     units_message,
 )
 from metaeval.messages import Message, message
-from metaeval.resampling import Rng, resolve_seed
+from metaeval.resampling import Rng, resample_counts, resolve_seed, stream
 from metaeval.results import ApproximationWarning, Notes, Result, TooFewWarning
 from metaeval.rounding import largest, round_to_ties
 from metaeval.scores.matrix import ScoreMatrix
 from metaeval.systems.paired_tests import approximate_randomization
-from metaeval.systems.rank_sums import rank_sums
-from metaeval.systems.wmt26 import OR_WARNING, either_bootstrap
+
+# WMT26's comparison of two systems by either of two bootstraps, and its error rate.
+
+# As published (wmt-conference/wmt26-general-mt, humeval/02b).
+N_RESAMPLES = 100
+# Keys of these random streams, so that they differ from those of other resamplings.
+PAIRED, OWN = 261, 262
+OR_WARNING = message(
+    "ranking.wmt26-rule",
+    "WMT26’s rule uses the smaller p-value of a paired and an unpaired bootstrap. It finds a "
+    "difference between two equally good systems more often than the nominal {nominal:percent}: in "
+    "about {shared:percent} of cases if all segments are shared, and in {low:percent} to "
+    "{high:percent} if few are. The paired permutation test does not have this problem.",
+    nominal=0.05,
+    shared=0.06,
+    low=0.10,
+    high=0.17,
+)
+
+
+def either_bootstrap(
+    scores: FloatArray,
+    *,
+    clusters: IntArray | None = None,
+    n_resamples: int = N_RESAMPLES,
+    seed: int = 0,
+) -> FloatArray:
+    """Return one-sided p of every system (row) being better than another by WMT26's rule.
+
+    Systems x segments, nan where not judged. The smaller of two shares of bootstrap samples in
+    which the first system is not better: of differences on the segments that both share, and of
+    differences of means over each system's own segments. nan where both are undefined, and of a
+    system with itself. The rule calls a difference significant below .05.
+
+    ``clusters`` (segments,) numbers the document of each segment. Documents are then drawn, unlike
+    in WMT26; by default segments are.
+    """
+    of = np.arange(scores.shape[1]) if clusters is None else clusters
+    draw = _Draw(of, n_resamples, seed)
+    table = np.full((len(scores), len(scores)), np.nan)
+    for i, j in np.argwhere(~np.eye(len(scores), dtype=bool)):
+        shares = [_paired(scores, i, j, draw), _own(scores, i, j, draw)]
+        table[i, j] = min((each for each in shares if each == each), default=np.nan)
+    return table
+
+
+@dataclass(frozen=True)
+class _Draw:
+    clusters: IntArray
+    n_resamples: int
+    seed: int
+
+    def means(self, values: FloatArray, key: tuple[int, ...]) -> FloatArray:
+        """Return the means (n_resamples,) of the values that are there over drawn documents."""
+        known = ~np.isnan(values)
+        if not known.any():
+            return np.full(self.n_resamples, np.nan)
+        sums = sum_by(np.stack([values[known], np.ones(known.sum())]), self.clusters[known])
+        counts = resample_counts(stream(self.seed, *key), self.n_resamples, sums.shape[1])
+        return np.asarray(counts @ sums[0] / (counts @ sums[1]))
+
+
+def _paired(scores: FloatArray, first: int, second: int, draw: _Draw) -> float:
+    gaps = scores[first] - scores[second]
+    # The smaller number first: (i, j) and (j, i) are one draw.
+    key = (PAIRED, *sorted((int(first), int(second))))
+    return _share(draw.means(gaps, key))
+
+
+def _own(scores: FloatArray, first: int, second: int, draw: _Draw) -> float:
+    means = [
+        draw.means(row, (OWN, int(place)))
+        for place, row in ((first, scores[first]), (second, scores[second]))
+    ]
+    return _share(means[0] - means[1])
+
+
+def _share(gaps: FloatArray) -> float:
+    return float(np.nan if np.isnan(gaps).any() else (gaps <= 0).mean())
+
+
+# Rank-sum tests between systems: Wilcoxon's over segments, and with documents as clusters.
+
+
+def rank_sums(scores: FloatArray, clusters: IntArray) -> FloatArray:
+    """Return one-sided p of every system (row) being better than another, nan on the diagonal.
+
+    Systems x segments, nan where not judged; ``clusters`` (segments,) numbers their documents.
+    If no document has two segments it is WMT's test: Wilcoxon's, unpaired, by the normal
+    approximation with continuity correction. Otherwise it is Mann-Whitney's U / (n m), the share of
+    pairs in which the first is higher (ties half), with the variance of Obuchowski (1997,
+    "Nonparametric analysis of clustered ROC curve data", Biometrics 53): the errors of a document's
+    scores, of both systems, are summed before squaring. t has one degree of freedom fewer than the
+    effective number of documents; nan below six documents.
+    """
+    from scipy.stats import mannwhitneyu, rankdata
+
+    rows = [(row[~np.isnan(row)], clusters[~np.isnan(row)]) for row in scores]
+    table = np.full((len(rows), len(rows)), np.nan)
+    is_plain = unit_of(clusters) == SEGMENTS
+    ranks = [] if is_plain else [rankdata(values) for values, _ in rows]
+    for i, j in np.argwhere(~np.eye(len(rows), dtype=bool)):
+        (first, of_first), (second, of_second) = rows[i], rows[j]
+        if is_plain:
+            test = mannwhitneyu(first, second, alternative="greater", method="asymptotic")
+            table[i, j] = test.pvalue
+        elif i < j:
+            both = rankdata(np.concatenate([first, second]))
+            above = (both[: len(first)] - ranks[i]) / len(second)
+            below = 1.0 - (both[len(first) :] - ranks[j]) / len(first)
+            table[i, j], table[j, i] = _rank_sum_pvalues(above, below, of_first, of_second)
+    return table
+
+
+def _rank_sum_pvalues(
+    above: FloatArray, below: FloatArray, of_first: IntArray, of_second: IntArray
+) -> tuple[float, float]:
+    """Return both one-sided p from the placements of each score among the other side's."""
+    share = float(above.mean())
+    documents = recoded(np.concatenate([of_first, of_second]))
+    parts = np.concatenate([(above - share) / len(above), (below - share) / len(below)])
+    errors = np.bincount(documents, weights=parts)
+    if len(errors) < FEWEST_DOCUMENTS:
+        return np.nan, np.nan
+    n = effective_units(documents)
+    error = float(np.sqrt((errors**2).sum() * n / (n - 1)))
+    away = share - 0.5
+    if not error > 1e-12:
+        t = np.inf * np.sign(away) if abs(away) > 1e-12 else 0.0
+    else:
+        t = away / error
+    return float(stdtr(n - 1, -t)), float(stdtr(n - 1, t))
+
 
 TESTS = ("rank-sum", "permutation", "wmt26")
 # The minimum of segments on which two systems are compared. With 25 normal differences the paired

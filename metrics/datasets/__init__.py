@@ -13,8 +13,7 @@ from django.utils.module_loading import import_string
 from annotation.imports import DATASETS as JUDGED
 from annotation.imports import DataSet, Pair
 from metaeval.messages import message
-from metrics.datasets.drafts import EvaluationDraft, MetricDraft
-from metrics.datasets.store import Stored, examine, store
+from metrics.datasets.store import EvaluationDraft, MetricDraft, Stored, examine, store
 
 # Readers take a `Pair` and return an `EvaluationDraft`, or a test set and a campaign.
 DATASETS: dict[str, DataSet] = {

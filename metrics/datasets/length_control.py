@@ -8,7 +8,7 @@ from collections import defaultdict
 from annotation.imports import Pair
 from annotation.imports.tables import read_table
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
-from metrics.datasets.drafts import EvaluationDraft
+from metrics.datasets.store import EvaluationDraft
 
 
 def read(pair: Pair) -> EvaluationDraft:

@@ -20,7 +20,7 @@ from annotation.protocols import Span
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from metaeval.messages import message
-from metrics.datasets.drafts import EvaluationDraft
+from metrics.datasets.store import EvaluationDraft
 from metrics.datasets.wmt23_meta import PROVENANCE, metrics_of
 
 REFERENCE = "refA"

@@ -11,7 +11,7 @@ from annotation.imports.human_scores import QUESTION
 from annotation.imports.tables import Row, read_table
 from annotation.uploads import SystemDraft, TestSetDraft
 from metaeval.messages import message
-from metrics.datasets.drafts import EvaluationDraft, MetricDraft
+from metrics.datasets.store import EvaluationDraft, MetricDraft
 
 # Counts of errors; every other metric of that year is better when higher.
 LOWER = frozenset({"BS"})

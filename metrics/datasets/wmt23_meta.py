@@ -18,7 +18,7 @@ from annotation.models import Campaign
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from metaeval.messages import message
-from metrics.datasets.drafts import EvaluationDraft, MetricDraft
+from metrics.datasets.store import EvaluationDraft, MetricDraft
 
 HUMANS = {"mqm": "MQM", "da_sqm": "DA+SQM", "esa_1": "ESA, first", "esa_2": "ESA, second"}
 KEYS = ("system", "seg")

@@ -14,16 +14,15 @@ from annotation.uploads.files import InputFile, hashes
 from annotation.uploads.formats.base import METRIC_SCORES, Import
 from annotation.uploads.formats.registry import read_files
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.cells import read_percent, write_points
 from annotation.uploads.tables.columns import propose, renamed, say_unused
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
-from annotation.uploads.tables.numbers import read_percent, write_points
 from annotation.uploads.tables.pairs import keep_pair
 from annotation.uploads.tables.rows import Row, Table
 from metaeval.files.names import column_of
 from metaeval.messages import message, plural, truncated
 from metrics.imported.choices import FIELDS, LINE, METRIC, SCORE, SEGMENT, SYSTEM, Choices
-from metrics.imported.collecting import Collector, TooManyError
-from metrics.imported.columns import columns_of_metrics, plainly
+from metrics.imported.collecting import Collector, TooManyError, columns_of_metrics, plainly
 
 
 @dataclass

@@ -4,35 +4,82 @@ Several workers may do so at once. Scores are keyed by content and inserted once
 twice (after its worker was killed or considered dead) changes nothing.
 """
 
+import json
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from core.database.waits import db_retry
+from core.messages import as_json
 from core.work import claims, processes, working
 from core.work.kinds import unexpected
 from core.work.models import kind_named
-from metaeval.messages import Message, MessageError, message
+from metaeval.messages import Message, MessageError, from_json, message
 from metrics import truncation
 from metrics.base import (
     Metric,
     MetricError,
+    MetricWarning,
     NamesMissing,
     Scores,
     ScoresAsTextsCome,
+    ScoreWarning,
     UnfinishedError,
 )
 from metrics.contents import Chunk, find_missing, load_chunk, load_part, pack_ids
 from metrics.error_spans import FindsSpans, Spans
-from metrics.models import Slice
-from metrics.runs import queue, saving, slices, state, streaming, warned
+from metrics.models import MetricRun, Slice
+from metrics.runs import queue, saving, slices, state, streaming
 from metrics.runs.saving import Loaded
 from metrics.workers import signatures, telemetry
 from metrics.workers.signatures import HostError
+
+# Warnings of metrics while they score: counted with each slice, and shown with the run.
+
+
+@contextmanager
+def counted_warnings() -> Iterator[Counter[str]]:
+    """Count the texts of each :class:`MetricWarning` by its message; pass on other warnings."""
+    counts: Counter[str] = Counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", MetricWarning)
+        yield counts
+    for each in caught:
+        if isinstance(each.message, MetricWarning):
+            counts[_key(each.message.message)] += each.message.message.count
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+
+
+def of_run(run: MetricRun) -> tuple[ScoreWarning, ...]:
+    """Return the warnings of the metric of a run so far."""
+    return tuple(
+        ScoreWarning("metric_warning", _message(key, n)) for key, n in sorted(run.remarks.items())
+    )
+
+
+def _key(warning: Message) -> str:
+    """Return a message without its count, as JSON."""
+    return json.dumps(as_json(_with_count(warning, 0)), sort_keys=True)
+
+
+def _message(key: str, n: int) -> Message:
+    if not key.startswith('{"'):  # stored by an earlier version, perhaps "{n} texts were cut"
+        return message("run.metric-warning", "{text}", text=key.replace("{n}", f"{n:,}"))
+    return _with_count(from_json(json.loads(key)), n)
+
+
+def _with_count(warning: Message, n: int) -> Message:
+    return replace(warning, parameters={**warning.parameters, "n": n})
+
 
 logger = logging.getLogger(__name__)
 
@@ -132,7 +179,7 @@ def _score_slice(row: Slice, loaded: Loaded) -> None:
     places = {pk: place for place, pk in enumerate(output_ids, start=row.first)}
     chunk = db_retry(partial(load_chunk, loaded.signature, output_ids))
     try:
-        with warned.counted_warnings() as warnings:
+        with counted_warnings() as warnings:
             rows, spans = _score(loaded.metric, chunk, places)
     except UnfinishedError as error:
         good = np.isfinite(error.rows).all(axis=1)

@@ -20,7 +20,7 @@ from annotation.uploads.tables.skipping import read_skipping, skipped
 from core.messages import messages_of
 from metaeval.messages import Message, message, plural, truncated
 from metaeval.scores.directions import Direction, infer_direction
-from metaeval.spans.ends import EndsAtWords, ends_at_words
+from metaeval.spans.span_table import EndsAtWords, ends_at_words
 from metrics.error_spans import MISSING, SOURCE, FoundSpan
 from metrics.imported import naming
 from metrics.imported.choices import Choices

@@ -24,8 +24,7 @@ from metaeval.files.cells import is_missing, read_score
 from metaeval.files.names import NAMES
 from metaeval.messages import message, truncated
 from metrics.error_spans import MISSING, SIDES, SOURCE, TARGET
-from metrics.imported.collecting import Collector
-from metrics.imported.columns import plainly
+from metrics.imported.collecting import Collector, plainly
 
 # The names of WMT25's lists go before those that other tables have.
 FIELDS = (

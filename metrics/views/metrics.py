@@ -25,7 +25,7 @@ from metrics.runs import starting
 from metrics.stock import hosts as stocks
 from metrics.stock import inventory
 from metrics.stock.hosts import Stock
-from metrics.workers import provenance
+from metrics.workers import reporter
 
 RUNS_SHOWN = SETS_SHOWN = 10
 IMPORTS_SHOWN = 50
@@ -107,7 +107,7 @@ def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
         raise Http404
     known = MetricSignature.objects.filter(metric=name).annotate(n_runs=Count("runs"))
     signatures = list(known.order_by("-pk"))
-    computed_on = provenance.of_signatures([row.signature for row in signatures])
+    computed_on = reporter.of_signatures([row.signature for row in signatures])
     shown = MetricRun.objects.filter(metric=name).select_related("test_set")
     context = {
         "section": "metrics",

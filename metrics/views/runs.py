@@ -25,7 +25,7 @@ from metaeval.messages import message
 from metrics.contents import failed_texts, warnings_of
 from metrics.forms.runs import FilterForm, StartForm
 from metrics.models import MetricRun
-from metrics.runs import starting, waiting, warned
+from metrics.runs import scoring, starting, waiting
 from metrics.runs.state import RunLockedError
 from metrics.scores import truncation_of
 from metrics.support import support_of
@@ -105,7 +105,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "idle": [] if run.turn and run.turn.hosts.is_stuck else waiting.idle([run]),  # type: ignore[attr-defined]
         "silence": starting.silence(run),
         "campaigns": _campaigns(request, run.test_set),
-        "warnings": (*warnings_of(run), *about_texts, *warned.of_run(run)),
+        "warnings": (*warnings_of(run), *about_texts, *scoring.of_run(run)),
         "has_budget": support_of(run.info).has_budget,
     }
     return render_live(request, "metrics/run.html", context)

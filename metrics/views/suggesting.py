@@ -15,7 +15,7 @@ from annotation.access import campaign_for_admin, researcher_required, signed_in
 from annotation.forms.columns import CHANGED, is_changed
 from annotation.forms.preview import download
 from annotation.models import Campaign, Prefill
-from annotation.prefill import trial, updating
+from annotation.prefill import suggestions, trial
 from annotation.prefill.suggestions import Condition
 from annotation.uploads import InputFile
 from annotation.uploads.waiting import ExpiredError
@@ -48,9 +48,9 @@ def campaign_suggestions(request: HttpRequest, slug: str) -> HttpResponse:
         return refuse(request, 413, _("This import is too large"), too_large_sentence())
     try:
         if request.method == "POST":
-            updating.require_draft(campaign)
+            suggestions.require_draft(campaign)
         if request.method == "POST" and request.POST.get("do") == "drop":
-            updating.drop(campaign)
+            suggestions.drop(campaign)
             messages.success(request, _("Removed all suggestions."))
             return redirect("campaign-suggestions", slug)
         if request.method == "POST" and request.POST.get("do") == "shares":
@@ -150,9 +150,9 @@ def _keep(
     details: Mapping[str, Any],
 ) -> None:
     if what == GOLD:
-        updating.keep_gold(campaign, fitted.spans, label=label)
+        suggestions.keep_gold(campaign, fitted.spans, label=label)
     else:
-        updating.keep_suggestions(
+        suggestions.keep_suggestions(
             campaign, fitted.spans, source=source, label=label, user=signed_in(request),
             details={**details, "skipped": [as_json(each) for each in fitted.skipped]},
         )  # fmt: skip

@@ -7,12 +7,14 @@ the models in its memory; it writes them itself after each task.
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
 
+from billiard import current_process
 from celery.signals import (
     task_postrun,
+    worker_init,
     worker_process_init,
     worker_ready,
     worker_shutdown,
@@ -27,11 +29,70 @@ from core.work.processes import Periodic
 from metrics import catalogue, plugins
 from metrics.base import MetricError
 from metrics.checkpoints import places
+from metrics.models import RunWorker
 from metrics.models.fleet import Worker, WorkerChild, drop_old
 from metrics.stock import inventory
 from metrics.workers import capability
-from metrics.workers.devices import device_in_use, devices, process_memory
+from metrics.workers.devices import device_in_use, devices, gpu_ids, process_memory
 from metrics.workers.versions import versions
+
+# The children of a worker process, one for each slot: on which GPU each computes.
+
+# A model that no single GPU has room for is spread over the GPUs of a slot.
+PER_SLOT = int(os.environ.get("GPUS_PER_SLOT", "1"))
+
+
+class _Worker:
+    # Asked once, before the first child is made.
+    gpus: list[str] = []
+
+
+def find_gpus(**_: Any) -> None:
+    """Remember the GPUs that this worker may use."""
+    _Worker.gpus = gpu_ids()
+
+
+def take_gpu(**_: Any) -> None:
+    """Give this child the GPUs of its slot; a child that replaces a dead one gets the same GPUs."""
+    gpus = gpus_of(current_process().index, _Worker.gpus)
+    if gpus is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpus
+
+
+def gpus_of(slot: int, gpus: list[str], per_slot: int = PER_SLOT) -> str | None:
+    """Return the GPUs of a slot, `per_slot` or all: one group after the other, and again from
+    the first if there are more slots. Remaining GPUs are not used. None if there is no GPU."""
+    if not gpus:
+        return None
+    n = min(max(per_slot, 1), len(gpus))
+    first = slot % (len(gpus) // n) * n
+    return ",".join(gpus[first : first + n])
+
+
+worker_init.connect(find_gpus)
+worker_process_init.connect(take_gpu)
+
+
+# On what the scores under a signature were computed: processors, devices, builds of libraries.
+
+NOT_RECORDED = {"processor": "not recorded"}
+
+
+def of_signatures(signatures: Collection[str]) -> dict[str, list[dict[str, str]]]:
+    """Return, by signature, every different way in which workers computed its scores.
+
+    Scores are shared by content, so all runs of a signature count. Scores from before builds were
+    recorded have the processor "not recorded". Costs one query.
+    """
+    parts = RunWorker.objects.filter(run__signature__signature__in=set(signatures), segments__gt=0)
+    rows = parts.order_by("pk").values_list("run__signature__signature", "device", "builds")
+    found: dict[str, list[dict[str, str]]] = {signature: [] for signature in signatures}
+    for signature, device, builds in rows:
+        way = {"device": device} | dict(sorted((builds or NOT_RECORDED).items()))
+        if way not in found[signature]:
+            found[signature].append(way)
+    return found
+
 
 BEAT_SECONDS = 5.0
 # Files change rarely, and nvidia-smi takes a moment.

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.imports import appraise
-from annotation.imports.launch import Launched, launch
+from annotation.imports.store import Launched, launch
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Problem
 

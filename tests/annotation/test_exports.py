@@ -20,7 +20,7 @@ from django.utils import timezone
 from annotation.exports import FORMATS, JUDGMENT_HEADER, judgment_rows
 from annotation.exports.judgments import judgment_dicts
 from annotation.imports import appraise
-from annotation.imports.launch import launch
+from annotation.imports.store import launch
 from annotation.models import (
     Annotator,
     Assignment,

@@ -19,7 +19,7 @@ from annotation.filters import FilterError, Filters
 from annotation.filters.chosen import read_judgments
 from annotation.models import Assignment, Campaign, Item, Judgment
 from annotation.protocols import Layout, composed
-from annotation.protocols.asked import Choice, Scale
+from annotation.protocols.base import Choice, Scale
 from annotation.quality.current import _state, _stored, current_judgments
 from annotation.quality.verdict import low_score
 from tests.annotation.campaign_files.test_round_trip import run, smallest

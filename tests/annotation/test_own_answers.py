@@ -18,7 +18,7 @@ from annotation.exports.mtme import scores
 from annotation.filters import FilterError, Filters
 from annotation.filters.chosen import read_judgments
 from annotation.forms.campaign.answers import AnswersField, AnswersWidget, read_tree, rows_of
-from annotation.judging.edits import hter
+from annotation.judging.judgments import hter
 from annotation.models import Assignment, Campaign, Judgment
 from annotation.protocols import Layout, Span, composed
 from dashboards.panel.human import human_scores

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from config.reference.variables import VARIABLES
+from config.reference.site import VARIABLES
 from tests.config.test_checks import check
 
 ROOT = Path(__file__).parents[2]

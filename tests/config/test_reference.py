@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from config.reference.markdown import first_sentence, table
-from config.reference.variables import VARIABLES
+from config.reference.site import VARIABLES, first_sentence, table
 from tests.needing import extensions_of_the_project
 
 CONFIG = Path(__file__).parents[2] / "config"

@@ -4,8 +4,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from core import markdown
-from core.markdown import TAGS, to_html
+from annotation.judging import instructions
+from annotation.judging.instructions import TAGS, to_html
 
 # Forms of the attacks in OWASP's filter evasion cheat sheet and in CommonMark's own syntax.
 ATTACKS = [
@@ -120,19 +120,19 @@ def test_nothing_harmful_comes_out(attack: str) -> None:
 def test_the_sanitiser_holds_without_the_parser() -> None:
     """The second fence alone: were HTML ever let through, it would still do nothing."""
     raw = '<p onclick="x" style="x">a<script>alert(1)</script><img src=x onerror=x></p>'
-    assert markdown._clean(raw) == "<p>a</p>"
-    assert markdown._clean('<a href="javascript:x">a</a>') == '<a rel="noopener nofollow">a</a>'
+    assert instructions._clean(raw) == "<p>a</p>"
+    assert instructions._clean('<a href="javascript:x">a</a>') == '<a rel="noopener nofollow">a</a>'
 
 
 def test_a_text_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    clean = markdown._clean
+    clean = instructions._clean
 
     def counted(html: str) -> str:
         calls.append(html)
         return clean(html)
 
-    monkeypatch.setattr(markdown, "_clean", counted)
+    monkeypatch.setattr(instructions, "_clean", counted)
     assert to_html("*once*") == to_html("*once*")
     assert len(calls) == 1
     assert to_html("*twice*") != to_html("*once*")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from annotation.demo.simulation import simulate_campaign
+from annotation.demo.load import simulate_campaign
 from annotation.models import Campaign, Output, System, TestSet
 from annotation.models.corpus import content_key
 from metrics.runs import scoring, starting

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from annotation.judging.answers import rated_text
-from annotation.judging.edits import edits_of
+from annotation.judging.judgments import edits_of
 from annotation.models import (
     Annotator,
     Assignment,

@@ -10,7 +10,7 @@ import pytest
 
 from annotation.exports import csv_lines, judgment_rows
 from annotation.exports.judgments import header_of
-from annotation.imports.judgments.segments import UNNAMED
+from annotation.imports.judgments.rows import UNNAMED
 from annotation.models import Annotator, Campaign, Judgment, Segment, System, TestSet
 from tests.files.doors import RefusedError, case, judge, of_talks, run, texts, upload
 

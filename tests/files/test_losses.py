@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.exports import FORMATS
-from annotation.exports.facts import FACTS, facts_of
+from annotation.exports.formats import FACTS, facts_of
 from tests.files.campaigns import EVERY_MARK, make
 from tests.files.test_round_trip import empty
 from tests.world import make_user

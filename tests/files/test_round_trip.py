@@ -13,8 +13,8 @@ from annotation.exports import FORMATS
 from annotation.exports.judgments import judgment_dicts
 from annotation.exports.suggestions import SUGGESTION_HEADER, suggestion_rows
 from annotation.imports import sources
-from annotation.imports.launch import Launched, examine, launch
 from annotation.imports.sources import Sent
+from annotation.imports.store import Launched, examine, launch
 from annotation.models import (
     Annotator,
     Assignment,

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from annotation.exports import FORMATS
-from annotation.exports.facts import FACTS
+from annotation.exports.formats import FACTS
 from annotation.exports.rows import judgments_of, with_spans
 from annotation.imports import sources
-from annotation.imports.launch import examine, launch
 from annotation.imports.sources import Sent
+from annotation.imports.store import examine, launch
 from annotation.judging.answers import rated_text
 from annotation.models import Campaign, Item
 from annotation.protocols import Span

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from metaeval import ScoreMatrix
+from metaeval.arrays import Remembered, content
 from metaeval.correlation.hybrids import hybrid_supersample
-from metaeval.remembered import Remembered, content
 
 
 def test_content_tells_apart() -> None:

@@ -19,7 +19,7 @@ from metaeval.reasons import reason_of
 from metrics import options
 from metrics.workers import idle
 from training.contract import KINDS, TrainingKind
-from training.jobs import folders
+from training.jobs import saving
 from training.jobs.work import command_here
 from training.models import ParallelCorpus, TrainingJob
 
@@ -144,7 +144,7 @@ def resume(job: TrainingJob, *, here: bool = False) -> None:
                 name=job.name,
             )
         )
-    if holder := folders.holder(job.folder):
+    if holder := saving.holder(job.folder):
         raise refusal(
             message(
                 "training.job-in-use",

@@ -30,7 +30,7 @@ from metrics.stock import hosts, inventory
 from metrics.workers import capability
 from training import contract
 from training.contract import KINDS, JobError, NewMetric, Outcome, StoppedError, Work
-from training.jobs import folders
+from training.jobs import saving
 from training.models import TrainingJob, Translation
 from training.parallel.corpora import as_corpus
 
@@ -123,7 +123,7 @@ def _folder(job: TrainingJob) -> AbstractContextManager[None]:
     """Lock the folder of the job; the claim protects its rows."""
     if not contract.KINDS[job.kind].has_folder:
         return nullcontext()
-    return folders.locked(job.folder, job.title, LOCK_SECONDS)
+    return saving.locked(job.folder, job.title, LOCK_SECONDS)
 
 
 def _work(job: TrainingJob, lease: Lease) -> Work:

@@ -18,7 +18,7 @@ from typing import Any
 from metaeval.messages import message
 from metaeval.repeats import by_name, refuse_repeats
 from training.contract import Corpus, JobError
-from training.jobs.folders import locked
+from training.jobs.saving import locked
 from training.parallel.reading import ParallelError, read_named
 from training.refreeeval.processes import joined, rank
 from training.refreeeval.recipe import OPTIONS, Recipe

@@ -8,8 +8,7 @@ from typing import Any
 
 from metaeval.messages import plural
 from training.contract import Corpus, JobError
-from training.perturbations.clauses import has_rules
-from training.perturbations.rules import negatives
+from training.perturbations.rules import has_rules, negatives
 from training.refreeeval.recipe import Recipe
 
 FEWEST_PAIRS = 20

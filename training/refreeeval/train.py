@@ -17,8 +17,7 @@ from metaeval.significance import paired_gain
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from training.contract import LEVELS, Corpus, JobError, other_training
-from training.jobs.folders import NOT_TRAINED
-from training.jobs.saving import current, disk_errors, save_whole, write_whole
+from training.jobs.saving import NOT_TRAINED, current, disk_errors, save_whole, write_whole
 from training.perturbations.rules import EDITION
 from training.refreeeval import teacher
 from training.refreeeval.data import Example, Pair, examples, prepare, swap

@@ -17,7 +17,7 @@ from metaeval.messages import message
 from metaeval.repeats import by_name, refuse_repeats
 from metrics.options import clean_all
 from training.contract import JobError, Work
-from training.jobs.folders import locked
+from training.jobs.saving import locked
 from training.parallel.reading import ParallelError, read_named
 from training.refreeeval.processes import joined, rank
 from training.translation.options import OPTIONS, conflicts

@@ -15,15 +15,15 @@ from itertools import groupby
 from django.utils.html import strip_tags
 
 from annotation import protocols
-from annotation.imports.appraise.batches import RawItem
-from annotation.imports.appraise.manifest import DOCUMENT, PAIRWISE, Manifest, Pair
-from annotation.imports.appraise.marked import resolve_ends, suggest
-from annotation.imports.appraise.warnings import (
+from annotation.imports.appraise.batches import (
+    RawItem,
     Unmatched,
     apply_choice,
     outcome,
     warn_of_unmatched_bad,
 )
+from annotation.imports.appraise.manifest import DOCUMENT, PAIRWISE, Manifest, Pair
+from annotation.imports.appraise.spans import resolve_ends, suggest
 from annotation.imports.drafts import CampaignDraft, ItemDraft
 from annotation.models import Campaign, Item
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft

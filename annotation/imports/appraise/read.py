@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 from django.utils.text import slugify
 
-from annotation.imports.appraise.batches import RawItem, read_tasks
+from annotation.imports.appraise.batches import RawItem, examine_sizes, read_tasks
 from annotation.imports.appraise.build import build
 from annotation.imports.appraise.manifest import Manifest, Pair, read_manifest
 from annotation.imports.appraise.scores import add_scores
-from annotation.imports.appraise.warnings import examine_sizes
 from annotation.imports.drafts import CampaignDraft
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile

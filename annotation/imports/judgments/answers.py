@@ -16,7 +16,7 @@ from annotation.models.judgment import MAX_SCORE
 from annotation.protocols.composed import MOST_VALUE
 from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character, max_length
 from annotation.uploads.problems import Report
-from core.work.progress import CHECKING, counted
+from core.work.kinds import CHECKING, counted
 from metaeval.messages import message, plural
 
 LONGEST_PAUSE = 10**9  # seconds

@@ -7,17 +7,170 @@ from dataclasses import dataclass
 
 from annotation.imports.drafts import ItemDraft, JudgmentDraft
 from annotation.imports.judgments.answers import Answer
-from annotation.imports.judgments.cells.scales import Scores
 from annotation.imports.judgments.cells.spans import SpanReader
 from annotation.imports.judgments.exported import cells
 from annotation.imports.judgments.items import Items
-from annotation.imports.judgments.options import Options
-from annotation.imports.judgments.revisions import Revisions
+from annotation.imports.judgments.options import LAST_WINS, Options
+from annotation.imports.judgments.rows import Row
 from annotation.imports.judgments.texts import Texts
 from annotation.models import Item
+from annotation.models.judgment import MAX_SCORE
 from annotation.protocols import Protocol, Span
 from annotation.uploads.problems import Place, Report
 from metaeval.messages import message, plural
+
+# Convert scores to whole numbers from 0 to 100, unchanged or from a stated scale.
+
+SMALL_SCALE = 10
+
+
+@dataclass
+class Scores:
+    """Converts the scores of one campaign; `scale` is None for unchanged scores of 0–100."""
+
+    scale: tuple[float, float] | None
+    report: Report
+    rounded: int = 0
+    converted: int = 0
+
+    def read(self, row: Row, value: float) -> int | None:
+        """Return a score from 0 to 100, or None with the reason reported."""
+        if self.scale is not None:
+            return self._rescaled(row, value)
+        if 0 <= value <= MAX_SCORE and value == int(value):
+            return int(value)
+        refusal = message(
+            "judgments.score-outside",
+            "The score {score} is not a whole number from 0 to {highest}. If the scores are on "
+            "another scale, state it, such as 0-6, and they are mapped linearly to 0–100. Import "
+            "z-scores and means as published human scores: they are not judgments of one "
+            "annotator.",
+            score=value,
+            highest=MAX_SCORE,
+        )
+        self.report.error(refusal, row.at("score"))
+        return None
+
+    def _rescaled(self, row: Row, value: float) -> int | None:
+        low, high = self.scale or (0.0, 100.0)
+        if not low <= value <= high:
+            refusal = message(
+                "judgments.score-outside-scale",
+                "The score {score} is outside the stated scale {low}–{high}.",
+                score=value,
+                low=low,
+                high=high,
+            )
+            self.report.error(refusal, row.at("score"))
+            return None
+        exact = (value - low) / (high - low) * MAX_SCORE
+        score = math.floor(exact + 0.5)
+        self.converted += 1
+        self.rounded += not math.isclose(exact, score, abs_tol=1e-9)
+        return score
+
+    def say(self, values: Sequence[float]) -> None:
+        """Report what was done, and a scale that is probably another one."""
+        if self.scale is not None:
+            low, high = self.scale
+            self.report.warn(
+                message(
+                    "judgments.scores-mapped",
+                    "Mapped {n} scores from {low}–{high} to 0–100; {rounded} of them were rounded "
+                    "to whole numbers.",
+                    n=self.converted,
+                    low=low,
+                    high=high,
+                    rounded=self.rounded,
+                )
+            )
+        elif values and max(values) <= SMALL_SCALE and len(set(values)) > 1:
+            self.report.warn(
+                message(
+                    "judgments.scores-on-small-scale",
+                    "All scores are between {low} and {high}. If that is their scale, state it. "
+                    "Otherwise they are read as scores from 0 to 100.",
+                    low=min(values),
+                    high=max(values),
+                )
+            )
+
+
+# Order several answers of one annotator to one item: revisions, copies, contradictions.
+
+
+@dataclass
+class Revisions:
+    """Orders answers; `copies` and `revised` count what was found."""
+
+    ties: str
+    report: Report
+    copies: int = 0
+    revised: int = 0
+    by_rule: int = 0
+
+    def order(self, answers: Sequence[Answer]) -> list[Answer]:
+        """Return the different answers to one thing, the first one first."""
+        versions = list({answer.content: answer for answer in reversed(answers)}.values())[::-1]
+        self.copies += len(answers) - len(versions)
+        if len(versions) < 2:
+            return versions
+        self.revised += len(versions) - 1
+        for orders in ([a.revision for a in versions], [a.time for a in versions]):
+            if None not in orders and len(set(orders)) == len(versions):
+                numbered = sorted(zip(orders, range(len(versions)), strict=True))
+                return [versions[number] for _, number in numbered]
+        if self.ties == LAST_WINS:
+            self.by_rule += 1
+            return versions
+        self._contradict(versions)
+        return versions
+
+    def _contradict(self, versions: Sequence[Answer]) -> None:
+        for answer in versions[1:]:
+            self.report.error(
+                message(
+                    "judgments.contradiction",
+                    "“{annotator}” has a different judgment of the same item in {place}, and no "
+                    "time or revision shows which is later. Choose that the last row counts, or "
+                    "name the column that distinguishes the two (item, batch, kind or campaign).",
+                    annotator=answer.who,
+                    place=versions[0].row.place.label,
+                ),
+                answer.row.at("score"),
+            )
+
+    def say(self) -> None:
+        """Report what was found."""
+        if self.copies:
+            self.report.warn(
+                plural(
+                    "judgments.copies",
+                    "{n} row is a copy of another and was skipped.",
+                    "{n} rows are copies of others and were skipped.",
+                    n=self.copies,
+                )
+            )
+        if self.revised:
+            self.report.note(
+                plural(
+                    "judgments.revised",
+                    "{n} judgment was revised later. All versions are stored; the last is current.",
+                    "{n} judgments were revised later. All versions are stored; the last is "
+                    "current.",
+                    n=self.revised,
+                )
+            )
+        if self.by_rule:
+            self.report.note(
+                plural(
+                    "judgments.last-row-counts",
+                    "The rule that the last row counts was used {n} time.",
+                    "The rule that the last row counts was used {n} times.",
+                    n=self.by_rule,
+                )
+            )
+
 
 DIFFERENCE = 1e-6
 

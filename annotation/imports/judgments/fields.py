@@ -18,8 +18,8 @@ from annotation.uploads.files import InputFile
 from annotation.uploads.formats.base import JUDGMENTS, Door, Import
 from annotation.uploads.formats.registry import read_files
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.cells import read_percent, write_points
 from annotation.uploads.tables.columns import Wanted, propose, wanted
-from annotation.uploads.tables.numbers import read_percent, write_points
 from annotation.uploads.tables.rows import Table, require_rows
 from core.text import restore
 from metaeval.files.names import NAMES

@@ -9,22 +9,197 @@ from decimal import Decimal
 
 from django.utils.text import slugify
 
-from annotation.imports.drafts import CampaignDraft
+from annotation import protocols
+from annotation.imports.drafts import AnnotatorDraft, CampaignDraft, ItemDraft
 from annotation.imports.judgments.answers import Answer
-from annotation.imports.judgments.build import Frame, build
-from annotation.imports.judgments.exported.annotators import tell_apart
-from annotation.imports.judgments.exported.settings import settings_of
+from annotation.imports.judgments.drafting import Drafter
+from annotation.imports.judgments.exported import cells
+from annotation.imports.judgments.exported.columns import is_answer
+from annotation.imports.judgments.exported.settings import compose, settings_of
+from annotation.imports.judgments.items import Items, have_global_ids, on_screens
 from annotation.imports.judgments.options import Options
-from annotation.imports.judgments.rows import Row
-from annotation.imports.judgments.segments import read_pair
+from annotation.imports.judgments.rows import Row, read_pair
 from annotation.imports.judgments.stored import Chosen, choose, compare, only_ratio
 from annotation.imports.judgments.texts import Texts, collect, say_languages
+from annotation.models import Campaign, Item
+from annotation.protocols import Layout
 from annotation.uploads import TestSetDraft
 from annotation.uploads.checks import alike
 from annotation.uploads.problems import Report
 from annotation.uploads.spellings import fold
 from annotation.uploads.tables.pairs import Pair
-from metaeval.messages import plural
+from metaeval.messages import message, plural
+
+# Read annotators from rows, and distinguish annotators of the same name.
+
+
+def tell_apart(answers: Sequence[Answer], report: Report) -> None:
+    """Rename annotators of one campaign who have the name of another, but another key."""
+    keys: dict[str, list[str]] = {}
+    for answer in answers:
+        own = keys.setdefault(answer.who, [])
+        key = answer.row.name("annotator_key")
+        if key not in own:
+            own.append(key)
+    taken = set(keys)
+    for who, own in keys.items():
+        for key in own[1:]:
+            label = next(n for k in range(2, len(taken) + 3) if (n := f"{who} ({k})") not in taken)
+            taken.add(label)
+            theirs = [a for a in answers if a.who == who and a.row.name("annotator_key") == key]
+            for answer in theirs:
+                answer.who = label
+            text = message(
+                "judgments.annotators-with-one-name",
+                "Two annotators are called “{annotator}”. The second is stored as “{label}”.",
+                annotator=who,
+                label=label,
+            )
+            report.note(text, theirs[0].row.at("annotator"))
+
+
+def annotators_of(answers: Sequence[Answer], report: Report) -> dict[str, AnnotatorDraft]:
+    """Return what is known of each annotator; whom any row excludes is excluded."""
+    found: dict[str, AnnotatorDraft] = {}
+    differs: dict[str, Answer] = {}
+    for answer in answers:
+        stated = cells.annotator(answer.row, report)
+        first = found.setdefault(answer.who, stated)
+        if stated.is_excluded != first.is_excluded:
+            differs.setdefault(answer.who, answer)
+            found[answer.who] = stated if stated.is_excluded else first
+    for who, answer in differs.items():
+        text = message(
+            "judgments.exclusion-differs",
+            "“{annotator}” is excluded in some rows, but not in others. The annotator is stored as "
+            "excluded.",
+            annotator=who,
+        )
+        report.warn(text, answer.row.at("is_excluded"))
+    return {who: each for who, each in found.items() if each != AnnotatorDraft()}
+
+
+# Build the draft of a campaign from its answers.
+
+QUESTION = "How good is the translation?"
+# Settings that the import itself decides.
+OF_FRAME = ("name", "answers", "special_tokens")
+CONTROLS = {Item.Kind.BAD_REF, Item.Kind.REF, Item.Kind.REPEAT}
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The name of a campaign, and the texts that were judged."""
+
+    slug: str
+    name: str
+    texts: Texts
+    documents: Mapping[str, str]
+    ratio: Decimal
+
+
+def build(
+    answers: Sequence[Answer], frame: Frame, options: Options, report: Report
+) -> CampaignDraft:
+    """Return the campaign of some answers; what is wrong goes to the report."""
+    composed = compose(_protocol(answers, options, report), answers, options, report)
+    protocol, settings = composed.protocol, composed.settings
+    answers = _usable(answers, protocol, report)
+    items = Items(frame.texts, have_global_ids(answers), report)
+    judgments = Drafter(protocol, frame.texts, options, report).draft(answers, items)
+    items.pair()
+    shown: Sequence[ItemDraft] = items.drafts
+    if protocol.layout == Layout.DOCUMENT and not any(a.row.sheet.is_exported for a in answers):
+        shown = on_screens(shown, frame.documents)
+    has_controls = any(item.kind in CONTROLS for item in shown)
+    draft = CampaignDraft(
+        slug=frame.slug,
+        name=frame.name,
+        question=QUESTION if protocol.spans is None else protocol.question,
+        protocol=protocol.name,
+        answers=composed.answers,
+        special_tokens=composed.tokens,
+        shown_text=Campaign.ShownText(options.shown_text),
+        z_pool=Campaign.ZPool.ALL if has_controls else Campaign.ZPool.TARGETS,
+        length_ratio=frame.ratio,
+        annotators=annotators_of(answers, report),
+        items=shown,
+        judgments=judgments,
+    )
+    return replace(draft, **{k: v for k, v in settings.items() if k not in OF_FRAME})
+
+
+def _protocol(answers: Sequence[Answer], options: Options, report: Report) -> protocols.Protocol:
+    """Return the stated protocol, that of the table, or the one that fits the answers."""
+    named = {answer.row.name("protocol") for answer in answers}
+    if options.protocol:
+        return protocols.get(options.protocol)
+    if len(named) == 1 and named <= set(protocols.PROTOCOLS):
+        return protocols.get(named.pop())
+    scores = [answer.score for answer in answers if answer.score is not None]
+    has_other = any(map(_has_other_answer, answers))
+    if any(answer.spans for answer in answers) or not (scores or has_other):
+        if scores and max(scores) <= 0 and min(scores) < 0:
+            report.note(
+                message(
+                    "judgments.scores-are-penalties",
+                    "There are error spans, and no score is above 0. The scores were read as minus "
+                    "the penalty of the spans (MQM).",
+                )
+            )
+            return protocols.get("mqm")
+        return protocols.get("esa" if scores else "mqm")
+    if not scores and any(answer.row.name("post_edit") for answer in answers):
+        return protocols.get("post-editing")
+    if any(answer.kind == Item.Kind.DOCUMENT for answer in answers):
+        return protocols.get("document-da")
+    return protocols.get(protocols.DEFAULT)
+
+
+def _usable(
+    answers: Sequence[Answer], protocol: protocols.Protocol, report: Report
+) -> list[Answer]:
+    """Skip and count judgments that a protocol or an analysis cannot hold."""
+    usable, n_documents, n_gold = [], 0, 0
+    for answer in answers:
+        if answer.kind == Item.Kind.DOCUMENT and protocol.layout != Layout.DOCUMENT:
+            n_documents += 1
+        elif answer.kind == Item.Kind.GOLD and not _has_right_answer(answer):
+            n_gold += 1
+        else:
+            usable.append(answer)
+    if n_documents:
+        report.warn(
+            plural(
+                "judgments.documents-skipped",
+                "Skipped {n} judgment of a whole document, which this protocol does not rate.",
+                "Skipped {n} judgments of whole documents, which this protocol does not rate.",
+                n=n_documents,
+            )
+        )
+    if n_gold:
+        report.warn(
+            plural(
+                "judgments.gold-skipped",
+                "Skipped {n} judgment of a gold item without the right score. Add a column low or "
+                "high.",
+                "Skipped {n} judgments of gold items without the right score. Add a column low or "
+                "high.",
+                n=n_gold,
+            )
+        )
+    return usable
+
+
+def _has_other_answer(answer: Answer) -> bool:
+    return any(answer.row.name(field) for field in answer.row.cells if is_answer(field))
+
+
+def _has_right_answer(answer: Answer) -> bool:
+    """Return True if a right answer is known, as in our exports of gold items."""
+    has_bounds = answer.low is not None or answer.high is not None
+    return has_bounds or (answer.row.sheet.is_exported and "low" in answer.row.sheet.has)
+
 
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
 # Addresses of campaigns and test sets that pages of ours have.

@@ -8,8 +8,7 @@ from typing import Any
 
 from annotation.imports.jsonfiles import ESCAPES, parse, unstorable
 from annotation.imports.pearmut.findings import Findings
-from annotation.imports.pearmut.offsets import Raw
-from annotation.imports.pearmut.prefilled import is_span
+from annotation.imports.pearmut.offsets import Raw, is_span
 from annotation.uploads import InputFile, Report
 from annotation.uploads.checks import character
 from annotation.uploads.files import read_text

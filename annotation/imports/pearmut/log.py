@@ -12,11 +12,10 @@ from typing import Any
 from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
 from annotation.imports.pearmut.entries import Entry, spans_of, times_of
 from annotation.imports.pearmut.findings import Findings
-from annotation.imports.pearmut.offsets import Convention, Raw
-from annotation.imports.pearmut.prefilled import read_spans
+from annotation.imports.pearmut.offsets import Convention, Raw, read_spans
 from annotation.models import Annotator, Item
 from annotation.protocols import Protocol, Span
-from annotation.protocols.asked import Scale
+from annotation.protocols.base import Scale
 from annotation.uploads.checks import max_length
 from metaeval.messages import Message, message, plural
 

@@ -14,11 +14,16 @@ from annotation.imports.drafts import CampaignDraft, ItemDraft
 from annotation.imports.jsonfiles import missing_key
 from annotation.imports.pearmut.contents import Contents
 from annotation.imports.pearmut.findings import Findings
-from annotation.imports.pearmut.info import DYNAMIC, USUAL_ASSIGNMENT, Info, read_info
-from annotation.imports.pearmut.marks import Marks
-from annotation.imports.pearmut.outputs import plain, read_targets
-from annotation.imports.pearmut.prefilled import read_raw
-from annotation.imports.pearmut.rules import kind_of, read_check, read_rules
+from annotation.imports.pearmut.info import (
+    DYNAMIC,
+    USUAL_ASSIGNMENT,
+    Info,
+    plain,
+    read_info,
+    read_targets,
+)
+from annotation.imports.pearmut.offsets import read_raw
+from annotation.imports.pearmut.rules import Marks, kind_of, read_check, read_rules
 from annotation.models import Campaign, Item
 from annotation.models.campaign import MOST_SYSTEMS
 from annotation.uploads import TestSetDraft

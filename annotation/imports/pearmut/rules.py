@@ -1,16 +1,24 @@
 """Convert Pearmut's validation rules to ranges and rules of gold and practice items."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from annotation.imports.drafts import ItemDraft
 from annotation.imports.pearmut.findings import Findings, no_output
-from annotation.imports.pearmut.offsets import Convention, Raw
-from annotation.imports.pearmut.outputs import plain
-from annotation.imports.pearmut.prefilled import known_severity
+from annotation.imports.pearmut.info import plain
+from annotation.imports.pearmut.offsets import (
+    Convention,
+    Raw,
+    Stated,
+    are_counted,
+    are_included,
+    known_severity,
+    read_spans,
+)
 from annotation.models import Item
 from annotation.protocols import Protocol
-from annotation.protocols.asked import Scale
+from annotation.protocols.base import Scale
 from metaeval.messages import message, plural
 
 Rules = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -245,3 +253,42 @@ def _bounds(
     start = [place(each) for each in rule["start_i"]] if "start_i" in rule else [0, last]
     end = [place(each) + 1 for each in rule["end_i"]] if "end_i" in rule else [0, last]
     return [*start, *end, severity]
+
+
+# Positions in outputs of a Pearmut campaign: suggestions, and rules of control items.
+
+
+@dataclass
+class Marks:
+    """Errors marked beforehand, and rules other than ranges, by the index of their item.
+
+    Each check has the text of its output, and the places on its screen by model.
+    """
+
+    errors: dict[int, Raw] = field(default_factory=dict)
+    checks: dict[int, tuple[Check, str, Mapping[str, int | None]]] = field(default_factory=dict)
+
+    def settle(
+        self,
+        findings: Findings,
+        items: list[ItemDraft],
+        protocol: Protocol,
+        stated: Stated,
+        answered: Sequence[Raw],
+    ) -> Convention:
+        """Put suggestions and rules into the items; return how offsets are read.
+
+        `answered` are the errors of the log, which also show what offsets count.
+        """
+        raws = [*self.errors.values(), *(as_raw(*each[:2]) for each in self.checks.values())]
+        n_tokens = max(1, len(protocol.spans.tokens)) if protocol.spans else 1
+        counts = are_counted(findings, [*raws, *answered], stated.breaks, n_tokens)
+        included = are_included(findings, list(self.errors.values()), stated.ends, counts)
+        for number, raw in self.errors.items():
+            spans = read_spans(findings, raw, protocol, Convention(included, counts))
+            items[number] = replace(items[number], suggestions=spans)
+        for number, (check, text, places) in self.checks.items():
+            ends = Convention(counts_breaks=counts)
+            rules = as_stored(findings, check, text, places, protocol, ends)
+            items[number] = replace(items[number], rules=rules)
+        return Convention(included, counts)

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.exports import FORMATS
-from annotation.exports.facts import FACTS, facts_of
+from annotation.exports.formats import FACTS, facts_of
 from annotation.exports.parquet import MissingPackageError
 from annotation.filters import FilterError
 from annotation.management.command_line import BaseCommand

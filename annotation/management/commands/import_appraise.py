@@ -11,8 +11,8 @@ from django.urls import reverse
 
 from annotation.imports import appraise
 from annotation.imports.drafts import CampaignDraft, described
-from annotation.imports.launch import Launched, examine, launch
 from annotation.imports.sources import Drafts
+from annotation.imports.store import Launched, examine, launch
 from annotation.management.command_line import BaseCommand
 from annotation.uploads import InputFile, Report
 from annotation.uploads.tables.skipping import skipped

@@ -19,8 +19,8 @@ from annotation.uploads import (
     check_pairs,
     store,
 )
+from annotation.uploads.files import label_of_file, parse_ratio
 from annotation.uploads.previews import Preview
-from annotation.uploads.submissions import label_of_file, parse_ratio
 from annotation.uploads.tables.lines import LINES, LINES_HELP
 from annotation.uploads.tables.pairs import ALL, PAIR_HELP, pair_of
 from annotation.uploads.tables.skipping import SKIP, skipped

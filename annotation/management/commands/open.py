@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from django.urls import reverse
 
 from annotation.campaign_files import Opened, open_file
-from annotation.campaign_files.one_step import Wish
+from annotation.campaign_files.storing import Wish
 from annotation.management.command_line import BaseCommand
 from annotation.management.commands.import_appraise import opened, report_problems
 from annotation.uploads import Report

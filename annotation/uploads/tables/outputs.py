@@ -6,10 +6,10 @@ from pathlib import PurePath
 from typing import Any
 
 from annotation.uploads.drafts import Rows, SystemDraft
+from annotation.uploads.files import LABEL_WITH_RATIO, RatioError, parse_ratio, split_label
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.reading import Reading
 from annotation.uploads.spellings import nfc
-from annotation.uploads.submissions import LABEL_WITH_RATIO, RatioError, parse_ratio, split_label
 from annotation.uploads.tables.cells import TYPE_NAMES, Row, name_of, texts_of
 from annotation.uploads.tables.rows import Table
 from annotation.uploads.tables.segments import is_long, is_segment_table, row_keys

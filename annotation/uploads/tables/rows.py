@@ -13,7 +13,7 @@ from typing import Any
 from annotation.uploads.files import InputFile, add_notes, decode, read_bytes
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.objects import EMPTY_ROW, are_spans, field_twice, objects_in
-from core.work.progress import READING, counted
+from core.work.kinds import READING, counted
 from metaeval.files.grids import (
     CSV,
     LONGEST_CELL,

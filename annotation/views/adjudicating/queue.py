@@ -1,11 +1,15 @@
 """The queue of items on which annotators differ, and gold items from the decisions."""
 
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
@@ -20,15 +24,169 @@ from annotation.access import (
     runs_campaign,
     signed_in,
 )
-from annotation.adjudication.decisions import decisions, give, gold_targets, met_twice
+from annotation.adjudication.decisions import (
+    MAX_TOLERANCE,
+    decisions,
+    give,
+    gold_targets,
+    met_twice,
+)
 from annotation.adjudication.disagreements import disagreements, find
 from annotation.exports import csv_lines
-from annotation.exports.adjudicated import COLUMNS, bundle, json_list, rows
+from annotation.exports.mtme import (
+    Files,
+    frame,
+    placed,
+    rating_line,
+    safe,
+    segment_scores,
+    system_scores,
+    text_files,
+)
 from annotation.exports.tables import zip_bytes
-from annotation.forms.adjudicating import GiveForm, LimitsForm
-from annotation.models import Campaign
+from annotation.judging.answers import rated_text
+from annotation.models import Adjudication, Campaign, Item
+from annotation.protocols import Span
 from annotation.web.parameters import NOTHING, Parameters, page_of, takes
 from core.messages import messages_of, sentences
+
+# Forms of adjudication: limits of the queue, and gold for another campaign.
+
+
+class LimitsForm(forms.Form):
+    """The limits of differences that reviewers decide."""
+
+    gap = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=1_000,
+        label=_("Difference in points"),
+        help_text=_(
+            "Between the highest and the lowest score of an item. Leave blank to ignore scores."
+        ),
+    )
+    overlap = forms.FloatField(
+        required=False,
+        min_value=0.01,
+        max_value=1,
+        label=_("Maximum overlap of marked errors"),
+        help_text=_(
+            "F1 of the characters that two annotators marked, up to 1. Items with a smaller "
+            "overlap are listed. Leave blank to ignore errors."
+        ),
+    )
+
+    def __init__(self, *args: object, campaign: Campaign, **kwargs: object) -> None:
+        super().__init__(*args, **{"label_suffix": ""} | kwargs)  # type: ignore[arg-type]
+        self.fields["overlap"].widget.attrs["step"] = "any"
+        if campaign.judging.spans is None:
+            del self.fields["overlap"]
+
+    def clean(self) -> dict[str, object]:
+        """Require at least one limit."""
+        data = super().clean() or self.cleaned_data
+        if not self.errors and not any(value is not None for value in data.values()):
+            raise forms.ValidationError(_("Enter at least one limit."))
+        return data
+
+
+class GiveForm(forms.Form):
+    """The campaign that gets items from the decisions, and their kind."""
+
+    target = forms.ChoiceField(label=_("Campaign"))
+    kind = forms.ChoiceField(
+        choices=[(Item.Kind.TUTORIAL, _("Practice, with feedback")), (Item.Kind.GOLD, _("Gold"))],
+        label=_("Kind of items"),
+        help_text=_("Open pools can get only gold items, of outputs that they do not rate."),
+    )
+    tolerance = forms.IntegerField(
+        initial=10,
+        min_value=0,
+        max_value=MAX_TOLERANCE,
+        label=_("Tolerance in points"),
+        help_text=_("Scores within this distance of the decision are right."),
+    )
+
+    def __init__(self, *args: object, drafts: Iterable[Campaign], **kwargs: object) -> None:
+        super().__init__(*args, **{"label_suffix": ""} | kwargs)  # type: ignore[arg-type]
+        self.fields["target"].choices = [(each.slug, each.name) for each in drafts]  # type: ignore[attr-defined]
+
+
+# Decisions of reviewers, as a table and in the layout of mt-metrics-eval. They are in separate
+# files; files of judgments do not contain them.
+
+RATER = "adjudicated"
+COLUMNS = (
+    "segment", "system", "source", "text", "score", "penalty", "ratings", "choices", "post_edit",
+    "spans", "comment", "reviewer", "revision", "decided_at", "n_answers", "gap", "overlap",
+)  # fmt: skip
+
+
+def rows(campaign: Campaign) -> Iterator[Sequence[Any]]:
+    """Yield the rows of the table under `COLUMNS`; spans and ratings are JSON."""
+    for each in decisions(campaign).iterator(2_000):
+        item, differed = each.item, getattr(each.item, "disagreement", None)
+        yield (
+            item.segment.key,
+            item.output.system.name if item.output else "",
+            item.segment.source,
+            rated_text(item),
+            each.score,
+            each.penalty,
+            json.dumps(each.ratings, ensure_ascii=False) if each.ratings else "",
+            json.dumps(each.choices, ensure_ascii=False) if each.choices else "",
+            each.post_edit,
+            json.dumps(each.spans, ensure_ascii=False),
+            each.comment,
+            each.reviewer.get_username() if each.reviewer else "",
+            each.revision,
+            each.decided_at.isoformat(),
+            differed and differed.n_answers,
+            differed and differed.gap,
+            differed and differed.overlap,
+        )
+
+
+def json_list(campaign: Campaign) -> Iterator[str]:
+    """Yield the same as a JSON list of objects."""
+    before = "["
+    for row in rows(campaign):
+        yield before + json.dumps(dict(zip(COLUMNS, row, strict=True)), ensure_ascii=False)
+        before = ",\n"
+    yield "]\n" if before != "[" else "[]\n"
+
+
+def bundle(campaign: Campaign) -> Files:
+    """Yield the test set with the decisions as human scores and, for errors, as ratings."""
+    segments, systems = frame(campaign)
+    yield from text_files(campaign, segments, systems)
+    found = {
+        (each.item.output.system_id, each.item.segment_id): each
+        for each in decisions(campaign)
+        if each.item.output
+    }
+    means = {place: each.value for place, each in found.items()}
+    top, pair = safe(campaign.test_set.slug), campaign.test_set.direction
+    path = f"{top}/human-scores/{pair}.{campaign.protocol}-{RATER}"
+    yield f"{path}.seg.score", segment_scores(segments, systems, means)
+    yield f"{path}.sys.score", system_scores(segments, systems, means)
+    if campaign.judging.spans is not None:
+        yield (
+            f"{path}.seg.rating",
+            (
+                rating_line(campaign, name, _rating(found.get((system.pk, segment.pk))))
+                for system, name in systems.items()
+                for segment in segments
+            ),
+        )
+
+
+def _rating(each: Adjudication | None) -> tuple[Sequence[Span], str] | None:
+    if each is None:
+        return None
+    lengths = len(rated_text(each.item)), len(each.item.segment.source)
+    return placed([Span(*span) for span in each.spans], *lengths), RATER
+
 
 PER_PAGE = 50
 

@@ -14,7 +14,7 @@ from annotation.forms.judgments import JudgmentForm, choice_field, score_field
 from annotation.judging import judgments
 from annotation.judging.screens import ShownItem, ShownScreen
 from annotation.protocols import Protocol, Span
-from annotation.protocols.asked import Choice, Scale, TextField
+from annotation.protocols.base import Choice, Scale, TextField
 from core.messages import translated
 from metaeval.messages import Message
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from extensions.neural import lm
 from extensions.neural.encoding import precision
+from extensions.neural.files import score_in_slices
 from extensions.neural.on_encoder import OnEncoder
 from extensions.neural.sentence_vectors import SentenceEncoder, Vectors, cosine
-from extensions.neural.slices import score_in_slices
 from extensions.neural.xmoverscore import mapping
 from extensions.neural.xmoverscore.mapping import Mapping
 from metaeval.messages import message

@@ -11,8 +11,8 @@ import torch
 
 from extensions.neural.encoding import encoders, precision
 from extensions.neural.encoding.token_vectors import Embedded
-from extensions.neural.mover import texts
-from extensions.neural.mover.texts import Side, Task
+from extensions.neural.mover import matching
+from extensions.neural.mover.matching import Side, Task
 from extensions.neural.moverscore.options import VARIANTS
 from extensions.neural.on_encoder import OnEncoder, encoder_fields
 from metrics import truncation
@@ -39,7 +39,7 @@ class MoverScore(OnEncoder):
             definition=variant.definition,
             sizes=variant.sizes,
             vectors=self._vectors,
-            idf=texts.read_idf(self.encoder, self.options, "idf-reference", "idf-hypothesis"),
+            idf=matching.read_idf(self.encoder, self.options, "idf-reference", "idf-hypothesis"),
         )
 
     def _vectors(self, text: Embedded, side: Side) -> torch.Tensor:
@@ -64,7 +64,7 @@ class MoverScore(OnEncoder):
         check_inputs(self.info, inputs)
         singles, rows = references.apart(self.info, inputs)
         pairs = [(each.references[0], each.hypothesis) for each in singles]
-        return references.pool(self.info, len(inputs), rows, texts.score(self.task, pairs))
+        return references.pool(self.info, len(inputs), rows, matching.score(self.task, pairs))
 
 
 def power_means(layers: torch.Tensor) -> torch.Tensor:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from extensions.neural.files import score_in_slices
 from extensions.neural.sentinels.options import LENGTHS, SOURCE, Array, load
-from extensions.neural.slices import score_in_slices
 from metaeval.messages import message
 from metrics import truncation
 from metrics.base import (

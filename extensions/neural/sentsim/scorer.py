@@ -16,11 +16,11 @@ from scipy.spatial.distance import cdist
 
 from extensions.neural.encoding import encoders, precision
 from extensions.neural.encoding.token_vectors import Embedded, embed
+from extensions.neural.files import score_in_slices
 from extensions.neural.on_encoder import OnEncoder, check_layer, encoder_fields
 from extensions.neural.sentence_vectors import SentenceEncoder, cosine
 from extensions.neural.sentsim.combine import PARTS, combine
 from extensions.neural.sentsim.options import find_ranges
-from extensions.neural.slices import score_in_slices
 from extensions.neural.static_vectors import of_pieces
 from extensions.neural.transport import transport_cost
 from extensions.neural.xbertscore.idf import UNIFORM

@@ -16,13 +16,13 @@ from torch.nn.utils.rnn import pad_sequence
 from extensions.neural.encoding import encoders, precision
 from extensions.neural.encoding.encoders import Encoder
 from extensions.neural.encoding.token_vectors import Embedded, embed
+from extensions.neural.files import score_in_slices
 from extensions.neural.on_encoder import (
     OnEncoder,
     check_layer,
     encoder_fields,
     greedy_match,
 )
-from extensions.neural.slices import score_in_slices
 from extensions.neural.xbertscore.idf import Weights, load_weights
 from metrics import truncation
 from metrics.base import (

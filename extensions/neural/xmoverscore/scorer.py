@@ -25,9 +25,8 @@ import numpy as np
 from extensions.neural import lm
 from extensions.neural.encoding import encoders, precision
 from extensions.neural.encoding.token_vectors import Embedded
-from extensions.neural.mover import texts
-from extensions.neural.mover.matching import Tensor
-from extensions.neural.mover.texts import Side, Task
+from extensions.neural.mover import matching
+from extensions.neural.mover.matching import Side, Task, Tensor
 from extensions.neural.on_encoder import OnEncoder, encoder_fields
 from extensions.neural.xmoverscore import mapping
 from extensions.neural.xmoverscore.options import SIZES, VARIANTS, definition
@@ -62,7 +61,7 @@ class XMoverScore(OnEncoder):
             definition=definition(self.options),
             sizes=SIZES,
             vectors=self._vectors,
-            idf=texts.read_idf(self.encoder, self.options, "idf-source", "idf-target"),
+            idf=matching.read_idf(self.encoder, self.options, "idf-source", "idf-target"),
         )
 
     def _vectors(self, text: Embedded, side: Side) -> Tensor:
@@ -96,7 +95,9 @@ class XMoverScore(OnEncoder):
         With a language model (n, 5): both scores, both combined with its term, and the term alone.
         """
         check_inputs(self.info, inputs)
-        similarities = texts.score(self.task, [(each.source, each.hypothesis) for each in inputs])
+        similarities = matching.score(
+            self.task, [(each.source, each.hypothesis) for each in inputs]
+        )
         if self.language_model is None:
             return similarities
         form = VARIANTS[str(self.options["definition"])].lm_form

@@ -10,8 +10,7 @@ from extensions.neural.encoding import encoders, precision
 from extensions.neural.encoding.token_vectors import embed, tokenize
 from extensions.neural.on_encoder import OnEncoder, check_layer, encoder_fields
 from extensions.neural.static_vectors import of_pieces
-from extensions.neural.yisi.base import Compare, Yisi, load_tables
-from extensions.neural.yisi.similarity import by_vectors
+from extensions.neural.yisi.core import Compare, Yisi, by_vectors, load_tables
 from metrics.base import MetricInfo
 from metrics.options import precision_of
 

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 
 from extensions.neural import static_vectors
 from extensions.neural.static_vectors import StaticVectors, of_words
-from extensions.neural.yisi.base import Compare, Yisi, load_tables
-from extensions.neural.yisi.similarity import by_words
+from extensions.neural.yisi.core import Compare, Yisi, by_words, load_tables
 from metaeval.messages import message
 from metrics.base import MetricError, MetricInfo
-from metrics.families.lexical.words import WordTokenizer, word_tokenizer
+from metrics.families.lexical.sequences import WordTokenizer, word_tokenizer
 
 
 class YisiStatic(Yisi):

@@ -6,10 +6,9 @@ over pieces.
 
 from collections.abc import Sequence
 
-from extensions.neural.yisi.base import Compare, Yisi, load_tables
-from extensions.neural.yisi.similarity import by_letters
+from extensions.neural.yisi.core import Compare, Yisi, by_letters, load_tables
 from metrics.base import MetricInfo
-from metrics.families.lexical.words import word_tokenizer
+from metrics.families.lexical.sequences import word_tokenizer
 
 
 class Yisi0(Yisi):

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, positive_int
+from metaeval.arrays import BoolArray, FloatArray, IntArray, Remembered, content, positive_int
 from metaeval.correlation.hybrids.cells import drawable_cells
 from metaeval.correlation.hybrids.limits import limits_of
 from metaeval.correlation.rows import pearson_table
 from metaeval.messages import message
-from metaeval.remembered import Remembered, content
 from metaeval.resampling import Rng, blocks, resolve_seed, stream
 from metaeval.results import ConstantInputWarning, Notes, Result
 from metaeval.scores.corpus import CorpusStatistics

@@ -11,11 +11,10 @@ from functools import partial
 
 import numpy as np
 
-from metaeval.arrays import FloatArray
+from metaeval.arrays import FloatArray, Remembered, content
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.pair_counts import agreements, codes_of
 from metaeval.correlation.ties import PairTable
-from metaeval.remembered import Remembered, content
 
 Influence = Callable[[FloatArray, FloatArray], FloatArray]
 

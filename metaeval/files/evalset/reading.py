@@ -7,8 +7,16 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-from metaeval.files.evalset.folder import NO_OUTPUT, NO_SOURCE, EvalSet
-from metaeval.files.evalset.scores import Documents, Ratings, Scores, read_ratings, read_scores
+from metaeval.files.evalset.folder import (
+    NO_OUTPUT,
+    NO_SOURCE,
+    Documents,
+    EvalSet,
+    Ratings,
+    Scores,
+    read_ratings,
+    read_scores,
+)
 from metaeval.files.text import NO_FILE, FormatError, read_lines
 from metaeval.messages import message
 

@@ -21,12 +21,11 @@ from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.directions import direction_message, say_direction
 from core import languages
 from metaeval.files import EvalSet, FormatError, read_evalset
-from metaeval.files.evalset.folder import NO_SOURCE
-from metaeval.files.evalset.scores import Scores
+from metaeval.files.evalset.folder import NO_SOURCE, Scores
 from metaeval.messages import Message, message, plural, truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
-from metrics.datasets.drafts import EvaluationDraft, MetricDraft
 from metrics.datasets.mtme import ratings
+from metrics.datasets.store import EvaluationDraft, MetricDraft
 
 # Scores in files are rounded: what differs by less is the same.
 TOLERANCE = 1e-6

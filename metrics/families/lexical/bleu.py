@@ -13,7 +13,7 @@ import sacrebleu
 
 from metrics.base import MeanOfSegments, MetricInfo, Scores, format_signature
 from metrics.families.lexical.sacre import SacreMetric
-from metrics.families.lexical.words import bleu_for
+from metrics.families.lexical.sequences import bleu_for
 
 ORDER = 4
 

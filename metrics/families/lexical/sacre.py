@@ -54,8 +54,8 @@ class SacreMetric(ABC):
     def statistics(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return statistics, (n, k); each set of references is prepared once."""
         rows: list[Sequence[float]] = [()] * len(inputs)
-        for references, indices in group_by_references(inputs).items():
-            texts = [self.scorer._preprocess_segment(text) for text in references]
+        for reference_texts, indices in group_by_references(inputs).items():
+            texts = [self.scorer._preprocess_segment(text) for text in reference_texts]
             prepared = self.scorer._extract_reference_info(texts)
             for index in indices:
                 text = self.scorer._preprocess_segment(inputs[index].hypothesis)

@@ -22,7 +22,7 @@ from metrics.base import (
 from metrics.families import references
 from metrics.families.lexical.bleu import ORDER, brevity_penalty
 from metrics.families.lexical.sacre import SacreMetric
-from metrics.families.lexical.words import bleu_for
+from metrics.families.lexical.sequences import bleu_for
 
 
 class WmtSentBleu(MeanOfSegments, SacreMetric):

@@ -19,7 +19,7 @@ from metrics import catalogue
 from metrics.base import ScoreWarning
 from metrics.contents import warnings_of
 from metrics.models import MetricRun
-from metrics.runs import scoring, starting, state, waiting, warned
+from metrics.runs import scoring, starting, state, waiting
 from metrics.scores import truncation_of
 from metrics.support import Budget
 from metrics.templatetags.fleet_numbers import in_bytes
@@ -132,7 +132,7 @@ class Command(BaseCommand):
 def _warnings(run: MetricRun) -> tuple[ScoreWarning, ...]:
     truncated = truncation_of(run)
     about_texts = truncated.warnings(run.label) if truncated else ()
-    return (*warnings_of(run), *about_texts, *warned.of_run(run))
+    return (*warnings_of(run), *about_texts, *scoring.of_run(run))
 
 
 class _Line:

@@ -16,7 +16,6 @@ from scipy.stats import mannwhitneyu
 
 from annotation import protocols
 from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
-from annotation.adjudication.cases import case_of
 from annotation.adjudication.decisions import give, gold_targets
 from annotation.adjudication.disagreements import disagreements, least_overlap
 from annotation.campaigns import add_annotators, open_campaign
@@ -34,6 +33,7 @@ from annotation.models import (
 from annotation.pool.claiming import give_next
 from annotation.protocols import Span
 from annotation.protocols.base import Piece, cut
+from annotation.views.adjudicating.deciding import case_of
 from lifecycle.resources.campaigns import Campaigns
 from tests.addresses import fill, routes
 from tests.planting import plant

@@ -13,8 +13,8 @@ from django.urls import reverse
 from jsonschema import Draft202012Validator
 
 from annotation.campaign_files import open_file, to_values
-from annotation.campaign_files.one_step import Wish
 from annotation.campaign_files.parsing import SCHEMA
+from annotation.campaign_files.storing import Wish
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.imports.gold import KINDS
 from annotation.models import Annotator, Assignment, Campaign, Instructions, Item, TestSet

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from annotation.campaign_files import open_file, to_values
-from annotation.campaign_files.one_step import Wish
+from annotation.campaign_files.storing import Wish
 from annotation.campaigns import open_campaign
 from annotation.models import Assignment, Campaign, Item
 from annotation.prefill.trial import set_shares

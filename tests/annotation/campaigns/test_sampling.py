@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.campaign_files import open_file
-from annotation.campaign_files.one_step import Wish
+from annotation.campaign_files.storing import Wish
 from annotation.campaigns import add_annotators, describe, open_campaign
 from annotation.campaigns.effort import describe_effort
 from annotation.campaigns.facts import facts, study_facts

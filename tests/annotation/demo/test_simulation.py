@@ -3,7 +3,7 @@
 import numpy as np
 
 from annotation.demo import load_demo
-from annotation.demo.simulation import RATERS, simulate_campaign
+from annotation.demo.load import RATERS, simulate_campaign
 from annotation.models import Annotator, Campaign, Item, Judgment, Output
 from annotation.protocols import PROTOCOLS
 from tests.world import World, make_campaign

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.campaigns import open_campaign
 from annotation.campaigns.shares import deal
-from annotation.imports.launch import launch
+from annotation.imports.store import launch
 from annotation.models import Assignment, Campaign, Item, Output, Segment, TestSet
 from tests.annotation.appraise import (
     as_file,

@@ -13,7 +13,7 @@ from annotation.campaigns import open_campaign
 from annotation.exports.pearmut import campaign_json, write_span
 from annotation.imports import pearmut
 from annotation.imports.appraise.spans import write_spans
-from annotation.imports.launch import Launched, launch
+from annotation.imports.store import Launched, launch
 from annotation.models import Campaign, Item, Output
 from annotation.pool import claim
 from annotation.protocols import Span

@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 
 from annotation.exports.pearmut import _written
-from annotation.imports.launch import launch
+from annotation.imports.store import launch
 from annotation.models import Campaign
 from tests.annotation.appraise import found
 from tests.annotation.imports.test_imports_pearmut import campaign, errors, import_all, item, read

@@ -14,11 +14,11 @@ from django.utils import timezone
 from annotation.campaigns import open_campaign
 from annotation.exports.pearmut import campaign_json
 from annotation.imports import pearmut
-from annotation.imports.launch import launch
+from annotation.imports.store import launch
 from annotation.judging.rules import kept_rules
 from annotation.judging.screens import Feedback
 from annotation.models import Campaign, Item, Judgment
-from annotation.protocols.asked import Scale
+from annotation.protocols.base import Scale
 from annotation.qualification.codes import check_codes
 from annotation.quality.columns import read_columns
 from annotation.quality.verdict import check

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.demo.simulation import simulate_campaign
+from annotation.demo.load import simulate_campaign
+from annotation.exports.judgments import span_dicts
 from annotation.exports.pearmut import campaign_json, log_lines
-from annotation.exports.spans import span_dicts
 from annotation.imports import pearmut
-from annotation.imports.launch import launch
+from annotation.imports.store import launch
 from annotation.models import Campaign, Judgment, Output
 from annotation.uploads import Report
 from tests.annotation.appraise import as_file, found

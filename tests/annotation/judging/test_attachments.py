@@ -16,10 +16,10 @@ from django.utils.translation import gettext
 
 from annotation.access import ADMIN, ANNOTATOR
 from annotation.campaign_files import open_file, to_values
-from annotation.campaign_files.one_step import Wish
+from annotation.campaign_files.storing import Wish
 from annotation.exports.judgments import judgment_dicts
 from annotation.imports import pearmut
-from annotation.imports.launch import launch
+from annotation.imports.store import launch
 from annotation.models import (
     Annotator,
     Assignment,

@@ -12,9 +12,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotation.campaigns import add_annotators, layouts, open_campaign
-from annotation.exports.judgments import judgment_dicts
+from annotation.exports.judgments import judgment_dicts, span_dicts
 from annotation.exports.mtme import bundle
-from annotation.exports.spans import span_dicts
 from annotation.judging.answers import Answer
 from annotation.judging.judgments import issue_start, read_start, submit
 from annotation.judging.screens import find_screen

@@ -14,8 +14,7 @@ from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.entry.welcome import NotOpenError
 from annotation.judging import judgments
 from annotation.judging.answerable import with_texts
-from annotation.judging.answers import Answer
-from annotation.judging.saving import ChangedError, save_plain
+from annotation.judging.answers import Answer, ChangedError, save_plain
 from annotation.models import Annotator, Assignment, Judgment
 from tests.refusals import refused
 from tests.world import World, make_world

@@ -13,9 +13,8 @@ from annotation.access import RESEARCHER
 from annotation.judging import judgments
 from annotation.judging.answers import Answer
 from annotation.models import Assignment, Campaign, Judgment
-from annotation.pay.limits import limit_of
-from annotation.pay.offers import offer, pay_for
-from core.reading import words_in
+from annotation.pay.offers import limit_of, offer, pay_for
+from core.text import words_in
 from tests.planting import plant
 from tests.world import make_user
 

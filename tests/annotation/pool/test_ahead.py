@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.access import ANNOTATOR
 from annotation.models import Annotator, Assignment, Item
-from annotation.pool import give_ahead, given
+from annotation.pool import give_ahead, mixing
 from tests.annotation.judging.test_judgments import in_threads
 from tests.annotation.pools import (
     add_control,
@@ -124,9 +124,9 @@ def test_counting_on_is_counting_anew(world: World) -> None:
     annotator = member(campaign, world.annotators[0])
     for _ in range(30):
         rate(next_of(annotator))
-        counted_on = given.given_to(annotator)
-        given._cache.clear()
-        assert given.given_to(annotator) == counted_on
+        counted_on = mixing.given_to(annotator)
+        mixing._cache.clear()
+        assert mixing.given_to(annotator) == counted_on
     assert counted_on.n_controls > 0
     # The next screen is claimed with the answer.
     assert counted_on.n_since < counted_on.n_screens == annotator.assignments.count() == 31
@@ -137,6 +137,6 @@ def test_rows_that_are_gone_are_counted_no_more(world: World) -> None:
     annotator = member(campaign, world.annotators[0])
     give_ahead(annotator=annotator, most=N)
     next_of(annotator)
-    assert given.given_to(annotator).n_screens > 0
+    assert mixing.given_to(annotator).n_screens > 0
     annotator.assignments.all().delete()
-    assert given.given_to(annotator) == given.Given()
+    assert mixing.given_to(annotator) == mixing.Given()

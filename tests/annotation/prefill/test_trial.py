@@ -10,7 +10,7 @@ from django.db import transaction
 from annotation.access import ANNOTATOR
 from annotation.campaigns import add_annotators, describe, open_campaign
 from annotation.models import Assignment, Campaign, Item, Output, Segment
-from annotation.prefill import updating
+from annotation.prefill import suggestions
 from annotation.prefill.balance import FIRST_ITEMS, MOST_PLANTED
 from annotation.prefill.suggestions import Condition, offered
 from annotation.prefill.trial import set_shares
@@ -35,9 +35,9 @@ def drafted(protocol: str = "esa", segments: int = 30, **fields: Any) -> Campaig
     campaign = make_campaign(test_set, protocol=protocol, **(plain | fields))
     outputs = list(Output.objects.order_by("pk"))
     about = {"source": "file", "label": "x", "details": {}}
-    updating.keep_suggestions(campaign, {o.pk: SUGGESTED for o in outputs}, **about)
+    suggestions.keep_suggestions(campaign, {o.pk: SUGGESTED for o in outputs}, **about)
     gold = {o.pk: SUGGESTED[1:] if n % 4 else [] for n, o in enumerate(outputs) if n % 2}
-    updating.keep_gold(campaign, gold, label="gold")
+    suggestions.keep_gold(campaign, gold, label="gold")
     people = make_users({f"annotator-{n}": (ANNOTATOR,) for n in range(N_PEOPLE)})
     add_annotators(campaign=campaign, users=people)
     return campaign

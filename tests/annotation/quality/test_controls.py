@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from annotation.controls import CrowdedError, degrade, spaced_order
-from annotation.controls.bad_references import run_lengths, split_units
+from annotation.controls.making import run_lengths, split_units
 from annotation.controls.spacing import most_controls
 
 # Words out and words in by the length of the text: the published rule of Graham et al.

@@ -17,7 +17,7 @@ from scipy import stats
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.imports import tables
 from annotation.models import Campaign, Item, Judgment
-from annotation.protocols.asked import Scale
+from annotation.protocols.base import Scale
 from annotation.quality import JudgmentColumns, Verdict, quality_report
 from annotation.quality.verdict import check, of_rate, of_test, overall
 from metaeval.judgments.controls import control_test, pass_rate

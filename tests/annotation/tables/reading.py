@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.imports import human_scores, judgments
 from annotation.imports.judgments import Options, Reading
-from annotation.imports.launch import Launched, examine, launch
+from annotation.imports.store import Launched, examine, launch
 from annotation.models import Judgment
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Problem

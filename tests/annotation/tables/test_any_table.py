@@ -10,7 +10,7 @@ from django.db import transaction
 
 from annotation.imports import human_scores, judgments
 from annotation.imports.judgments import Options
-from annotation.imports.launch import examine, launch
+from annotation.imports.store import examine, launch
 from annotation.uploads import InputFile, Report
 from metaeval.messages import Message
 

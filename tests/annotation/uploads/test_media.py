@@ -13,8 +13,7 @@ from annotation import uploads
 from annotation.models import Segment, TestSet
 from annotation.uploads import Checked, InputFile, Submission
 from annotation.uploads.media.elements import RefusedTagError, Tag, read_tag
-from annotation.uploads.media.formats import format_of
-from annotation.uploads.media.storage import MAX_AGE, forget_unused, path_of
+from annotation.uploads.media.storage import MAX_AGE, forget_unused, format_of, path_of
 from annotation.uploads.pending import Sent, keep, recall
 
 HEADER = "segment\tsource\tmedia\tmedia_start\tmedia_end\ttranscript\tglossary\tsystem:A\n"

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.imports import pearmut
-from annotation.imports.launch import launch
+from annotation.imports.store import launch
 from annotation.models import Assignment, Campaign, Judgment
 from annotation.uploads import InputFile, Report
 from tests.annotation.appraise import as_file

@@ -14,9 +14,9 @@ from django.urls import reverse
 
 from annotation.models import Campaign
 from dashboards.charts import files
-from dashboards.charts.phone import narrow
+from dashboards.charts.files import narrow
 from dashboards.charts.style import figure
-from dashboards.report.drawing import drawings
+from dashboards.report.parts import drawings
 from dashboards.significance import figures
 from tests.shared import SharedRows
 from tests.test_csp import INLINE

@@ -1,7 +1,7 @@
 """The chart of metrics: what it claims without intervals."""
 
 from dashboards.correlations.document import Correlations
-from dashboards.correlations.figures import intervals
+from dashboards.correlations.page import intervals
 from metaeval.messages import Message, message
 from tests.dashboards import typed
 

@@ -18,8 +18,7 @@ from dashboards.comparisons import document as significance
 from dashboards.comparisons.bounds import Against, Bounds, FloorValue, bounds_of
 from dashboards.comparisons.document import Comparison
 from dashboards.correlations import document as correlations
-from dashboards.correlations.bounded import values_of
-from dashboards.correlations.document import CEILING
+from dashboards.correlations.document import CEILING, values_of
 from dashboards.documents.stored import settled
 from dashboards.panel import floors
 from dashboards.panel.panel import read_panel

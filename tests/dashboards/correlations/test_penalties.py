@@ -13,10 +13,10 @@ from scipy import stats
 from annotation.filters import IN, Filters
 from annotation.models import Campaign
 from annotation.quality import quality_report
-from annotation.quality.scales import PENALTIES
+from annotation.quality.columns import PENALTIES
+from dashboards.bundle.archive import readme
 from dashboards.bundle.content import read_content
 from dashboards.bundle.manifest import manifest_of
-from dashboards.bundle.readme import readme
 from dashboards.bundle.tables import tables_of
 from dashboards.panel.floors import floor_panel
 from dashboards.panel.human import PENALTIES_STANDARDISED, human_scores, read_ratings

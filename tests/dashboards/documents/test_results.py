@@ -20,7 +20,7 @@ from dashboards.documents import computing, kinds, results
 from dashboards.documents.computing import QUICK
 from dashboards.documents.stored import pack, settled
 from dashboards.models import Analysis
-from dashboards.power import document as power
+from dashboards.power import page as power
 from tests.dashboards.documents.working import ALL, ask, compute_waiting, end_rests, score
 from tests.metrics.fleet import make_worker
 from tests.refusals import refused

@@ -16,8 +16,7 @@ from annotation.models.assignment import wanted
 from core.work.models import Now
 from dashboards.comparisons.document import Metric
 from dashboards.documents import kinds
-from dashboards.documents.state import digest
-from dashboards.documents.stored import pack
+from dashboards.documents.stored import digest, pack
 from dashboards.home.leaders import TABLE, read_leaders
 from dashboards.home.progress import read_progress
 from dashboards.models import Analysis

@@ -25,8 +25,7 @@ from annotation.web.navigation import first_steps
 from core.work.models import Now
 from dashboards.documents import kinds
 from dashboards.documents.reasons import Verdict
-from dashboards.documents.state import digest
-from dashboards.documents.stored import pack
+from dashboards.documents.stored import digest, pack
 from dashboards.home.leaders import TABLE, TRUST
 from dashboards.home.next_step import STEPS, State, next_step, state_of, steps
 from dashboards.models import Analysis

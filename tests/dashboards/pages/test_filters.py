@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.filters import FilterError, Filters
-from annotation.filters.rows import filtered
+from annotation.filters.chosen import filtered
 from annotation.models import Annotator, Campaign, Judgment
 from dashboards.panel.human import HumanScores, human_scores
 from tests.dashboards import raw

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboards.pairs.diff import clusters, difference, units
+from dashboards.pairs.page import clusters, difference, units
 
 
 def others(first: str, second: str) -> tuple[list[str], list[str]]:

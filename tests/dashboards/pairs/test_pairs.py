@@ -12,8 +12,18 @@ from annotation.filters import Filters
 from annotation.models import Campaign, Output
 from dashboards.pairs import two_metrics as metrics
 from dashboards.pairs import two_systems as systems
-from dashboards.pairs.ahead import FEW, OUTPUT_PAIRS, SEGMENTS, answer, ties_note
-from dashboards.pairs.document import FIRST, SECOND, Pair, Part, Side
+from dashboards.pairs.document import (
+    FEW,
+    FIRST,
+    OUTPUT_PAIRS,
+    SECOND,
+    SEGMENTS,
+    Pair,
+    Part,
+    Side,
+    answer,
+    ties_note,
+)
 from dashboards.panel.panel import read_panel
 from dashboards.trust.marks import REFUSED
 from metaeval.messages import Message

@@ -279,7 +279,7 @@ def test_without_any_mt_system_all_are_compared(mixed: Campaign) -> None:
 
 
 def test_the_mark_makes_documents_anew(mixed: Campaign) -> None:
-    from dashboards.documents.state import state_of
+    from dashboards.documents.stored import state_of
 
     before = state_of(mixed)
     System.objects.filter(name="Human-B").update(is_human=False)

@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 
 from annotation.models import Campaign
-from dashboards.papers import latex, writing
+from dashboards.pages import papertable
+from dashboards.papers import latex
 from dashboards.papers.cells import Cell, Table
 from dashboards.papers.shaping import CAPTION_WORDS, Shape, column_names, joined, shaped
 from metaeval.replication.questions import STATISTICS
@@ -104,11 +105,11 @@ def test_one_table_in_the_size_of_the_text() -> None:
 @pytest.mark.parametrize("name", ["a|b", "*x*", "<b>", "_y_", "`z`", "a\\b", "=1+1"])
 def test_names_are_text_in_every_format(name: str) -> None:
     own = Table("c", "t", "lr", [latex.texts("Metric", name)], [[Cell(name), Cell("1")]])
-    lines = writing.markdown(own).splitlines()
+    lines = papertable.markdown(own).splitlines()
     cells = re.split(r"(?<!\\)\|", lines[4])[1:-1]
     assert [re.sub(r"\\(.)", r"\1", cell.strip()) for cell in cells] == [name, "1"]
-    assert name in writing.cells(own)[1]
-    assert "<b>" not in writing.html(own)
+    assert name in papertable.cells(own)[1]
+    assert "<b>" not in papertable.html(own)
 
 
 def test_every_table_of_a_page_comes_as_a_file(rated: Campaign, as_researcher: Client) -> None:
@@ -161,6 +162,6 @@ def test_rows_below_a_name_go_with_it() -> None:
     assert [[cell.text for cell in row] for row in kept.body] == [["B", "3"], ["", "4"]]
     turned = shaped(blocks, Shape(is_transposed=True))
     assert [cell.text for cell in turned.head[0]] == ["", "A", "A", "B", "B"]
-    page = writing.html(blocks)
+    page = papertable.html(blocks)
     assert "<th" in page
     assert not re.search(r"<th[^>]*></th>", page)

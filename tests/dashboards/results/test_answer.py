@@ -12,7 +12,7 @@ from dashboards.charts import dots
 from dashboards.comparisons.selection import level
 from dashboards.results.answer import Answer, Asked, Scored, answer, bound, number
 from dashboards.results.document import Rival
-from dashboards.results.steps import planned, roughly, segments_needed, steps
+from dashboards.results.page import planned, roughly, segments_needed, steps
 from dashboards.templatetags.results import linked
 from dashboards.trust.marks import OVER_HYBRIDS, REFUSED, UNCORRECTED, corrected
 from metaeval.messages import message

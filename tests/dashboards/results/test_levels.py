@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from dashboards.correlations.bounded import FLOOR_LEGEND, floored
+from dashboards.correlations.document import FLOOR_LEGEND, floored
 from dashboards.results.document import Line, Mark
 from dashboards.results.figures import metrics
 from dashboards.results.page import tables
-from dashboards.whatif.figures import MEASURES, sample_size_curves
+from dashboards.whatif.page import MEASURES, sample_size_curves
 from metaeval.messages import message
 
 SAID = message("answer.best", "A agrees best; the others are worse, p < .001.")

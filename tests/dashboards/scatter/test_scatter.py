@@ -13,7 +13,7 @@ from annotation.models import Annotator, Campaign, Item, Judgment, Output
 from annotation.models.corpus import content_key
 from dashboards.scatter import points as module
 from dashboards.scatter.document import ScatterChoice, compute
-from dashboards.scatter.figures import points as drawing
+from dashboards.scatter.page import points as drawing
 from dashboards.scatter.points import Points, drawn, worst
 from metaeval.results import ConstantInputWarning
 from metaeval.sensitivity import gaps, pooled, within_systems

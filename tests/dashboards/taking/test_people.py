@@ -1,6 +1,6 @@
 """Annotators in a report: few one by one, many in groups."""
 
-from dashboards.report.people import MANY, Person, Range, groups_of
+from dashboards.report.parts import MANY, Person, Range, groups_of
 
 
 def person(label: str, **changed: object) -> Person:

@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotation.filters import Filters
 from annotation.models import Annotator, Campaign, Judgment, Output
 from dashboards.correlations.agreement import correlate
-from dashboards.report import pdf
+from dashboards.report import document
 from dashboards.report.document import written
 from dashboards.report.parts import Drawing, metric_tables
 from tests.dashboards import typed
@@ -48,10 +48,10 @@ def test_the_pdf_is_made_by_the_worker_and_sent_as_stored(
 
 def test_texts_of_every_script_are_in_the_pdf(campaign: Campaign) -> None:  # noqa: F811
     """Each script brings a font of its own into the file: nothing is drawn as boxes."""
-    plain, problem = pdf.pdf_of(written(campaign, Filters()))
+    plain, problem = document.pdf_of(written(campaign, Filters()))
     assert problem is None
     Output.objects.filter(system__name="strong").update(text="الميناء هادئ في الصباح")
-    arabic, _ = pdf.pdf_of(written(campaign, Filters()))
+    arabic, _ = document.pdf_of(written(campaign, Filters()))
     assert len(arabic) > len(plain)
 
 
@@ -65,7 +65,7 @@ def test_markup_in_texts_is_text_and_nothing_is_fetched(
     page = as_researcher.get(reverse("report-file", args=[SLUG, "html"])).text
     assert "<script>alert" not in page
     fetching = [Drawing("file:///etc/passwd", "x")]
-    pdf.pdf_of(replace(written(campaign, Filters()), figures=fetching))
+    document.pdf_of(replace(written(campaign, Filters()), figures=fetching))
     assert "disallowed protocol" in logged.getvalue()
 
 

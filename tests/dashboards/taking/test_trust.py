@@ -16,7 +16,7 @@ from annotation.models import Annotator, Campaign, Judgment
 from annotation.quality import Checks
 from annotation.quality.verdict import Verdict as Passing
 from core import caching
-from core.reading import seconds_to_read
+from core.text import seconds_to_read
 from dashboards.comparisons.document import Comparison
 from dashboards.documents.head import Estimate
 from dashboards.documents.reasons import (
@@ -32,7 +32,7 @@ from dashboards.documents.reasons import (
 from dashboards.systems.document import Systems
 from dashboards.systems.marks import marked
 from dashboards.templatetags.trust import brief
-from dashboards.trust import amount, judging, marks, reading, verdict
+from dashboards.trust import amount, judging, marks, verdict
 from dashboards.trust.agreement import OUTPUTS, AgreementLine
 from dashboards.trust.shown import comments, worst_of
 from metaeval.judgments.controls import pass_rate
@@ -233,7 +233,7 @@ def test_a_recording_is_not_read(db: None) -> None:
     Judgment.objects.create(assignment=row, score=1, submit_key=uuid.uuid4())
     campaign.test_set.segments.update(beside={"is_source": True})
     judged = read_judgments(campaign, Filters())[0]
-    assert reading.least_seconds(campaign, judged).tolist() == [pytest.approx(60 * 4 / 952)]
+    assert verdict.least_seconds(campaign, judged).tolist() == [pytest.approx(60 * 4 / 952)]
 
 
 def test_random_clicks(db: None) -> None:

@@ -17,8 +17,7 @@ from dashboards.documents.stored import encoded, settled
 from dashboards.panel.panel import read_panel
 from dashboards.whatif import document as whatif
 from dashboards.whatif import samplesize
-from dashboards.whatif.figures import MOVEMENT, SAMPLE_SIZE
-from dashboards.whatif.page import SAMPLESIZE, WHATIF
+from dashboards.whatif.page import MOVEMENT, SAMPLE_SIZE, SAMPLESIZE, WHATIF
 from metaeval.sensitivity import LEVELS, draw_segments, resampled_levels
 from metaeval.significance import boot_interval
 from tests.dashboards import raw

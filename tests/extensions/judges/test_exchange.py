@@ -10,8 +10,14 @@ from threading import Event, Thread
 import pytest
 
 from extensions.judges.calls import client
-from extensions.judges.calls.client import Client, UnavailableError
-from extensions.judges.calls.exchange import LARGEST_BODY, LARGEST_HEAD, Connection, Response
+from extensions.judges.calls.client import (
+    LARGEST_BODY,
+    LARGEST_HEAD,
+    Client,
+    Connection,
+    Response,
+    UnavailableError,
+)
 from extensions.judges.context import Endpoint
 from metrics.base import MetricError
 from tests.refusals import refused

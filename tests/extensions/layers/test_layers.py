@@ -14,7 +14,7 @@ from annotation.models import Campaign, Output, TestSet
 from core.numbers import bare
 from dashboards.panel.human import human_scores
 from extensions.layers import document as analysis
-from extensions.layers.names import layers_of
+from extensions.layers.document import layers_of
 from extensions.neural.encoding import encoders
 from metrics.models import MetricRun
 from metrics.registry import METRICS

@@ -17,8 +17,8 @@ from annotation.filters import FilterError
 from annotation.models import Annotator, Campaign, Item, Judgment, Membership, Output
 from dashboards.documents import kinds
 from dashboards.documents.computing import states
-from dashboards.documents.state import state_of
-from extensions.shortness.across import AcrossChoice, AcrossForms, compute
+from dashboards.documents.stored import state_of
+from extensions.shortness.across_page import AcrossChoice, AcrossForms, compute
 from tests.shared import SharedRows
 from tests.world import make_scored_demo, make_user
 

@@ -11,7 +11,7 @@ from django.test import Client
 from annotation.filters import Filters
 from annotation.models import Campaign, Output, System
 from dashboards.panel.panel import read_panel
-from extensions.shortness.document import TOLERANCES, Shortness, ShortnessChoice, compute
+from extensions.shortness.page import TOLERANCES, Shortness, ShortnessChoice, compute
 from tests.shared import SharedRows
 from tests.world import make_scored_demo, make_user
 

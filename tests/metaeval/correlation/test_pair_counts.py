@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau, rankdata, spearmanr
 
 from metaeval.correlation import Measure
-from metaeval.correlation.drawn_pairs import BIN, DrawnPairs
 from metaeval.correlation.pair_counts import (
+    BIN,
+    DrawnPairs,
     agreements,
     codes_of,
     mid_ranks,

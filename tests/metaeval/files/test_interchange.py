@@ -18,7 +18,7 @@ from metaeval.files import (
     write_evalset,
     write_score_table,
 )
-from metaeval.files.evalset.scores import read_scores
+from metaeval.files.evalset.folder import read_scores
 from tests.metaeval.published import DATA, table
 from tests.refusals import refused
 

@@ -24,8 +24,8 @@ from metaeval.systems import (
     rank_systems,
     system_table,
 )
+from metaeval.systems.ranking import either_bootstrap
 from metaeval.systems.shortness import own_forms, partial_on_length
-from metaeval.systems.wmt26 import either_bootstrap
 
 N = 60
 RNG = np.random.default_rng(3)

@@ -4,8 +4,8 @@ import pytest
 
 from metaeval.spans import CHARACTERS, MPP, SpanTable, ceiling, compare_spans, detect
 from metaeval.spans.detection import everything, nothing
-from metaeval.spans.ends import ends_at_words
 from metaeval.spans.error_free import error_free_detection, is_error_free
+from metaeval.spans.span_table import ends_at_words
 from tests.metaeval.published import numbers, table
 
 FOLDER = "spans/en-de"

@@ -22,8 +22,8 @@ from metaeval.systems import (
     rank_systems,
     system_table,
 )
+from metaeval.systems.ranking import N_RESAMPLES, OWN, PAIRED, either_bootstrap
 from metaeval.systems.shortness import own_forms, partial_on_length
-from metaeval.systems.wmt26 import N_RESAMPLES, OWN, PAIRED, either_bootstrap
 
 RNG = np.random.default_rng(17)
 SIZES = RNG.integers(1, 9, size=24)

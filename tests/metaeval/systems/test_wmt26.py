@@ -7,7 +7,7 @@ from scipy.stats import norm
 from metaeval import ScoreMatrix
 from metaeval.results import ApproximationWarning
 from metaeval.systems import rank_systems
-from metaeval.systems.wmt26 import either_bootstrap
+from metaeval.systems.ranking import either_bootstrap
 
 
 def test_shares_are_those_of_normal_theory() -> None:

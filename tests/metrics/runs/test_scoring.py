@@ -18,7 +18,7 @@ from metaeval.messages import message, plural
 from metrics.base import MetricError, MetricWarning, SegmentInput
 from metrics.contents import _unscored
 from metrics.models import FailedText, MetricRun, MetricSignature, SegmentScore, Slice
-from metrics.runs import saving, scoring, starting, warned
+from metrics.runs import saving, scoring, starting
 from metrics.runs.work import kind
 from metrics.scores import system_scores
 from tests.metrics import fakes
@@ -378,7 +378,7 @@ def test_what_a_metric_warns_of_is_counted_and_shown(
 
 @pytest.mark.parametrize("key", ["{n} texts are odd.", "Odd: {n}.", "{n[0]} {n:99999}"])
 def test_warnings_that_earlier_versions_stored_are_text(key: str) -> None:
-    (found,) = warned.of_run(MetricRun(remarks={key: 1200}))
+    (found,) = scoring.of_run(MetricRun(remarks={key: 1200}))
     assert found.message.text == key.replace("{n}", "1,200")
 
 

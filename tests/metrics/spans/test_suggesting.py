@@ -10,8 +10,8 @@ from django.urls import reverse
 
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import Campaign, Item, Output, Prefill
-from annotation.prefill import updating
-from annotation.prefill.updating import NOTHING_TO_CHECK
+from annotation.prefill import suggestions
+from annotation.prefill.suggestions import NOTHING_TO_CHECK
 from annotation.protocols import Span
 from annotation.uploads import InputFile
 from metrics.error_spans import FoundSpan
@@ -173,14 +173,14 @@ def test_only_drafts_whose_protocol_marks_errors_have_suggestions(world: World) 
     about = {"source": "file", "label": "x", "details": {}}
     spans = {output(world).pk: [Span("target", 0, 3, "major")]}
     with refused("prefill.no-spans"):
-        updating.keep_suggestions(world.campaign, spans, **about)
+        suggestions.keep_suggestions(world.campaign, spans, **about)
     campaign = drafted(world)
     with refused("prefill.no-errors"):
-        updating.keep_suggestions(campaign, {output(world).pk: []}, **about)
+        suggestions.keep_suggestions(campaign, {output(world).pk: []}, **about)
     with refused("prefill.nothing-suggested"):
-        updating.keep_gold(campaign, spans, label="gold")
-    updating.keep_suggestions(campaign, spans, **about)
-    updating.keep_suggestions(campaign, spans, **about)
+        suggestions.keep_gold(campaign, spans, label="gold")
+    suggestions.keep_suggestions(campaign, spans, **about)
+    suggestions.keep_suggestions(campaign, spans, **about)
     assert json.loads(json.dumps(Prefill.objects.get().outputs.get().spans)) == [
         ["target", 0, 3, "major", ""]
     ]

@@ -11,7 +11,7 @@ from django.test import Client
 
 from metrics.models import MetricSignature, RunWorker
 from metrics.runs import scoring, starting
-from metrics.workers import builds, provenance
+from metrics.workers import builds, reporter
 from tests.world import World
 
 
@@ -75,7 +75,7 @@ def test_scores_of_two_processors_stand_under_one_signature(world: World) -> Non
     RunWorker.objects.create(name="d", process="d", builds={}, **common)
     idle = common | {"segments": 0}
     RunWorker.objects.create(name="e", process="e", builds={"processor": "idle"}, **idle)
-    found = provenance.of_signatures([signature.signature, "unknown|x"])
+    found = reporter.of_signatures([signature.signature, "unknown|x"])
     assert [way["processor"] for way in found[signature.signature]] == [
         builds.processor()["processor"],
         "other",

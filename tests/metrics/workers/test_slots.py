@@ -5,12 +5,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from metrics.workers import devices, slots
+from metrics.workers import devices, reporter
 
 
 def test_every_slot_has_its_gpu_and_the_next_child_of_a_slot_the_same() -> None:
-    assert [slots.gpus_of(slot, ["0", "1", "2"]) for slot in range(5)] == ["0", "1", "2", "0", "1"]
-    assert slots.gpus_of(3, []) is None
+    assert [reporter.gpus_of(slot, ["0", "1", "2"]) for slot in range(5)] == [
+        "0",
+        "1",
+        "2",
+        "0",
+        "1",
+    ]
+    assert reporter.gpus_of(3, []) is None
 
 
 @pytest.mark.parametrize(
@@ -23,7 +29,7 @@ def test_every_slot_has_its_gpu_and_the_next_child_of_a_slot_the_same() -> None:
     ],
 )
 def test_a_slot_may_have_several(per_slot: int, expected: list[str]) -> None:
-    assert [slots.gpus_of(slot, list("abcde"), per_slot) for slot in range(3)] == expected
+    assert [reporter.gpus_of(slot, list("abcde"), per_slot) for slot in range(3)] == expected
 
 
 @pytest.mark.parametrize(
@@ -51,10 +57,10 @@ def test_a_child_sees_its_gpu_alone(
     monkeypatch: pytest.MonkeyPatch, gpus: list[str], expected: str | None
 ) -> None:
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    monkeypatch.setattr(slots, "gpu_ids", lambda: gpus)
-    monkeypatch.setattr(slots, "current_process", lambda: SimpleNamespace(index=3))
-    monkeypatch.setattr(slots._Worker, "gpus", [])
-    slots.find_gpus()
-    slots.take_gpu()
+    monkeypatch.setattr(reporter, "gpu_ids", lambda: gpus)
+    monkeypatch.setattr(reporter, "current_process", lambda: SimpleNamespace(index=3))
+    monkeypatch.setattr(reporter._Worker, "gpus", [])
+    reporter.find_gpus()
+    reporter.take_gpu()
     assert os.environ.get("CUDA_VISIBLE_DEVICES") == expected
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)

@@ -10,7 +10,7 @@ import pytest
 from metaeval.messages import message
 from tests.small_disk import SmallDisk
 from tests.training.doing import refused
-from training.jobs.folders import holder, locked
+from training.jobs.saving import holder, locked
 
 BETAS = message("test.job", "job {n}", n=8)
 HOLD = """

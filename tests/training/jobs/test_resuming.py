@@ -18,7 +18,7 @@ from metrics.options import Option
 from tests.training.doing import refused, run_job
 from training import contract
 from training.contract import JobError, Outcome, StoppedError, TrainingKind, Work
-from training.jobs import folders, starting, work
+from training.jobs import saving, starting, work
 from training.jobs.saving import current, save_whole
 from training.jobs.work import trainings
 from training.models import TrainingJob
@@ -128,7 +128,7 @@ def test_another_command_begins_a_job_of_its_own(changes: dict[str, Any]) -> Non
 def test_the_same_command_is_refused_while_the_first_lives() -> None:
     job = left()
     message = rf"Job {job.pk}, it, is being trained by job .* on"
-    with folders.locked(job.folder, job.title), pytest.raises(CommandError, match=message):
+    with saving.locked(job.folder, job.title), pytest.raises(CommandError, match=message):
         command()
     assert TrainingJob.objects.get().owner == "x.1.1"
 
@@ -145,7 +145,7 @@ def test_a_worker_finds_the_folder_in_use_and_says_by_whom() -> None:
     job = starting.start(
         kind="doing", name="it", given={}, corpora=corpora.ParallelCorpus.objects.all()
     )
-    with folders.locked(job.folder, message("test.other", "another job")):
+    with saving.locked(job.folder, message("test.other", "another job")):
         run_job(job)
     job.refresh_from_db()
     assert job.status == "failed"

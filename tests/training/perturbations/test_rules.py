@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.perturbations import clauses, rules
+from training.perturbations import rules
 from training.perturbations.rules import RULES, negatives
 
 WORDS = st.lists(
@@ -74,7 +74,7 @@ def test_one_clause_is_cut_and_swapped():
 
 
 def test_decimals_times_and_abbreviations_stay_whole():
-    assert len(clauses.split("it cost 3,50 at 10:30 in the U.S. then", "en").clauses) == 1
+    assert len(rules.split("it cost 3,50 at 10:30 in the U.S. then", "en").clauses) == 1
 
 
 @pytest.mark.parametrize("text", ["word", "word.", "。", "", "a a a"])
@@ -95,7 +95,7 @@ def test_an_order_is_never_the_text_and_keeps_its_tokens_and_its_stop(text, lang
     found = negatives(text, language, k, "clauses", random.Random(seed))
     if found is None:
         return
-    stop = clauses.split(text, language).stop
+    stop = rules.split(text, language).stop
     assert len(found.texts) == k
     assert len(set(found.texts)) == k - found.n_repeated
     for each in found.texts:
@@ -106,7 +106,7 @@ def test_an_order_is_never_the_text_and_keeps_its_tokens_and_its_stop(text, lang
 
 @given(SENTENCES, LANGUAGES)
 def test_a_split_sentence_joins_to_itself(text, language):
-    sentence = clauses.split(text, language)
+    sentence = rules.split(text, language)
     assert sentence.joined(sentence.clauses) == text.lstrip().rstrip() + text[
         len(text.rstrip()) :
     ] or (sentence.joined(sentence.clauses).strip() == text.strip())
@@ -156,7 +156,7 @@ def test_tokens_move_and_none_is_lost(rule, seed):
         found = rules.alter(text, language, rule, random.Random(seed))
         assert found not in (None, text)
         assert Counter(found) == Counter(text)
-        pieces, _ = clauses.tokens(text, language)
+        pieces, _ = rules.tokens(text, language)
         assert all(each in found for each in pieces)
 
 
@@ -185,5 +185,5 @@ def test_every_rule_is_reproducible():
 
 
 def test_a_language_without_rules_says_so():
-    assert clauses.has_rules("zh-Hant")
-    assert not clauses.has_rules("xx")
+    assert rules.has_rules("zh-Hant")
+    assert not rules.has_rules("xx")

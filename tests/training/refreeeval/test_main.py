@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from metaeval.messages import message
-from training.jobs.folders import locked
+from training.jobs.saving import locked
 from training.parallel.reading import write_pairs
 from training.refreeeval import __main__ as command
 

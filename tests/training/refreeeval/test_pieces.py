@@ -10,7 +10,7 @@ from extensions.neural.encoding.token_vectors import tokenize
 from tests.extensions.neural.checkpoints import small
 from training.contract import Corpus
 from training.parallel.reading import clean, read_pairs
-from training.refreeeval.pieces import Pieces
+from training.refreeeval.student import Pieces
 
 ODD = [
     "",

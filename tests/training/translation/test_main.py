@@ -11,7 +11,7 @@ import pytest
 
 from metaeval.messages import message
 from tests.training.translation.copying import SMALL, pairs
-from training.jobs.folders import locked
+from training.jobs.saving import locked
 from training.parallel.reading import write_pairs
 from training.translation import __main__ as command
 

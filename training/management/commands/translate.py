@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from annotation.management.command_line import BaseCommand
 from annotation.models import TestSet
-from annotation.uploads.submissions import parse_ratio
+from annotation.uploads.files import parse_ratio
 from training.models import Translation
 from training.translation.lengths import UNITS
 from training.translation.requests import METHODS, OF

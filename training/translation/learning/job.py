@@ -28,8 +28,7 @@ from extensions.neural.encoding.encoders import best_device
 from metaeval.messages import Message, message
 from metrics.checkpoints import places
 from training.contract import JobError, Outcome, Work, other_training
-from training.jobs.folders import NOT_TRAINED
-from training.jobs.saving import current, disk_errors, save_whole, write_whole
+from training.jobs.saving import NOT_TRAINED, current, disk_errors, save_whole, write_whole
 from training.refreeeval.processes import first_alone
 from training.translation.decoding.checkpoints import Checkpoint
 from training.translation.learning import pairs as texts

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import TestSet
-from annotation.uploads.submissions import parse_ratio
+from annotation.uploads.files import parse_ratio
 from core.messages import translated
 from metaeval.reasons import reason_of
 from training.jobs.starting import refusal

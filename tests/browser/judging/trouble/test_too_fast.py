@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment
-from core import reading
+from core import text
 from tests.browser.axe import violations
 from tests.browser.conftest import Visitor
 from tests.browser.planting import (
@@ -33,7 +33,7 @@ TAKE_TIME = "Please take the time to read"
 
 def let_read(monkeypatch: pytest.MonkeyPatch, *, is_long: bool) -> None:
     """A text takes 70 minutes, or no time."""
-    monkeypatch.setattr(reading, "GENEROUS", 3e-4 if is_long else 1e12)
+    monkeypatch.setattr(text, "GENEROUS", 3e-4 if is_long else 1e12)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import torch
 from comet import load_from_checkpoint
 from comet.models.multitask.unified_metric import UnifiedMetric
 
-from extensions.neural.comet import spans
+from extensions.neural.comet import scorer
 from extensions.neural.encoding import encoders
 from metrics.base import SegmentInput
 from tests.extensions.neural.checkpoints import small
@@ -42,8 +42,8 @@ def official(checkpoint: Path, inputs: list[SegmentInput]) -> list[list[dict[str
     model = load_from_checkpoint(str(checkpoint / "checkpoints" / "model.ckpt"))
     samples = [{"src": e.source, "mt": e.hypothesis, "ref": e.references[0]} for e in inputs]
     found = model.predict(samples, batch_size=4, gpus=0, num_workers=0, progress_bar=False)
-    spans: list[list[dict[str, object]]] = found["metadata"]["error_spans"]
-    return spans
+    scorer: list[list[dict[str, object]]] = found["metadata"]["error_spans"]
+    return scorer
 
 
 def test_spans_that_comet_closes_are_the_same(checkpoint: Path) -> None:
@@ -116,15 +116,15 @@ OFFSETS = [(0, 0), (0, 3), (3, 7), (7, 11), (0, 0)]
     ],
 )
 def test_runs_of_labels(labels: tuple[int, ...], expected: list[tuple[int, int, str]]) -> None:
-    found = spans.spans_of(probabilities(*labels), OFFSETS, LABELS)
-    kept = spans.trimmed(found, "The bad end")
+    found = scorer.spans_of(probabilities(*labels), OFFSETS, LABELS)
+    kept = scorer.trimmed(found, "The bad end")
     assert [(each.start, each.end, each.severity) for each in kept] == expected
 
 
 def test_a_threshold_decides_where_there_is_one() -> None:
     rows = torch.tensor([[0.6, 0.1, 0.25, 0.05]] * 5)
-    assert spans.spans_of(rows, OFFSETS, LABELS) == []
-    (found,) = spans.spans_of(rows, OFFSETS, LABELS, 0.3)
+    assert scorer.spans_of(rows, OFFSETS, LABELS) == []
+    (found,) = scorer.spans_of(rows, OFFSETS, LABELS, 0.3)
     assert (found.severity, found.confidence) == ("major", pytest.approx(0.25))
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from extensions.neural.mover import idf
+from extensions.neural.xbertscore import idf
 from metrics.base import MetricError
 from tests.extensions.neural.mover.published import CHECKS
 from tests.refusals import refused

@@ -15,7 +15,7 @@ from transformers import BertModel, BertTokenizer, GPT2LMHeadModel, GPT2Tokenize
 
 from extensions.neural import lm
 from extensions.neural.encoding import encoders, token_vectors
-from extensions.neural.mover import texts
+from extensions.neural.mover import matching
 from extensions.neural.xmoverscore import mapping
 from extensions.neural.xmoverscore.options import FAMILY
 from extensions.neural.xmoverscore.scorer import XMoverScore
@@ -155,7 +155,7 @@ def test_each_distinct_text_is_encoded_once_for_six_variants(
         "hidden_states",
         lambda self, ids: (seen.append(len(ids)), original(self, ids))[1],
     )
-    monkeypatch.setattr(texts, "PAIRS_PER_CHUNK", 7)
+    monkeypatch.setattr(matching, "PAIRS_PER_CHUNK", 7)
     for kind in ("none", "clp", "umd"):
         folder = "" if kind == "none" else fit(encoder, tmp_path / kind, kind)
         metric = make(encoder, mapping=folder)
@@ -178,7 +178,7 @@ def test_values_do_not_depend_on_the_batch(encoder: str, monkeypatch: pytest.Mon
     together = metric.score(PAIRS)
     token_vectors.forget()
     metric.encoder.budget = 1
-    monkeypatch.setattr(texts, "PAIRS_PER_CHUNK", 1)
+    monkeypatch.setattr(matching, "PAIRS_PER_CHUNK", 1)
     np.testing.assert_allclose(metric.score(PAIRS[::-1])[::-1], together, atol=1e-5)
 
 
@@ -188,13 +188,13 @@ def test_texts_are_encoded_before_those_ahead_are_solved(
     """What lets a GPU work while the CPU solves."""
     order: list[str] = []
     for name in ("_launch", "_solve"):
-        original = getattr(texts, name)
+        original = getattr(matching, name)
         monkeypatch.setattr(
-            texts,
+            matching,
             name,
             lambda *args, name=name, original=original: (order.append(name), original(*args))[1],
         )
-    monkeypatch.setattr(texts, "PAIRS_PER_CHUNK", 6)
+    monkeypatch.setattr(matching, "PAIRS_PER_CHUNK", 6)
     make(encoder).score(PAIRS)
     assert order == ["_launch", "_launch", "_solve", "_launch", "_solve", "_solve"]
 

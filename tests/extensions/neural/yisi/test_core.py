@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from extensions.neural.yisi import similarity
-from extensions.neural.yisi.core import LexicalWeights, combine, precision_recall
-from extensions.neural.yisi.similarity import by_letters
+from extensions.neural.yisi import core
+from extensions.neural.yisi.core import LexicalWeights, by_letters, combine, precision_recall
 from tests.extensions.neural.reference_free import read_check
 
 
@@ -71,9 +70,9 @@ def test_words_that_come_again_are_compared_once(monkeypatch: pytest.MonkeyPatch
     """A text of 5,000 words has a few hundred kinds: a pair of texts took 21 s."""
     left, right = ["a\0", "harbour", "a", "harbour"] * 50, ["bourse", "a", "bourse"] * 50
     seen: list[tuple[str, str]] = []
-    shared = similarity._shared
-    monkeypatch.setattr(similarity, "_shared", lambda *pair: (seen.append(pair), shared(*pair))[1])
-    rows = similarity.by_letters(left, right)
+    shared = core._shared
+    monkeypatch.setattr(core, "_shared", lambda *pair: (seen.append(pair), shared(*pair))[1])
+    rows = core.by_letters(left, right)
     share = {"harbour": (8 / 13, 2 / 8), "a": (0, 1), "a\0": (0, 2 / 3)}
     assert rows.tolist() == [[share[a][b == "a"] for b in right] for a in left]
     assert len(seen) == 6
