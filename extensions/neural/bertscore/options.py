@@ -1,6 +1,6 @@
 """Describe BERTScore on any encoder. Imports neither Django nor torch: web and workers read it."""
 
-from extensions.neural.bertscore import scorer
+from extensions.neural.bertscore import baseline
 from metaeval.messages import Message, message
 from metrics.base import MetricError, MetricInfo
 from metrics.families import references
@@ -98,13 +98,13 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
 def _check_baseline(checkpoint: str, name: str, layers: int) -> None:
     """Raise OptionError for an unsuitable file on this machine; workers check other files."""
     try:
-        path = scorer.locate(checkpoint, name) if name else None
+        path = baseline.locate(checkpoint, name) if name else None
     except MetricError:
         return
     if path is None or not path.exists():
         return
     try:
-        scorer.read(path, layers)
+        baseline.read(path, layers)
     except MetricError as error:
         raise OptionError(error.message, BASELINE.name) from error
 

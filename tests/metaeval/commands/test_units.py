@@ -23,9 +23,10 @@ def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("units")
     rng = np.random.default_rng(2)
     shared = rng.normal(size=(7, N))[:, DOCUMENTS]
-    human = rng.normal(size=shared.shape) + shared
+    # Wide enough for the threshold of daRR, 25 points.
+    human = 40 * (rng.normal(size=shared.shape) + shared)
     named = {"human": human} | {
-        name: human + rng.normal(size=human.shape) + rng.normal(size=(7, N))[:, DOCUMENTS]
+        name: human + 40 * (rng.normal(size=human.shape) + rng.normal(size=(7, N))[:, DOCUMENTS])
         for name in ("good", "poor")
     }
     systems, segments = [f"S{k}" for k in range(7)], [str(k) for k in range(48)]

@@ -139,14 +139,13 @@ def test_what_lacks_is_told_before_a_run_is_started(as_researcher: Client, world
     make_worker("gpu0@poor", lacks=LACKS)
     page = as_researcher.get("/testsets/harbour/score/").text
     about = page.split('value="bleurt-20"')[1].split("</li>\n")[0]
-    assert "No host can run it now. A run waits until one can." in about
+    assert "No worker can run it now. A run waits until one can." in about
     assert "poor: The checkpoint is missing: fetch it." in about
     assert "disabled" not in about.split("</label>")[0]
     about = page.split('value="chrf"')[1].split("</label>")[1].split("<label")[0]
-    assert "No host" not in about
+    assert "No worker can" not in about
     Worker.objects.all().delete()
-    page = as_researcher.get("/testsets/harbour/score/").text
-    assert "No worker serves the queue cpu now, so a run has to wait." in page
+    assert 'id="missing"' in as_researcher.get("/testsets/harbour/score/").text
 
 
 @pytest.mark.needs("extensions.neural")

@@ -196,7 +196,7 @@ def test_features_are_those_of_the_definitions(encoder: str) -> None:
     [
         ({"campaign": "none"}, "head.no-campaign"),
         ({"layers": "two"}, "head.layers-invalid"),
-        ({"layers": "9"}, "job.reason"),
+        ({"layers": "9"}, "reason.text"),
         ({"encoder": "/nowhere"}, "checkpoint.not-in-folder"),
     ],
 )
