@@ -130,9 +130,9 @@ def test_esa(visitor: Callable[..., Visitor], transactional_db: None) -> None:
     press(page, "Enter", "ArrowRight", "Enter")
     expect(page.get_by_role("button", name="quick Major")).to_be_visible()
     expect(text).to_be_focused()
-    # The gray text is the source, where an omission is marked.
+    # An omission is marked in the source.
     press(page, "Shift+Tab", "End", "Shift+ArrowLeft", "Shift+ArrowLeft", "Enter")
-    expect(page.get_by_role("button", name="一。 Minor · in the gray text")).to_be_visible()
+    expect(page.get_by_role("button", name="一。 Minor · in the source")).to_be_visible()
     page.get_by_role("slider").focus()
     press(page, "Enter")
     expect(page.get_by_role("alert").first).to_contain_text("You have not chosen a score")
