@@ -1,6 +1,6 @@
 """Every knob of Touchstone, read from the environment and checked at start.
 
-`config/reference/variables.py` lists the variables. Nothing else in the code reads the environment.
+`config/reference/site.py` lists the variables. Nothing else in the code reads the environment.
 """
 
 import os
@@ -207,7 +207,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
 # read in extensions/neural/encoding, which knows no Django.
 env_int("RESIDENT_MODELS_MB", 4096)
 env_int("EMBEDDING_CACHE_MB", 1024)
-# GPUs of each child of a worker; read in metrics/workers/slots.py.
+# GPUs of each child of a worker; read in metrics/workers/reporter.py.
 env_int("GPUS_PER_SLOT", 1)
 
 # Servers of language models that judges may ask (docs/judges.md). Keys stay in variables of their

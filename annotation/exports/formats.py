@@ -149,7 +149,7 @@ def _of_errors(campaign: Campaign) -> set[str]:
 class Format:
     """A format; `suffix` follows the campaign's name in the file name.
 
-    `carries` are the names of the facts (`annotation.exports.facts`) that come out of the file as
+    `carries` are the names of the facts (`annotation.exports.formats`) that come out of the file as
     they went in, but for those that `loses` names of a protocol; page and command name the others
     that a campaign has.
     """

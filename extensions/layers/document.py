@@ -59,7 +59,7 @@ Number = float | None
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """A measure of one layer and `part` (`extensions.layers.names`), and whether it was chosen."""
+    """A measure of one layer and part (precision, recall or F1), and whether it was chosen."""
 
     key: str
     layer: int

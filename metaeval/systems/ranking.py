@@ -228,12 +228,11 @@ def rank_systems(
     test
         ``rank-sum``: Wilcoxon's unpaired rank-sum test, normal approximation with continuity
         correction, as WMT publishes; systems may be judged on different segments. With
-        documents, the same share of pairs with a variance over documents
-        (`metaeval.systems.rank_sums`).
+        documents, the same share of pairs with a variance over documents.
         ``permutation``: paired sign flips on the segments two systems share, a document at a
         time; stronger, because it removes the difficulty of the segments.
         ``wmt26``: the smaller p of a paired and an unpaired bootstrap of 100 resamples, as WMT26
-        publishes (`metaeval.systems.wmt26`); it rejects a true null too often.
+        publishes; it rejects a true null too often.
     n_resamples, rng
         Of the permutation test; the seed also of WMT26's bootstraps.
 

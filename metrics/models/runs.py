@@ -28,8 +28,7 @@ class MetricRun(models.Model):
     share counts once. `reused` of those done had a score before the run began, or got it from
     another run meanwhile; those `failed` are in `failed_texts`. `rate` is the recent contents per
     second of all workers together; `worker` took a slice last, and `heartbeat_at` is the last
-    activity. `remarks` are the metric's warnings (:mod:`metrics.runs.warned`) with their numbers of
-    texts.
+    activity. `remarks` are the metric's warnings, each with its number of texts.
     """
 
     Status = Work.Status

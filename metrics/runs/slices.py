@@ -125,7 +125,7 @@ def complete(
     `failed` maps positions in the plan to errors: those texts are tried again, alone, unless the
     metric reports that this `is_final`. If `n` is given, only the first `n` texts are done,
     and the others stay in the slice. `warnings` are the metric's warnings, with their numbers of
-    texts (`metrics.runs.warned`). The caller stores the scores in the same transaction. If another
+    texts (`metrics.runs.scoring`). The caller stores the scores in the same transaction. If another
     worker took the slice over, the counts wait for that worker, and False is returned.
     """
     n = row.size if n is None else n

@@ -5,7 +5,7 @@ places; a sentence of one clause is cut somewhere and its two parts change place
 the rule of its published code (`released.py`). ``shuffle`` and ``repeat`` are the paper's
 alternatives (table 10): int(0.5 t) of t words change places among themselves, as an unused function
 of the release does, and int(0.4 t) stand twice. ``reorder`` is XMoverScore's random order of all
-words. Words are what :func:`training.perturbations.clauses.tokens` says.
+words. Words are what :func:`tokens` says.
 """
 
 import itertools

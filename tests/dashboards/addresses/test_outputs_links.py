@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("kept_state")
 ATTRIBUTES = ("href", "src", "data-points", "data-heatmap", "data-explore", "hx-get", "action")
 PAGES = (
     *(f"/campaigns/rated/{name}/" for name in (
-        "results", "quality", "export", "dashboard", "whatif", "samplesize", "correlations",
+        "results", "quality", "export", "whatif", "samplesize", "correlations",
         "significance", "layers", "scatter", "systems", "report", "bundle",
     )),
     *(f"/studies/port/{name}" for name in ("", "layers/", "quality/", "systems/")),

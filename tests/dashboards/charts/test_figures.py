@@ -170,7 +170,7 @@ def test_the_specification_holds_the_numbers_of_the_page(
 def test_the_page_keeps_the_place_of_what_has_been_drawn(
     campaign: Campaign, client: Client
 ) -> None:
-    address = f"/campaigns/{campaign.slug}/dashboard/"
+    address = f"/campaigns/{campaign.slug}/quality/"
     images = r'(?:srcset|src)="([^"]*figures/scores.svg[^"]*)"( width="\d+" height="\d+")?'
     # What has never been drawn is asked for by a script when the page stands.
     late = r'data-(?:phone|image)="([^"]*figures/scores.svg[^"]*)"'

@@ -17,7 +17,7 @@ HOLD = """
 import sys
 from pathlib import Path
 from metaeval.messages import message
-from training.jobs.folders import locked
+from training.jobs.saving import locked
 with locked(Path(sys.argv[1]), message("test.job", "job {n}", n=7)):
     print("locked", flush=True)
     sys.stdin.read()
