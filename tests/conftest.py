@@ -310,6 +310,10 @@ def kept_state(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caching, "SECONDS", 3600)
 
 
+# Before they are replaced for all tests.
+DRAWINGS, PDF_OF = parts.drawings, document.pdf_of
+
+
 def _drawn_here(specs: Sequence[dict[str, Any]]) -> list[str]:
     padded = (spec | {"padding": parts.PADDING} for spec in specs)
     return [parts.address(draw(spec, "svg").decode()) for spec in padded]
@@ -318,8 +322,8 @@ def _drawn_here(specs: Sequence[dict[str, Any]]) -> list[str]:
 @pytest.fixture
 def true_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of the report itself."""
-    monkeypatch.setattr(parts, "drawings", parts.drawings)
-    monkeypatch.setattr(document, "pdf_of", document.pdf_of)
+    monkeypatch.setattr(parts, "drawings", DRAWINGS)
+    monkeypatch.setattr(document, "pdf_of", PDF_OF)
 
 
 @pytest.fixture

@@ -123,7 +123,7 @@ class Jobs(ResourceType[TrainingJob]):
         """Cancel the job; its worker stops at its next report."""
         jobs.cancel(resource)
 
-    def saving(self, resource: TrainingJob) -> Sequence[Path]:
+    def folders(self, resource: TrainingJob) -> Sequence[Path]:
         """Return the folder of checkpoints and projections."""
         return [resource.folder]
 

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.http import QueryDict
 from django.test import Client
@@ -165,7 +166,7 @@ def test_a_reader_is_told_how_to_start_a_worker_where_none_takes_documents(
     Analysis.objects.update(not_before=earlier)
     make_worker("cpu0@here")
     assert results.latest("quality", world.campaign, ALL).waits_for == QUICK
-    assert f"-Q {QUICK}" in as_researcher.get(address).text
+    assert f"{settings.COMMAND} worker" in as_researcher.get(address).text
     make_worker("documents@here", queues=[QUICK])
     assert not results.latest("quality", world.campaign, ALL).waits_for
 

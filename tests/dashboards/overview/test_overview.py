@@ -172,7 +172,7 @@ def test_filters_hold_everywhere(rated: Campaign) -> None:
 
 
 def test_the_page_its_csv_and_its_json_agree(rated: Campaign, as_researcher: Client) -> None:
-    address = reverse("dashboard", args=[rated.slug])
+    address = reverse("quality", args=[rated.slug])
     page = as_researcher.get(address)
     document = as_researcher.get(f"/campaigns/{rated.slug}/dashboard.json").json()
     mean = f'data-name="seconds_mean">{document["times"]["mean"]:.2f} s'
@@ -185,7 +185,7 @@ def test_the_page_its_csv_and_its_json_agree(rated: Campaign, as_researcher: Cli
 
 
 def test_a_draft_says_that_there_is_nothing(world: World, as_researcher: Client) -> None:
-    page = as_researcher.get(reverse("dashboard", args=[world.campaign.slug]))
+    page = as_researcher.get(reverse("quality", args=[world.campaign.slug]))
     assert page.status_code == 200
     assert "There are no annotators" in page.text
 

@@ -15,8 +15,7 @@ from annotation.accounts import tokens
 from tests.world import World, make_scored_demo, make_world
 
 RAW = "?scores=raw&without=S3"
-PAGES = {"correlations": RAW, "significance": RAW, "systems": RAW, "quality": "?without=S3",
-         "dashboard": RAW}  # fmt: skip
+PAGES = {"correlations": RAW, "significance": RAW, "systems": RAW, "quality": "?without=S3"}
 
 
 @pytest.fixture

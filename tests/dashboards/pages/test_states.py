@@ -17,7 +17,7 @@ from metrics.models import SegmentScore
 from tests.dashboards.conftest import make_rated
 from tests.world import World, make_campaign, make_test_set
 
-PAGES = ("correlations", "significance", "systems", "scatter", "quality", "dashboard")
+PAGES = ("correlations", "significance", "systems", "scatter", "quality")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_pages_without_a_human_score_say_that_and_not_that_metrics_are_missing(
     Judgment.objects.update(score=50)
     page = as_researcher.get(f"/campaigns/{rated.slug}/{name}/").text
     assert 'data-name="unusable"' in page
-    assert f'href="{reverse("quality", args=[rated.slug])}">Review annotators' in page
+    assert f'href="{reverse("monitor", args=[rated.slug])}">Review annotators' in page
 
 
 def test_scoring_is_no_step_where_the_ratings_give_no_score(

@@ -316,7 +316,7 @@ def test_fifty_metrics_are_stored_in_few_queries(
 
 PAGES = (
     "correlations/", "correlations/?statistic=systems", "significance/?statistic=systems",
-    "significance/", "systems/", "scatter/?level=system", "scatter/", "dashboard/", "whatif/",
+    "significance/", "systems/", "scatter/?level=system", "scatter/", "quality/", "whatif/",
     "samplesize/", "report/", "bundle/", "correlations.csv", "correlations.tex", "systems.json",
     "systems.tex",
 )  # fmt: skip

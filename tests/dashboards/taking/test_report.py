@@ -46,6 +46,7 @@ def test_the_pdf_is_made_by_the_worker_and_sent_as_stored(
     assert data["facts"]["judgments"] == 8
 
 
+@pytest.mark.usefixtures("true_reports")
 def test_texts_of_every_script_are_in_the_pdf(campaign: Campaign) -> None:  # noqa: F811
     """Each script brings a font of its own into the file: nothing is drawn as boxes."""
     plain, problem = document.pdf_of(written(campaign, Filters()))
@@ -55,6 +56,7 @@ def test_texts_of_every_script_are_in_the_pdf(campaign: Campaign) -> None:  # no
     assert len(arabic) > len(plain)
 
 
+@pytest.mark.usefixtures("true_reports")
 def test_markup_in_texts_is_text_and_nothing_is_fetched(
     campaign: Campaign,  # noqa: F811
     as_researcher: Client,

@@ -1,7 +1,6 @@
 """ROUGE against google's rouge-score, digit for digit, and the examples of Lin (2004)."""
 
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -109,27 +108,7 @@ def test_signatures_tell_tokens_apart():
     assert "|tok:characters|" in metric("zh", "rouge-characters").signature()
 
 
-DOCS = Path(__file__).parents[4] / "docs" / "metrics.md"
 EXAMPLE = "Über 3,5 GB – 我买了iPhone 15。"
-
-
-def documented() -> list[list[str]]:
-    """The rows of the table: a text, rouge-score's tokens, those for English, those for others."""
-    text = DOCS.read_text(encoding="utf-8").split("| rouge-score 0.1.2 |")[1].split("\n\n")[0]
-    rows = [line.split("|")[1:5] for line in text.splitlines()[2:]]
-    return [[cell.strip() for cell in row] for row in rows]
-
-
-def quoted(tokens: list[str]) -> str:
-    return f"`{' '.join(tokens)}`" if tokens else "nothing"
-
-
-@pytest.mark.parametrize("row", documented(), ids=lambda row: row[0])
-def test_the_documented_differences_from_rouge_score(row: list[str]) -> None:
-    text = row[0].strip("`")
-    assert row[1].split(":")[0] == quoted(tokenize(text, stemmer=None))
-    assert row[2] == quoted(metric("en").tokenizer.tokenize(text))
-    assert row[3] == quoted(metric("de").tokenizer.tokenize(text))
 
 
 def test_the_page_shows_where_rouge_score_differs() -> None:
