@@ -22,7 +22,7 @@ from django.db.models import F, Max, QuerySet
 from core.database.waits import db_retry
 from core.languages import display_name
 from core.work.models import Now
-from extensions.judges import endpoints, prompts, report
+from extensions.judges import endpoints, report, templates
 from extensions.judges.context import Endpoint, Question, Reply
 from extensions.judges.prompts import Template
 from metrics.base import InputError, MetricInfo
@@ -41,7 +41,7 @@ class RunContext:
         self._run = run_id
         try:
             self.endpoint: Endpoint = endpoints.get(str(info.option("endpoint")))
-            self.template: Template = prompts.get(str(info.option("template")))
+            self.template: Template = templates.get(str(info.option("template")))
         except OptionError as error:
             raise InputError(error.problem) from error
         self._connections, self._account = Connections(self.endpoint), account(run_id)

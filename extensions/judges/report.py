@@ -13,7 +13,7 @@ import numpy as np
 from django.db.models import Count
 
 from annotation.models import Output
-from extensions.judges import prompts
+from extensions.judges import prompts, templates
 from extensions.judges.options import KEY
 from metaeval.correlation import correlate
 from metrics.base import MetricInfo, Scores
@@ -85,7 +85,7 @@ def _report(run: MetricRun, info: MetricInfo, signature: MetricSignature) -> dic
     distinct = list({key: (key, text, segment) for key, text, segment in outputs}.values())
     rows = load_scores(signature, systems, [key for key, _, _ in distinct])
     scored = np.isfinite(rows).all(axis=1)
-    kind = prompts.get(str(info.option("template"))).kind
+    kind = templates.get(str(info.option("template"))).kind
     lengths = np.array([len(text) for _, text, _ in distinct], dtype=np.float64)[scored]
     segments = np.array([segment for _, _, segment in distinct], dtype=np.int64)[scored]
     columns = dict(zip(info.measures, rows[scored].T, strict=True))

@@ -7,7 +7,7 @@ from django.db.models import Count, QuerySet, Sum
 from django.db.models.functions import Length
 
 from annotation.models import Output, Reference, System, TestSet
-from extensions.judges import endpoints, prompts
+from extensions.judges import endpoints, prompts, templates
 from extensions.judges.context import Endpoint
 from extensions.judges.options import KEY
 from metaeval.messages import Message, message
@@ -66,7 +66,7 @@ def refusal(info: MetricInfo, budget: Budget) -> Message | None:
         return None
     try:
         endpoint = endpoints.get(str(info.option("endpoint")))
-        prompts.get(str(info.option("template")))
+        templates.get(str(info.option("template")))
     except OptionError as error:
         return message(
             "judge.refused", "{metric}: {problem}", metric=info.label, problem=error.problem
@@ -88,7 +88,7 @@ def estimate(
     """
     if info.family != KEY or refusal(info, Budget(tokens=1)):
         return None
-    template = prompts.get(str(info.option("template")))
+    template = templates.get(str(info.option("template")))
     outputs = Output.objects.filter(segment__test_set=test_set).order_by()
     if systems is not None:
         outputs = outputs.filter(system__in=systems)

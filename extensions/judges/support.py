@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from annotation.models import TestSet
-from extensions.judges import context, endpoints, prompts, spending
+from extensions.judges import context, endpoints, prompts, spending, templates
 from extensions.judges.context import NeedsContext
 from extensions.judges.replies import RunContext
 from extensions.judges.spending import Estimate
@@ -23,7 +23,7 @@ class JudgeSupport(Support):
     @contextmanager
     def known(self) -> Iterator[None]:
         """Let descriptions and scorers find the endpoints and templates of this installation."""
-        with binding(context.find_endpoint, endpoints.get), binding(prompts.find, prompts.get):
+        with binding(context.find_endpoint, endpoints.get), binding(prompts.find, templates.get):
             yield
 
     def choices(self, option: Option) -> list[tuple[str, Message | str]]:
@@ -31,7 +31,7 @@ class JudgeSupport(Support):
         if option.kind == "endpoint":
             return [(name, name) for name in endpoints.declared()]
         if option.kind == "template":
-            found = prompts.all_templates()
+            found = templates.all_templates()
             return [
                 (
                     key,

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import is_site_admin, researcher_required, site_admin_required
 from core.messages import messages_of, translated
-from extensions.judges import endpoints, prompts
+from extensions.judges import endpoints, templates
 from extensions.judges.options import QUEUE
 from extensions.judges.prompts import KINDS, LONGEST
 from metrics.models import JudgeSpending, JudgeTemplate
@@ -71,7 +71,7 @@ class NewTemplateForm(VersionForm):
     def clean_name(self) -> str:
         """Refuse names of other templates, and the name that is part of an address."""
         name = str(self.cleaned_data["name"])
-        if name == "add" or prompts.versions_of(name):
+        if name == "add" or templates.versions_of(name):
             raise ValidationError(gettext("There is already a template with this name."))
         return name
 
@@ -80,7 +80,7 @@ class NewTemplateForm(VersionForm):
 @require_GET
 def judge_list(request: HttpRequest) -> HttpResponse:
     """List declared endpoints, without their keys, and the newest version of each template."""
-    newest = {template.name: template for template in reversed(prompts.all_templates().values())}
+    newest = {template.name: template for template in reversed(templates.all_templates().values())}
     context = {
         "section": "server",
         "tab": "judges",
@@ -111,7 +111,7 @@ def judge_template_add(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def judge_template(request: HttpRequest, template: str) -> HttpResponse:
     """Show all versions of a template; a site admin can add one."""
-    versions = prompts.versions_of(template)
+    versions = templates.versions_of(template)
     if not versions:
         raise Http404
     newest, may_edit = versions[0], is_site_admin(request.user)
@@ -135,7 +135,7 @@ def judge_template(request: HttpRequest, template: str) -> HttpResponse:
 def _save(request: HttpRequest, form: VersionForm, **given: str) -> bool:
     """Store a version; show errors in the form."""
     try:
-        template = prompts.add(by=request.user, **given)
+        template = templates.add(by=request.user, **given)
     except ValidationError as error:
         form.add_error(None, ValidationError(messages_of(error)))
         return False

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from extensions.judges import prompts, spending
+from extensions.judges import spending, templates
 from metrics.base import MetricInfo
 from metrics.models import JudgeSpending, MetricRun
 
@@ -18,11 +18,11 @@ def judge_spending(run: MetricRun) -> dict[str, Any]:
         "run": run,
         "spending": JudgeSpending.objects.filter(run=run).first(),
         "projected": spending.projected(run) if run.is_active else None,
-        "prompt": prompts.of_judge(run.info),
+        "prompt": templates.of_judge(run.info),
     }
 
 
 @register.inclusion_tag("judges/_prompt.html")
 def judge_prompt(info: MetricInfo) -> dict[str, Any]:
     """Show what a judge asks; nothing for other metrics."""
-    return {"prompt": prompts.of_judge(info)}
+    return {"prompt": templates.of_judge(info)}

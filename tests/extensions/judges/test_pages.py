@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from extensions.judges import prompts
+from extensions.judges import templates
 from extensions.judges.prompts import KINDS
 from metrics import catalogue
 from metrics.models import JudgeSpending, JudgeTemplate, MetricRun
@@ -66,9 +66,9 @@ def test_from_an_endpoint_to_a_run_by_pages_alone(
 def test_a_version_is_added_and_the_old_one_stays(as_admin: Client) -> None:
     words = {"system": "", "user": "Rate {output}.\r\nAnswer with a number."}
     assert as_admin.post(ADDRESS, words).status_code == 302
-    kept = prompts.get("direct-assessment@2")
+    kept = templates.get("direct-assessment@2")
     assert (kept.kind, kept.user) == ("score", "Rate {output}.\nAnswer with a number.")
-    assert prompts.get("direct-assessment@1").user != kept.user
+    assert templates.get("direct-assessment@1").user != kept.user
     page = as_admin.get(ADDRESS).text
     assert page.index("Version 2") < page.index("Version 1")
     # The same words again are no version.
@@ -97,11 +97,11 @@ def test_placeholders_are_checked(as_admin: Client, user: str, why: str) -> None
 def test_a_new_name_begins_with_version_one(as_admin: Client) -> None:
     form = {"name": "ours", "kind": "pairs", "system": "", "user": "{a} or {b}?"}
     assert as_admin.post("/judges/templates/add/", form).status_code == 302
-    assert prompts.get("ours@1").kind == "pairs"
+    assert templates.get("ours@1").kind == "pairs"
     assert as_admin.post("/judges/templates/add/", form).status_code == 422
     assert as_admin.post("/judges/templates/add/", form | {"name": "add"}).status_code == 422
     with refused("judge.other-kind"):
-        prompts.add(name="ours", kind="score", system="", user="{output}?")
+        templates.add(name="ours", kind="score", system="", user="{output}?")
 
 
 def test_researchers_read_and_do_not_write(as_researcher: Client) -> None:

@@ -77,7 +77,7 @@ MADE: dict[str, tuple[str, str, Callable[[Path], dict[str, Any]]]] = {
     "yisi-0": ("yisi-0", "best", lambda folder: {}),
     "wmd": ("wmd", "best", word_vectors),
     "sentbleu-wmt": ("sentbleu-wmt", "all", lambda folder: {}),
-    "lexical": ("lexical", "first", lambda folder: {"metric": "sentbleu"}),
+    "lexical": ("lexical", "all", lambda folder: {"metric": "sentbleu"}),
 }
 Made = Callable[..., Metric]
 
