@@ -7,8 +7,8 @@ const box = document.getElementById("tour");
 const steps = document.getElementById("tour-steps").content;
 const banner = document.getElementById("tours");
 
-/** The step that is so many further in the same tour, or null. */
-function further(step, by) {
+/** Return the step `by` places after this one in its tour (before it, if negative), or null. */
+function neighbour(step, by) {
   const [, name, place] = step.id.match(/^(.*)-(\d+)$/);
   return steps.getElementById(`${name}-${Number(place) + by}`);
 }
@@ -21,7 +21,7 @@ const isHere = (step) => {
 
 function go(by) {
   const step = steps.getElementById(location.hash.slice(1));
-  const next = by && further(step, by);
+  const next = by && neighbour(step, by);
   if (next && !isHere(next)) location.assign(`${next.dataset.address}#${next.id}`);
   else location.hash = next ? next.id : "";
 }
@@ -34,8 +34,8 @@ function show() {
   if (!step) return;
   box.querySelector("p").textContent = step.textContent;
   box.querySelector("span").textContent = step.dataset.place;
-  box.querySelector("[data-by='-1']").hidden = !further(step, -1);
-  box.querySelector("[data-by='1']").hidden = !further(step, 1);
+  box.querySelector("[data-by='-1']").hidden = !neighbour(step, -1);
+  box.querySelector("[data-by='1']").hidden = !neighbour(step, 1);
   const about = [...document.querySelectorAll(step.dataset.marked)].find((each) => each.checkVisibility());
   if (about) {
     about.dataset.toured = "";
