@@ -4,6 +4,7 @@ import uuid
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import krippendorff
 import numpy as np
@@ -22,6 +23,7 @@ from annotation.models import Annotator, Assignment, Campaign, Item, Judgment
 from annotation.monitor import monitor_report
 from dashboards.models import Analysis
 from dashboards.monitor import AGREEMENT_SECONDS, agreement_so_far
+from tests.dashboards.documents.working import compute_waiting
 from tests.world import World
 
 
@@ -326,3 +328,13 @@ def test_annotators_and_strangers_see_nothing(world: World, client: Client) -> N
         client.force_login(world.annotators[0])
         assert client.get(address).status_code == 403
         client.logout()
+
+
+def test_no_verdict_is_shown_before_it_is_computed(
+    world: World, as_researcher: Client, settings: Any
+) -> None:
+    settings.ANALYSES_IN_PLACE = False
+    address = reverse("monitor", args=[opened(world).slug])
+    assert as_researcher.get(address).text.count('data-case="pending"') == len(world.annotators)
+    compute_waiting()
+    assert 'data-case="pending"' not in as_researcher.get(address).text
