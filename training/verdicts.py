@@ -1,5 +1,6 @@
 """What a training learned and whether to use it, in three sentences, from its result."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,7 @@ from metaeval.messages import Message, message
 
 Json = Mapping[str, Any]
 UNDETERMINED = "remap.underdetermined"
+Z_95 = 1.96
 
 
 @dataclass(frozen=True)
@@ -178,16 +180,12 @@ def _projection(options: Json, result: Json, codes: set[str]) -> tuple[Any, ...]
             "verdict.projection-undetermined",
             "Do not use it: there is too little text to determine it.",
         )
-    elif after > before:
-        text = message(
-            "verdict.projection-better",
-            "Use it: it brings translations closer together, and not all texts alike.",
-        )
-    else:
-        text = message(
-            "verdict.projection-worse", "Do not use it: the encoder alone finds at least as many."
-        )
-    return after > before and UNDETERMINED not in codes, learned, measured, text
+        return False, learned, measured, text
+    # As of independent shares: too wide, because both are of the same vectors.
+    variance = (before * (1 - before) + after * (1 - after)) / held["after"]["compared"]
+    margin = Z_95 * math.sqrt(variance)
+    gain = {"low": after - before - margin, "high": after - before + margin}
+    return _gain(gain, message("verdict.unmapped", "the encoder alone"), learned, measured)
 
 
 def _translation(options: Json, result: Json, codes: set[str]) -> tuple[Any, ...]:

@@ -25,7 +25,10 @@ def remap(before: float, after: float) -> dict[str, Any]:
         "encoder": {"name": "acme/x"},
         "layer": 8,
         "pairs_of_vectors": 900,
-        "held_out": {"before": {"found": before}, "after": {"found": after}},
+        "held_out": {
+            "before": {"found": before, "compared": 100},
+            "after": {"found": after, "compared": 100},
+        },
     }
 
 
@@ -66,8 +69,10 @@ def mt(updates: int) -> dict[str, Any]:
         ("sentinel", HEAD | {"reads": "lengths"}, sentinel(low=-0.1, high=0.3), False,
          "verdict.sentinel-nothing"),
         ("sentinel", HEAD | {"reads": "source"}, sentinel(), None, "verdict.sentinel-uncertain"),
-        ("remap", {}, remap(0.2, 0.5), True, "verdict.projection-better"),
-        ("remap", {}, remap(0.5, 0.5), False, "verdict.projection-worse"),
+        ("remap", {}, remap(0.2, 0.5), True, "verdict.better"),
+        ("remap", {}, remap(0.5, 0.6), False, "verdict.no-gain"),
+        ("remap", {}, remap(0.5, 0.5), False, "verdict.no-gain"),
+        ("remap", {}, remap(0.5, 0.2), False, "verdict.worse"),
         ("remap", {}, remap(0.2, 0.5) | {"held_out": {}}, None, "verdict.projection-unmeasured"),
         ("mt", {}, mt(2000), False, "verdict.translation-longer"),
         ("mt", {}, mt(4000), None, "verdict.translation-read"),
