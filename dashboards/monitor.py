@@ -107,6 +107,15 @@ def _attention(
             ),
             "",
         )
+    alpha = found.figures.get("alpha_z")
+    if alpha and alpha.interval and alpha.interval[0] <= 0:
+        yield (
+            message(
+                "attention.no-agreement",
+                "Agreement of the annotators cannot be distinguished from zero.",
+            ),
+            "quality",
+        )
     if stopped := stopping.waiting(campaign).filter(decided_at=None).count():
         yield (
             plural(

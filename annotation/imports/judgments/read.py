@@ -198,12 +198,22 @@ def _judged(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
 
 def _ask_who(sheets: Sequence[Sheet], report: Report) -> None:
     for sheet in sheets:
-        refusal = message(
-            "judgments.no-annotator-column",
-            "No column names the annotators. The columns are {columns}. Choose the column of the "
-            "annotators, or name the one annotator of all judgments.",
-            columns=truncated(sheet.table.columns, 30),
-        )
+        columns = truncated(sheet.table.columns, 30)
+        if sheet.has:
+            refusal = message(
+                "judgments.no-annotator-column",
+                "No column names the annotators. The columns are {columns}. Choose the column of "
+                "the annotators, or name the one annotator of all judgments.",
+                columns=columns,
+            )
+        else:
+            refusal = message(
+                "judgments.no-header",
+                "No column has a known name. The first row must name the columns, such as segment, "
+                "source, output, system, annotator and score, but it reads: {columns}. Add such a row, "
+                "or choose what the columns are.",
+                columns=columns,
+            )
         report.error(refusal, sheet.table.head)
 
 

@@ -338,3 +338,18 @@ def test_no_verdict_is_shown_before_it_is_computed(
     assert as_researcher.get(address).text.count('data-case="pending"') == len(world.annotators)
     compute_waiting()
     assert 'data-case="pending"' not in as_researcher.get(address).text
+
+
+@pytest.mark.parametrize("agrees", [False, True])
+def test_agreement_that_may_be_chance_needs_attention(
+    world: World, as_researcher: Client, agrees: bool
+) -> None:
+    campaign = opened(world)
+    rng = np.random.default_rng(2)
+    for label in ("A1", "A2", "A3"):
+        for assignment in of(campaign, label, "target"):
+            same = 10 * assignment.item.segment.position + 3 * (assignment.item.output_id % 3)
+            rate(assignment, int(same if agrees else rng.integers(0, 101)))
+    page = as_researcher.get(reverse("monitor", args=[campaign.slug]))
+    codes = [text.code for text, _ in page.context["attention"]]
+    assert ("attention.no-agreement" in codes) is not agrees

@@ -162,6 +162,8 @@ def test_columns_that_do_not_exist_or_mean_the_same(db: None) -> None:
     assert twice == [("own.tsv, row 1, system", "judgments.field-twice")]
     nobody = errors_of(table("1|alpha|80", head="seg\tsystem\tscore\n"), **DE_EN)
     assert nobody == [("own.tsv, row 1", "judgments.no-annotator-column")]
+    headless = errors_of(table("0.9|z26|Die Uhr.", head="1.0\tz17\tDer Hafen.\n"), **DE_EN)
+    assert headless == [("own.tsv, row 1", "judgments.no-header")]
 
 
 def test_columns_that_no_page_could_show(db: None) -> None:
