@@ -159,7 +159,7 @@ def test_jobs_say_what_hosts_lack(world: World, as_researcher: Client) -> None:
     assert idle.waiting_jobs() == {"gpu": [{"one": job.lacking["one"]}]}
 
 
-def test_what_a_job_would_wait_for_is_known_before_it_starts() -> None:
+def test_what_a_job_would_wait_for_is_known_before_it_starts(db: None) -> None:
     assert [each.code for each in idle.missing("gpu")] == ["start.no-worker"]
     make_worker("gpu0@one", queues=["gpu"], checkpoints={"acme/x": {}})
     assert idle.missing("gpu", ["acme/x", "", "/folder"]) == []
