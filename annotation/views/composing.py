@@ -86,7 +86,7 @@ def campaign_edit(request: HttpRequest, slug: str, part: str = "task") -> HttpRe
     has_preset = "preset" in request.POST
     data = with_preset(request.POST, campaign.test_set) if has_preset else request.POST
     form = DraftForm(data, campaign=campaign)
-    return _save(request, form, partial(form.change, request.POST.get("version", "")), part)
+    return _save(request, form, form.change, part)
 
 
 def _refuse(request: HttpRequest, campaign: Campaign, why: Message) -> HttpResponse:

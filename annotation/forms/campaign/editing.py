@@ -38,11 +38,15 @@ class ChangedError(Exception):
 
 
 class DraftForm(CampaignForm):
-    """All settings of a draft, except its test set. Standard instructions are shown as blank."""
+    """All settings of a draft, except its test set. Standard instructions are shown as blank.
+
+    `version` is that of the draft which the page shows: what was refused does not make it newer.
+    """
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
         super().__init__(*args, test_set=campaign.test_set, instance=campaign, **kwargs)
-        self.before, self.version = copy(campaign), version_of(campaign)
+        self.before = copy(campaign)
+        self.version: str = self.data.get("version") or version_of(campaign)
         if not self.is_bound:
             stored = {name: getattr(campaign, name) for name in self._meta.fields or ()}
             own = campaign.question != campaign.judging.ask(campaign.length_ratio)
@@ -56,11 +60,11 @@ class DraftForm(CampaignForm):
             }
 
     @transaction.atomic
-    def change(self, version: str = "") -> Campaign:
+    def change(self) -> Campaign:
         """Store the draft.
 
         Raises ValidationError if it is no draft or lacks possible traps, ChangedError if its stored
-        state is neither of this `version` nor what would be stored.
+        state is neither of the form's version nor what would be stored.
         """
         now = Campaign.objects.select_for_update().get(pk=self.instance.pk)
         require_status(now, Campaign.Status.DRAFT)
@@ -74,8 +78,8 @@ class DraftForm(CampaignForm):
         campaign.systems.set(self.chosen)
         store_sample(campaign)
         check_traps(campaign)
-        self.version = version_of(campaign)
-        if version and stored not in (version, self.version):
+        known, self.version = self.version, version_of(campaign)
+        if stored not in (known, self.version):
             self.version = stored
             raise ChangedError
         return campaign

@@ -210,8 +210,8 @@ def _ask_who(sheets: Sequence[Sheet], report: Report) -> None:
             refusal = message(
                 "judgments.no-header",
                 "No column has a known name. The first row must name the columns, such as segment, "
-                "source, output, system, annotator and score, but it reads: {columns}. Add such a row, "
-                "or choose what the columns are.",
+                "source, output, system, annotator and score, but it reads: {columns}. Add such a "
+                "row, or choose what the columns are.",
                 columns=columns,
             )
         report.error(refusal, sheet.table.head)

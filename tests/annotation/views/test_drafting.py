@@ -68,6 +68,9 @@ def test_two_tabs_do_not_overwrite_each_other_unseen(as_admin: Client, draft: Ca
     assert status == 200
     # Sent again, because its answer was lost: it is stored already.
     assert typed(as_admin, ADDRESS, version=version, annotators_per_item="2")[0] == 200
+    # What is refused shows the page no other version: its next change is still of the old one.
+    status, refused = typed(as_admin, ADDRESS, version=version, name="")
+    assert (status, refused["version"]) == (422, version)
     status, other = typed(as_admin, ADDRESS, version=version, annotators_per_item="5")
     assert (status, other["version"]) == (409, one["version"])
     page = as_admin.post(ADDRESS, TASK | {"version": version, "annotators_per_item": "5"})
