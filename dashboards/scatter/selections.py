@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.access import campaign_for_reader, researcher_required
+from annotation.access import campaign_for_reader, researcher_required, signed_in
 from annotation.filters import FilterError
 from annotation.filters.chosen import check
 from annotation.models import Campaign
@@ -68,7 +68,7 @@ def save(request: HttpRequest, slug: str) -> HttpResponse:
         )
     found = Selection.objects.create(
         campaign=campaign,
-        owner_id=request.user.pk,
+        owner=signed_in(request),
         name=name,
         note=form.cleaned_data["note"].strip(),
         query=query,
