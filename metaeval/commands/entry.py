@@ -316,6 +316,9 @@ def _scored(command: argparse.ArgumentParser, *, needs_human: bool) -> None:
     add("--language-pair", help="language pair of the directory, such as en-de")
     add("--domain", default="", help="use only the segments of this domain: of the directory's "
         "file of documents, or of a table's column domain")  # fmt: skip
+    choose(add, "--level", ["seg", "doc"], "seg",
+           "the scores of a directory to compare: those of segments (seg; default) or documents",
+           )  # fmt: skip
     add(
         "--human",
         default="",

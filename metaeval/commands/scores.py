@@ -309,9 +309,9 @@ def _read_directory(options: argparse.Namespace, measure: Measure) -> Named:
             {"": found.human_origin, **found.origins},
             references=references_of(evalset, found.human.systems),
         )
-    metrics = evalset.metrics()
+    metrics = evalset.metrics(options.level)
     origins = dict.fromkeys(["", *metrics], OF_SEGMENTS) if is_of_systems else {}
     lost = dict.fromkeys(name for name, _ in evalset.metric_scores if name not in metrics)
-    gold = evalset.human(options.human)
+    gold = evalset.human(options.human, options.level)
     references = references_of(evalset, gold.systems)
     return Named(gold, metrics, origins, list(lost), references=references)

@@ -228,9 +228,9 @@ class EvalSet:
         """Names of the segments: "1", "2", ..."""
         return tuple(str(number + 1) for number in range(len(self.sources)))
 
-    def human(self, name: str) -> ScoreMatrix:
-        """Return human segment scores as a matrix."""
-        return self._matrix(self.human_scores, name)
+    def human(self, name: str, level: str = "seg") -> ScoreMatrix:
+        """Return human scores of segments, or of documents (``doc``), as a matrix."""
+        return self._matrix(self.human_scores, name, level)
 
     @property
     def domains(self) -> list[str]:
@@ -278,19 +278,23 @@ class EvalSet:
             },
         )
 
-    def metrics(self) -> dict[str, ScoreMatrix]:
-        """Return all metrics that have segment scores."""
-        names = [name for name, level in self.metric_scores if level == "seg"]
-        return {name: self._matrix(self.metric_scores, name) for name in names}
+    def metrics(self, level: str = "seg") -> dict[str, ScoreMatrix]:
+        """Return all metrics that have scores of segments, or of documents (``doc``)."""
+        names = [name for name, each in self.metric_scores if each == level]
+        return {name: self._matrix(self.metric_scores, name, level) for name in names}
 
-    def _matrix(self, scores: Mapping[tuple[str, str], Scores], name: str) -> ScoreMatrix:
-        if (name, "seg") not in scores:
-            known = sorted(entry for entry, level in scores if level == "seg")
-            raise KeyError(f"no segment scores {name!r}; there are {', '.join(known)}")
-        rows = scores[name, "seg"].values
-        stack: FloatArray = np.array(list(rows.values())).reshape(len(rows), len(self.sources))
+    def _matrix(
+        self, scores: Mapping[tuple[str, str], Scores], name: str, level: str
+    ) -> ScoreMatrix:
+        if (name, level) not in scores:
+            known = sorted(entry for entry, each in scores if each == level)
+            unit = "segment" if level == "seg" else "document"
+            raise KeyError(f"no {unit} scores {name!r}; there are {', '.join(known)}")
         documents = [document for _, document in self.documents] or None
-        return ScoreMatrix(stack, rows, self.segments, documents)
+        columns = self.segments if level == "seg" else tuple(dict.fromkeys(documents or ()))
+        rows = scores[name, level].values
+        stack: FloatArray = np.array(list(rows.values())).reshape(len(rows), len(columns))
+        return ScoreMatrix(stack, rows, columns, documents if level == "seg" else None)
 
 
 def write_evalset(evalset: EvalSet, directory: str | Path) -> None:
