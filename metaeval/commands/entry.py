@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from metaeval.commands.bundle import add_commands, add_common, choose, within
+from metaeval.commands.challenge import add_challenges
+from metaeval.commands.field import add_field
 from metaeval.commands.human import add_human, agreement_lines, human
 from metaeval.commands.output import OUTPUT_HELP, OUTPUTS, table_lines
 from metaeval.commands.prefilled import add_trial
@@ -300,6 +302,8 @@ def _parser() -> argparse.ArgumentParser:
     add_spans(commands)
     add_commands(commands)
     add_wmt(commands)
+    add_challenges(commands)
+    add_field(commands, _scored)
     command = commands.add_parser("reproduce", help=reproduce.__doc__)
     command.set_defaults(run=reproduce)
     command.add_argument("bundle", help="a zip file or a folder")
