@@ -10,6 +10,7 @@ from metaeval.files import EvalSet, EvalSetScores, write_evalset
 from tests.metaeval.published import numbers, table
 
 FIGURES = Path(__file__).with_name("mtme.tsv")
+P_VALUES = Path(__file__).with_name("mtme_pvalues.json")
 SET = "wmt23-meta/en-de/"
 # A human translation of its own, and the outlier of the year's table.
 HUMAN = {"AIRC": "refA", "refA": ""}

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,18 @@ from metaeval.commands import main
 from metaeval.files import read_evalset
 from metaeval.wmt import YEARS, Comparison, Task, TaskResult, compared, rank_overall, run_task
 from metaeval.wmt.running import stopping_draw
-from metaeval.wmt.tasks import ACC_EQ, SPA, SYSTEM_PEARSON, Statistic, TaskError, tasks_of
+from metaeval.wmt.tasks import (
+    ACC_EQ,
+    ACCURACY,
+    SEGMENT_PEARSON,
+    SPA,
+    SYSTEM_PEARSON,
+    Statistic,
+    TaskError,
+    tasks_of,
+)
 from tests.metaeval.published import DATA
-from tests.metaeval.wmt.laid_out import figures, lay_out, lay_out_three
+from tests.metaeval.wmt.laid_out import P_VALUES, figures, lay_out, lay_out_three
 
 # Its sums are in single precision, so some flips tie there and not here.
 OF_FLIPS = 2e-3
@@ -130,6 +140,34 @@ def results(n_draws: int) -> Iterator[TaskResult]:
     for number, task in enumerate(tasks_of(2023, ["en-de"])):
         scores = compared(evalset, declared, task.statistic.level)
         yield run_task(task, {"en-de": scores}, n_draws=n_draws, seed=number)
+
+
+# p-values of mt-metrics-eval's tests of six metrics with up to 1,000 draws: pairs of metrics in
+# order of value, row by row.
+TESTED = {each["task"]: each for each in json.loads(P_VALUES.read_text())}
+STATISTICS = {each.name: each for each in (ACCURACY, SYSTEM_PEARSON, SEGMENT_PEARSON, SPA, ACC_EQ)}
+
+
+@pytest.mark.parametrize("name", TESTED)
+def test_p_values_are_those_of_mt_metrics_eval(name: str) -> None:
+    metrics, expected, ranks = (TESTED[name][key] for key in ("metrics", "p", "ranks"))
+    statistic = STATISTICS[name]
+    declared = YEARS[2023].pairs["en-de"]
+    scores = compared(read_evalset(DATA / "wmt23-meta", "en-de"), declared, statistic.level)
+    chosen = {metric: scores.metrics[metric] for metric in metrics}
+    found = run_task(
+        Task({"en-de": declared}, statistic, 1.0),
+        {"en-de": replace(scores, metrics=chosen)}, n_draws=1000, seed=3,
+    )  # fmt: skip
+    assert list(found.metrics) == metrics
+    p, places = np.array(expected), np.triu_indices(len(metrics), 1)
+    own = found.pvalues[places]
+    # Both are shares of at least 100 draws.
+    draws = np.array([len(found.draws[i, j]) for i, j in zip(*places, strict=True)])
+    share = np.clip((p + own) / 2, 0.01, 0.99)
+    assert (np.abs(own - p) < 4 * np.sqrt(2 * share * (1 - share) / draws)).all()
+    # Where one p is near .05, the clusters may differ by one.
+    assert np.abs(found.ranks - np.array(ranks)).max() <= 1
 
 
 def test_the_overall_test_adds_the_draws_of_tasks() -> None:
