@@ -91,7 +91,7 @@ def read_challenge_set(path: str | Path) -> ChallengeSet:
     Raises
     ------
     FormatError
-        naming file, row and field: a field is missing, or a score is no number.
+        naming file, row and field: a field is missing, or a score is not a number.
     """
     root = Path(path)
     files = sorted(root.glob("*.json")) if root.is_dir() else [root]

@@ -10,11 +10,9 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit, stdtrit
 
 from metaeval.arrays import FloatArray, as_pair, fraction
+from metaeval.correlation.intervals.jackknife import FEWEST
 from metaeval.messages import message
 from metaeval.results import Interval, Notes, Result, TooFewWarning
-
-# With fewer systems than this there is no interval.
-FEWEST = 6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

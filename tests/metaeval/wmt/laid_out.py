@@ -34,7 +34,7 @@ def lay_out(
     reference: str = "refA",
     names: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the segments of some domains as a language pair, with systems renamed or left out."""
+    """Write the segments of some domains as a language pair, with systems renamed or excluded."""
     documents, whole, rows = (
         table(f"{SET}{name}.tsv") for name in ("documents", "system-scores", "segment-scores")
     )
