@@ -92,7 +92,7 @@ def agreement_curve(
         notes.warn(
             TooFewWarning(
                 message(
-                    "agreement.no-pairs",
+                    "agreement-curve.no-pairs",
                     "No two systems differ in both scores, so the curve is undefined.",
                 )
             )
@@ -101,7 +101,7 @@ def agreement_curve(
         notes.warn(
             TooFewWarning(
                 message(
-                    "agreement.few-systems",
+                    "agreement-curve.few-systems",
                     "There are only {n} systems. An interval needs at least {fewest}.",
                     n=n_systems,
                     fewest=FEWEST,
