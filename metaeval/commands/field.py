@@ -15,8 +15,8 @@ from metaeval.correlation.measure import OF_SYSTEMS, SYSTEM_LEVEL, Measure
 from metaeval.correlation.panel import panel
 from metaeval.messages import message
 from metaeval.results import Notes, plain
-from metaeval.sensitivity import by_difficulty
-from metaeval.sensitivity import ensemble as fit_ensemble
+from metaeval.sensitivity.difficulty import by_difficulty
+from metaeval.sensitivity.ensembles import ensemble as fit_ensemble
 from metaeval.systems import agreement_curve
 
 Row = dict[str, Any]

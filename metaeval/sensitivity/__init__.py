@@ -4,8 +4,6 @@ Every function takes plain arrays of systems x segments in which a larger score 
 (`metaeval.scores.oriented`), and computes many small variants of the same few correlations.
 """
 
-from metaeval.sensitivity.difficulty import DifficultyBin, by_difficulty
-from metaeval.sensitivity.ensembles import Ensemble, ensemble
 from metaeval.sensitivity.folds import Choice, Profile, choose, layer_profile
 from metaeval.sensitivity.gaps import gaps
 from metaeval.sensitivity.levels import (
@@ -23,18 +21,14 @@ from metaeval.sensitivity.variants import Movement, movement, variant_tables
 __all__ = [
     "LEVELS",
     "Choice",
-    "DifficultyBin",
-    "Ensemble",
     "Movement",
     "Pooled",
     "Profile",
     "SizePoint",
     "WithinSystem",
-    "by_difficulty",
     "choose",
     "curves",
     "draw_segments",
-    "ensemble",
     "gaps",
     "layer_profile",
     "level_correlations",

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import nnls
 
 from metaeval.arrays import BoolArray, FloatArray
 from metaeval.correlation.intervals.clustered import CorrelationIntervals
@@ -119,6 +118,8 @@ def _standardised(scores: Panel, learned: BoolArray) -> FloatArray:
 
 
 def _weights(scores: Panel, learned: BoolArray) -> FloatArray:
+    from scipy.optimize import nnls
+
     target = scores.human[learned]
     features = _standardised(scores, learned)[:, learned].T
     return np.asarray(nnls(features, target - target.mean())[0] / (target.std() or 1.0))

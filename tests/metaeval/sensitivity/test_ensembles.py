@@ -9,7 +9,8 @@ from scipy.optimize import nnls
 from metaeval import ScoreMatrix
 from metaeval.commands import main
 from metaeval.correlation import pearson
-from metaeval.sensitivity import by_difficulty, ensemble
+from metaeval.sensitivity.difficulty import by_difficulty
+from metaeval.sensitivity.ensembles import ensemble
 from metaeval.sensitivity.folds import folds
 from tests.metaeval.published import DATA
 
