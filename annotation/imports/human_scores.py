@@ -36,8 +36,8 @@ from annotation.uploads import SystemDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.formats.base import HUMAN_SCORES
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.cells import direction_message, say_direction
 from annotation.uploads.tables.columns import Wanted, is_called, propose, say_unused
-from annotation.uploads.tables.directions import direction_message, say_direction
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import count_infinite
 from metaeval.messages import message, plural, truncated
@@ -80,7 +80,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
 
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
-    tables = read_tables(files, report, HUMAN_SCORES)
+    tables = read_tables(files, report, HUMAN_SCORES, has_names=not options.headless)
     chosen = matched(options.columns, tables)
     check_chosen(chosen, tables, report, FIELDS, repeatable=(SCORE.name,))
     seen = Reading(columns=all_columns(tables), wanted=FIELDS, samples=all_samples(tables))

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 
+from django.utils.module_loading import import_string
+
 from annotation.exports.formats import FACTS, FORMATS
 from annotation.glossary import GROUPS
 from annotation.imports.human_scores import HUMAN, NAME
@@ -51,7 +53,7 @@ def datasets_page() -> str:
 
 def _datasets() -> Iterator[tuple[str, str, str]]:
     for name, each in DATASETS.items():
-        about = import_module(each.reader.rpartition(".")[0]).__doc__ or ""
+        about = import_string(each.reader).__doc__ or ""
         yield code(name), re.sub(r"\s+", " ", about), code(each.folder)
 
 

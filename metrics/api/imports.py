@@ -118,8 +118,8 @@ class FoundMetricSerializer(serializers.Serializer[Found]):
     n_systems = serializers.IntegerField()
     n_missing = serializers.IntegerField()
     coverage = serializers.DictField(child=serializers.IntegerField())
-    change = serializers.CharField(source="plan.change", default=None)
-    becomes = serializers.CharField(source="plan.message", default=None)
+    change = serializers.CharField(default=None)
+    becomes = serializers.CharField(default=None)
 
 
 class CheckedScoresSerializer(serializers.Serializer[Checked]):

@@ -17,7 +17,7 @@ from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import read_percent, write_points
 from annotation.uploads.tables.columns import propose, renamed, say_unused
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
-from annotation.uploads.tables.pairs import keep_pair
+from annotation.uploads.tables.pairs import Pair, keep_pair
 from annotation.uploads.tables.rows import Row, Table
 from metaeval.files.names import column_of
 from metaeval.messages import message, plural, truncated
@@ -29,7 +29,7 @@ from metrics.imported.collecting import Collector, TooManyError, columns_of_metr
 class Reading:
     """The content of files: columns with titles, fields and samples, and the files' SHA-256.
 
-    `pairs` counts the rows by the languages that they name. `lines` are the possible meanings of
+    `pairs` are the languages that rows name. `lines` are the possible meanings of
     line n, if it is unclear or was chosen; `systems` are the systems to choose from for files that
     do not name one.
     """
@@ -40,7 +40,7 @@ class Reading:
     lines: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
     samples: dict[str, str] = field(default_factory=dict)
-    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    pairs: set[Pair] = field(default_factory=set)
 
 
 def read(
@@ -122,7 +122,7 @@ class _Scores:
             return
         pair = test_set.source_language, test_set.target_language
         kept, pairs = keep_pair(table, pair, report, of_test_set=True)
-        reading.pairs += pairs
+        reading.pairs |= pairs.keys()
         rows = kept.rows
         metrics = self._metrics(free, system)
         named = [(line, row | {SYSTEM: system} if system else row) for line, row in rows]

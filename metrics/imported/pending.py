@@ -3,9 +3,7 @@
 The files may have rows of several language pairs: each test set of their sender imports its own.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from annotation.access import may_change_test_set, visible_test_sets
@@ -18,23 +16,13 @@ PURPOSE = "metrics.imported.waiting"
 
 def keep(files: Sequence[InputFile], user_id: int) -> str:
     """Store the files and return a token for this user only."""
-    with ExitStack() as stack:
-        attached = {f"file{n}": stack.enter_context(file.open()) for n, file in enumerate(files)}
-        values = {"files": [file.name for file in files]}
-        return waiting.keep(values, user_id=user_id, purpose=PURPOSE, attached=attached)
+    named = {f"file{n}": file for n, file in enumerate(files)}
+    return waiting.keep_files({}, named, user_id=user_id, purpose=PURPOSE)
 
 
 def recall(token: str, user_id: int) -> list[InputFile]:
     """Read the files back. Raises `waiting.ExpiredError`."""
-    values = waiting.recall(token, user_id=user_id, purpose=PURPOSE)
-    paths = [
-        waiting.attachment(token, f"file{n}", user_id=user_id, purpose=PURPOSE)
-        for n in range(len(values["files"]))
-    ]
-    return [
-        replace(InputFile.at(path), name=name)
-        for path, name in zip(paths, values["files"], strict=True)
-    ]
+    return list(waiting.recall_files(token, user_id=user_id, purpose=PURPOSE)[1].values())
 
 
 def forget(token: str, user_id: int) -> None:
@@ -42,7 +30,7 @@ def forget(token: str, user_id: int) -> None:
     waiting.forget(token, user_id=user_id, purpose=PURPOSE)
 
 
-def others(test_set: TestSet, pairs: Mapping[tuple[str, str], int], user: Any) -> list[TestSet]:
+def others(test_set: TestSet, pairs: Iterable[tuple[str, str]], user: Any) -> list[TestSet]:
     """Return the other test sets that may take rows of the files: those of their other pairs."""
     wanted = {_bare(pair) for pair in pairs} - {
         _bare((test_set.source_language, test_set.target_language))

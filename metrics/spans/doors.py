@@ -1,9 +1,8 @@
 """What metrics import by workers: scores and error spans that were computed elsewhere."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, replace
 from typing import Any
 
+import msgspec
 from django.core.exceptions import ValidationError
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -14,15 +13,12 @@ from annotation.uploads.tables.skipping import SKIP, kinds_of
 from core.messages import as_json
 from metaeval.messages import Message, message, plural
 from metrics.imported import pending
-from metrics.imported.checking import Checked, bring_in, check
+from metrics.imported.checking import Look, bring_in, check
 from metrics.imported.choices import Choices
-from metrics.imported.held import MetricScores
 from metrics.imported.storing import Outcome, OutdatedError, summary
 from metrics.spans import importing
 
-SETS = ("lower", "higher", "skip")
 METRIC_SCORES, SPANS = "metric-scores", "spans"
-NOTHING = MetricScores()
 GONE = message("scores.test-set-gone", "The test set no longer exists.")
 
 
@@ -36,29 +32,21 @@ def test_set_of(row: FileImport) -> TestSet:
 
 def to_values(test_set: TestSet, choices: Choices, **more: Any) -> dict[str, Any]:
     """Return choices as a row keeps them."""
-    values = asdict(choices) | {name: sorted(getattr(choices, name)) for name in SETS}
-    values["metrics"] = None if choices.metrics is None else list(choices.metrics)
+    values = msgspec.to_builtins(choices, order="deterministic")
     return {"test_set": test_set.slug, "choices": values, **more}
-
-
-def from_values(values: Mapping[str, Any]) -> Choices:
-    """Return the choices that a row keeps."""
-    chosen = {name: frozenset(values[name]) for name in SETS}
-    metrics = None if values["metrics"] is None else tuple(values["metrics"])
-    return Choices(**{**values, **chosen, "metrics": metrics})
 
 
 class MetricScoresDoor(background.Door):
     """Scores of metrics."""
 
-    purpose = pending.PURPOSE
+    purpose, look = pending.PURPOSE, Look
 
     def check(self, row: FileImport, token: str) -> background.Found:
         """Read the files as their page does."""
         files = pending.recall(token, row.created_by_id)
-        choices = from_values(row.choices["choices"])
+        choices = msgspec.convert(row.choices["choices"], Choices)
         checked = check(test_set_of(row), files, choices, row.created_by)
-        return background.Found(checked.report, _without_scores(checked), checked)
+        return background.Found(checked.report, background.look_of(checked, Look), checked)
 
     def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
         """Store the scores, if that does what the preview said."""
@@ -79,23 +67,10 @@ class MetricScoresDoor(background.Door):
         return reverse("metric-scores", args=[row.choices["test_set"]])
 
 
-def _without_scores(checked: Checked) -> Checked:
-    """Return what a page shows."""
-    metrics = [
-        replace(
-            each,
-            plan=each.plan
-            and replace(each.plan, held=NOTHING, draft=replace(each.plan.draft, held=NOTHING)),
-        )
-        for each in checked.metrics
-    ]
-    return replace(checked, drafts=[], metrics=metrics)
-
-
 class SpansDoor(background.Door):
     """Error spans. The page has their choices in its address."""
 
-    purpose = pending.PURPOSE
+    purpose, look = pending.PURPOSE, importing.Look
 
     def check(self, row: FileImport, token: str) -> background.Found:
         """Read the files as their page does."""
@@ -108,7 +83,8 @@ class SpansDoor(background.Door):
             row.created_by,
             choices=Choices(columns=values["columns"], skip=kinds_of(values[SKIP])),
         )
-        return background.Found(checked.report, importing.without_spans(checked), checked)
+        look = background.look_of(checked, importing.Look)
+        return background.Found(checked.report, look, checked)
 
     def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
         """Store the spans."""

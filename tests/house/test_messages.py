@@ -51,7 +51,7 @@ def _calls(path: Path) -> Iterator[Call]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             continue
-        n_texts = {"message": 2, "plural": 3}.get(node.func.id)
+        n_texts = {"message": 2, "invalid": 2, "plural": 3}.get(node.func.id)
         if n_texts is None or (path.name == "messages.py" and path.parent.name == "commands"):
             continue
         place = f"{path.relative_to(ROOT)}:{node.lineno}"

@@ -13,9 +13,9 @@ from itertools import accumulate
 
 from annotation import protocols
 from annotation.imports.appraise.batches import TYPES, RawItem, unknown_type
-from annotation.imports.appraise.build import DUPLICATE, Built, base_document
+from annotation.imports.appraise.build import DUPLICATE, Built
 from annotation.imports.appraise.spans import read_spans
-from annotation.imports.drafts import CampaignDraft, JudgmentDraft
+from annotation.imports.drafts import CampaignDraft, JudgmentDraft, base_document
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report

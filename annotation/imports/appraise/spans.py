@@ -12,10 +12,10 @@ from typing import Any
 
 from annotation.imports.appraise.batches import NOT_SPANS, RawItem
 from annotation.imports.drafts import ItemDraft
-from annotation.imports.ends import ends_are_included
-from annotation.imports.published.mqm_names import our_category, their_category
+from annotation.imports.jsonfiles import ends_are_included
 from annotation.protocols import Protocol, Span, SpanScheme
 from annotation.protocols.base import SOURCE, TARGET
+from annotation.protocols.published import our_category, their_category
 from annotation.uploads.problems import Place, Report, within
 from metaeval.messages import message, plural
 from metaeval.spans.span_table import EndsAtWords, ends_at_words

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from annotation.imports.drafts import ItemDraft, JudgmentDraft
 from annotation.imports.judgments.answers import Answer
-from annotation.imports.judgments.cells.spans import SpanReader
 from annotation.imports.judgments.exported import cells
 from annotation.imports.judgments.items import Items
 from annotation.imports.judgments.options import LAST_WINS, Options
 from annotation.imports.judgments.rows import Row
+from annotation.imports.judgments.spans import SpanReader
 from annotation.imports.judgments.texts import Texts
 from annotation.models import Item
 from annotation.models.judgment import MAX_SCORE

@@ -4,9 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from annotation.imports.drafts import ItemDraft
+from annotation.imports.drafts import SHOW_OUTPUT, ItemDraft
 from annotation.imports.judgments.answers import Answer
-from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.exported import cells
 from annotation.imports.judgments.texts import Texts
 from annotation.models import Item

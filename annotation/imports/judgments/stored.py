@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
+from annotation.imports.drafts import SHOW_OUTPUT
 from annotation.imports.judgments.rows import Row
 from annotation.imports.judgments.texts import REFERENCES, Texts
 from annotation.models import Item, Output

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from annotation.uploads import drafts
 from annotation.uploads.formats.base import Content, Import
-from annotation.uploads.formats.xml import parse_xml
+from annotation.uploads.formats.parallel import parse_xml
 from annotation.uploads.media.elements import Start, read_markup
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, too_long

@@ -18,7 +18,7 @@ from annotation.imports import CampaignDraft
 from annotation.models import Campaign
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.directions import direction_message, say_direction
+from annotation.uploads.tables.cells import direction_message, say_direction
 from core import languages
 from metaeval.files import EvalSet, FormatError, read_evalset
 from metaeval.files.evalset.folder import NO_SOURCE, Scores

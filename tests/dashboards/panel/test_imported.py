@@ -279,7 +279,7 @@ def test_the_bundle_reproduces_imported_scores(meta: Campaign, tmp_path: Path) -
 def test_wmt17_sentence_bleu_stands_beside_ours(db: None) -> None:
     """The column that came with the data: r with the humans over 560 outputs."""
     from annotation.imports import DATASETS, store_campaign
-    from annotation.imports.published.wmt17 import read
+    from annotation.imports.published.human import wmt17 as read
     from annotation.uploads import store
     from metrics.runs import scoring, starting
 
