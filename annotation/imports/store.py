@@ -30,7 +30,7 @@ from annotation.uploads import TestSetDraft
 from annotation.uploads.problems import Report
 from annotation.uploads.spellings import fold
 from annotation.uploads.warnings import warn_of_entities
-from core.messages import messages_of
+from core.messages import invalid, messages_of
 from metaeval.messages import Message, message, plural, truncated
 
 BATCH = 2_000

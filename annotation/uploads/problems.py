@@ -148,7 +148,7 @@ class RowsToSkip(Protocol):
 
 
 @dataclass(frozen=True)
-class Kept:
+class PlainReport:
     """What is kept of a report for its preview."""
 
     problems: list[Problem]
@@ -180,17 +180,17 @@ class Report:
         self._counts: dict[str, int] = {}
 
     @classmethod
-    def of(cls, kept: Kept) -> Report:
+    def of(cls, plain: PlainReport) -> Report:
         """Return a report as it was kept."""
-        report = cls(kept.problems)
-        report.files = {each.file: each for each in kept.files}
-        report._counts = kept.counts
+        report = cls(plain.problems)
+        report.files = {each.file: each for each in plain.files}
+        report._counts = plain.counts
         return report
 
     @property
-    def kept(self) -> Kept:
+    def plain(self) -> PlainReport:
         """What is kept for a preview."""
-        return Kept(self.problems, list(self.files.values()), self.counts)
+        return PlainReport(self.problems, list(self.files.values()), self.counts)
 
     @property
     def counts(self) -> dict[str, int]:

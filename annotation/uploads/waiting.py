@@ -22,7 +22,7 @@ from django.conf import settings
 from django.core import signing
 
 from annotation.uploads.files import InputFile
-from annotation.uploads.problems import Kept, Report
+from annotation.uploads.problems import PlainReport, Report
 
 MAX_AGE = 2 * 60 * 60  # seconds
 # What a worker imports is kept for longer: it may have to wait for the worker.
@@ -112,7 +112,7 @@ def recall_files(
 def encoded(value: object) -> bytes:
     """Return a value of plain types and dataclasses as JSON."""
     # Names of files may have lone surrogates, which only escapes can carry.
-    return json.dumps(msgspec.to_builtins(value, enc_hook=_kept), ensure_ascii=True).encode()
+    return json.dumps(msgspec.to_builtins(value, enc_hook=_as_plain), ensure_ascii=True).encode()
 
 
 def decoded(content: bytes, shape: type[T]) -> T:
@@ -126,16 +126,16 @@ def decoded(content: bytes, shape: type[T]) -> T:
         raise ExpiredError from error
 
 
-def _kept(value: object) -> object:
+def _as_plain(value: object) -> object:
     if isinstance(value, Report):
-        return value.kept
+        return value.plain
     if isinstance(value, Enum):
         return value.value
     raise NotImplementedError(f"{type(value).__name__} is not a type of what waits")
 
 
 def _of_type(shape: type, value: object) -> Any:
-    return Report.of(msgspec.convert(value, Kept)) if shape is Report else shape(value)
+    return Report.of(msgspec.convert(value, PlainReport)) if shape is Report else shape(value)
 
 
 def attachment(token: str, name: str, *, user_id: int, purpose: str) -> Path:

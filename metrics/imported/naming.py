@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-from core.messages import as_json
+from core.messages import as_json, invalid
 from metaeval.messages import message
 from metrics import registry
 from metrics.base import IMPORTED, MetricInfo, one_measure
