@@ -184,15 +184,14 @@ def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
             column=column,
         )
         report.warn(text, Place(sheet.name))
-        if infinite := count_infinite(absent):
-            text = plural(
-                "human-scores.infinite",
-                "“{column}”: {n} infinite value counts as missing.",
-                "“{column}”: {n} infinite values count as missing.",
-                n=infinite,
-                column=column,
-            )
-            report.warn(text, Place(sheet.name))
+        report.warn_of(
+            count_infinite(absent),
+            "human-scores.infinite",
+            "“{column}”: {n} infinite value counts as missing.",
+            "“{column}”: {n} infinite values count as missing.",
+            Place(sheet.name),
+            column=column,
+        )
     return rows
 
 
@@ -296,15 +295,12 @@ def _by_name(group: Group, report: Report) -> dict[str, Found]:
             scores.outputs[system, segment] = value
         else:
             scores.systems[system] = value
-    if copies:
-        report.note(
-            plural(
-                "human-scores.copies",
-                "{n} score occurs again with the same value and was skipped.",
-                "{n} scores occur again with the same value and were skipped.",
-                n=copies,
-            )
-        )
+    report.note_of(
+        copies,
+        "human-scores.copies",
+        "{n} score occurs again with the same value and was skipped.",
+        "{n} scores occur again with the same value and were skipped.",
+    )
     return found
 
 

@@ -269,6 +269,20 @@ class Report:
         """Add something that was done to the files, such as removing a byte order mark."""
         self._add("note", message, place)
 
+    def warn_of(
+        self, n: int, code: str, one: str, many: str, place: Place = NOWHERE, **about: Any
+    ) -> None:
+        """Add a warning about `n` cases, if there are any."""
+        if n:
+            self.warn(Message(code, one, {"n": n, **about}, many), place)
+
+    def note_of(
+        self, n: int, code: str, one: str, many: str, place: Place = NOWHERE, **about: Any
+    ) -> None:
+        """Add a note about `n` cases, if there are any."""
+        if n:
+            self.note(Message(code, one, {"n": n, **about}, many), place)
+
     def gather(self) -> None:
         """Replace problems of one cause in many places of a file by the first, with a count."""
         causes: dict[object, list[Problem]] = {}

@@ -289,32 +289,30 @@ def _warn_of_lengths(
             longer.append(key)
         elif size < wanted / FACTOR:
             shorter.append(key)
-    if longer:
-        text = plural(
-            "outputs.longer",
-            "{n} output of “{system}” is much longer than {ratio:percent} of the reference, in "
-            "segment {segments}.",
-            "{n} outputs of “{system}” are much longer than {ratio:percent} of the reference, in "
-            "segments {segments}.",
-            n=len(longer),
-            system=system.label,
-            ratio=ratio,
-            segments=truncated(longer),
-        )
-        report.warn(text, place)
-    if shorter:
-        text = plural(
-            "outputs.shorter",
-            "{n} output of “{system}” is much shorter than {ratio:percent} of the reference, in "
-            "segment {segments}.",
-            "{n} outputs of “{system}” are much shorter than {ratio:percent} of the reference, in "
-            "segments {segments}.",
-            n=len(shorter),
-            system=system.label,
-            ratio=ratio,
-            segments=truncated(shorter),
-        )
-        report.warn(text, place)
+    report.warn_of(
+        len(longer),
+        "outputs.longer",
+        "{n} output of “{system}” is much longer than {ratio:percent} of the reference, in "
+        "segment {segments}.",
+        "{n} outputs of “{system}” are much longer than {ratio:percent} of the reference, in "
+        "segments {segments}.",
+        place,
+        system=system.label,
+        ratio=ratio,
+        segments=truncated(longer),
+    )
+    report.warn_of(
+        len(shorter),
+        "outputs.shorter",
+        "{n} output of “{system}” is much shorter than {ratio:percent} of the reference, in "
+        "segment {segments}.",
+        "{n} outputs of “{system}” are much shorter than {ratio:percent} of the reference, in "
+        "segments {segments}.",
+        place,
+        system=system.label,
+        ratio=ratio,
+        segments=truncated(shorter),
+    )
 
 
 def _warn_of_equal_systems(draft: TestSetDraft, report: Report) -> None:

@@ -17,7 +17,7 @@ from annotation.uploads.tables.cells import has_decimal_comma, no_number
 from annotation.uploads.tables.columns import Wanted, is_called, say_unused
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import count_infinite, read_score
-from metaeval.messages import Message, message, plural, truncated
+from metaeval.messages import Message, message, truncated
 from metrics.imported.held import MetricScores, Names
 
 # Reading stops at more errors than this.
@@ -231,16 +231,13 @@ class Collector:
     def report_infinite(self) -> None:
         """Warn of infinite values, which are missing scores."""
         for name, each in self.metrics.items():
-            if each.n_infinite:
-                self.report.warn(
-                    plural(
-                        "scores.infinite",
-                        "“{metric}”: {n} infinite value counts as missing.",
-                        "“{metric}”: {n} infinite values count as missing.",
-                        n=each.n_infinite,
-                        metric=name,
-                    )
-                )
+            self.report.warn_of(
+                each.n_infinite,
+                "scores.infinite",
+                "“{metric}”: {n} infinite value counts as missing.",
+                "“{metric}”: {n} infinite values count as missing.",
+                metric=name,
+            )
 
     def report_file_names(self) -> None:
         """Note systems that the files name like their output files."""

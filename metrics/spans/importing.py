@@ -267,24 +267,18 @@ class _Reader:
 
     def warn(self) -> None:
         """Warn about spans that did not fit their texts."""
-        if self.n_behind:
-            self.report.warn(
-                plural(
-                    "spans.behind-text",
-                    "{n} span starts after the end of its text and was read as an omission.",
-                    "{n} spans start after the end of their texts and were read as omissions.",
-                    n=self.n_behind,
-                )
-            )
-        if self.n_cut:
-            self.report.warn(
-                plural(
-                    "spans.cut",
-                    "{n} span was cut at the end of its text.",
-                    "{n} spans were cut at the end of their texts.",
-                    n=self.n_cut,
-                )
-            )
+        self.report.warn_of(
+            self.n_behind,
+            "spans.behind-text",
+            "{n} span starts after the end of its text and was read as an omission.",
+            "{n} spans start after the end of their texts and were read as omissions.",
+        )
+        self.report.warn_of(
+            self.n_cut,
+            "spans.cut",
+            "{n} span was cut at the end of its text.",
+            "{n} spans were cut at the end of their texts.",
+        )
 
 
 def _scores(

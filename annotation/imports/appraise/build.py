@@ -28,7 +28,7 @@ from annotation.imports.drafts import SHOW_OUTPUT, CampaignDraft, ItemDraft, bas
 from annotation.models import Campaign, Item
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import Report
-from metaeval.messages import message, plural
+from metaeval.messages import message
 
 DUPLICATE = re.compile(r"#duplicate\d*")
 # The difference from the tutorial's score that Appraise accepts.
@@ -92,15 +92,12 @@ def _without_documents(items: list[RawItem], manifest: Manifest, report: Report)
     if manifest.protocol == "document-da":
         return items
     of_segments = [item for item in items if not item.is_complete]
-    if n := len(items) - len(of_segments):
-        report.warn(
-            plural(
-                "appraise.document-ratings",
-                "{n} rating of a whole document is skipped: this protocol rates segments.",
-                "{n} ratings of whole documents are skipped: this protocol rates segments.",
-                n=n,
-            )
-        )
+    report.warn_of(
+        len(items) - len(of_segments),
+        "appraise.document-ratings",
+        "{n} rating of a whole document is skipped: this protocol rates segments.",
+        "{n} ratings of whole documents are skipped: this protocol rates segments.",
+    )
     return of_segments
 
 

@@ -205,16 +205,13 @@ def resolve_ends(
         )
         return [replace(item, marked=()) for item in items]
     included = ends_are_included(lambda: _count_ends(marked), stated, report, place)
-    if n := sum(len(item.marked) - len(decided(item.marked)) for item in marked):
-        report.warn(
-            plural(
-                "appraise.marked-without-severity",
-                "{n} error marked beforehand is skipped because it has no severity.",
-                "{n} errors marked beforehand are skipped because they have no severity.",
-                n=n,
-            ),
-            place,
-        )
+    report.warn_of(
+        sum(len(item.marked) - len(decided(item.marked)) for item in marked),
+        "appraise.marked-without-severity",
+        "{n} error marked beforehand is skipped because it has no severity.",
+        "{n} errors marked beforehand are skipped because they have no severity.",
+        place,
+    )
     return [replace(item, ends_included=included) for item in items]
 
 

@@ -120,17 +120,14 @@ class Items:
                     kind=KINDS[kind],
                 )
             )
-        if self.again:
-            self.report.warn(
-                plural(
-                    "judgments.repeats-of-outputs",
-                    "{n} judgment is of an output that the same annotator rated before as another "
-                    "item. It was read as a repeat.",
-                    "{n} judgments are of outputs that the same annotator rated before as other "
-                    "items. They were read as repeats.",
-                    n=self.again,
-                )
-            )
+        self.report.warn_of(
+            self.again,
+            "judgments.repeats-of-outputs",
+            "{n} judgment is of an output that the same annotator rated before as another "
+            "item. It was read as a repeat.",
+            "{n} judgments are of outputs that the same annotator rated before as other "
+            "items. They were read as repeats.",
+        )
 
     def _partner(self, draft: ItemDraft, answer: Answer) -> int | None:
         if answer.row.sheet.is_exported:

@@ -20,7 +20,7 @@ from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.pairs import code_of
 from annotation.uploads.tables.rows import LONGEST_TEXT, Row, Table, too_long
 from core import languages
-from metaeval.messages import MessageError, message, plural
+from metaeval.messages import MessageError, message
 
 # Read XML in time proportional to its length, without entities of its own.
 
@@ -294,14 +294,13 @@ def _preferred(names: Sequence[str], pair: tuple[str, str]) -> str:
 def _table(file: _File, rows: list[tuple[int, Row]]) -> Iterator[Table]:
     """Yield the table of a file, and say what of it is not in the table."""
     place = Place(file.name)
-    if file.n_elements:
-        text = plural(
-            "parallel.elements",
-            "Removed {n} element of markup from the texts.",
-            "Removed {n} elements of markup from the texts.",
-            n=file.n_elements,
-        )
-        file.report.warn(text, place)
+    file.report.warn_of(
+        file.n_elements,
+        "parallel.elements",
+        "Removed {n} element of markup from the texts.",
+        "Removed {n} elements of markup from the texts.",
+        place,
+    )
     if unused := +file.unused:
         text = message("parallel.unused", "Not used: {names}.", names=counted(unused, NAMES))
         file.report.warn(text, place)

@@ -229,16 +229,13 @@ def _metric(evalset: EvalSet, name: str, choice: Choice, report: Report) -> Metr
 
 def _note_missing(name: str, scores: Iterable[Scores], report: Report) -> None:
     missing = sum(int(np.isnan(row).sum()) for each in scores for row in each.values.values())
-    if missing:
-        report.note(
-            plural(
-                "mtme.missing-scores",
-                "{name}: {n} score is missing.",
-                "{name}: {n} scores are missing.",
-                n=missing,
-                name=name,
-            )
-        )
+    report.note_of(
+        missing,
+        "mtme.missing-scores",
+        "{name}: {n} score is missing.",
+        "{name}: {n} scores are missing.",
+        name=name,
+    )
 
 
 DOCUMENTS = message("mtme.documents", "documents")
