@@ -198,9 +198,9 @@ def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
 def _has_keys(row: Row, report: Report) -> bool:
     """Return whether a row says what its score is of."""
     if not row.name("system"):
-        report.error(message("judgments.no-system", "The system is missing."), row.at("system"))
+        report.error(message("system.missing", "The system is missing."), row.at("system"))
     if "segment" in row.sheet.has and not row.name("segment"):
-        report.error(message("judgments.no-segment", "The segment is missing."), row.at("segment"))
+        report.error(message("segment.missing", "The segment is missing."), row.at("segment"))
     return bool(row.name("system"))
 
 

@@ -250,8 +250,4 @@ def say(reader: Reader, report: Report) -> None:
             n=len(reader.missing),
         )
         report.warn(text, reader.missing[0].at("score"))
-    clock = reader.clock
-    for text in clock.warnings():
-        report.warn(text)
-    if clock.written:
-        report.note(clock.written)
+    reader.clock.warn(report)

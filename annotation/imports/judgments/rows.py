@@ -313,9 +313,7 @@ def name_segments(rows: Sequence[Row], report: Report) -> None:
     _name_documents(whole, single, report)
     for row in single:
         if not row.name("segment"):
-            report.error(
-                message("judgments.no-segment", "The segment is missing."), row.at("segment")
-            )
+            report.error(message("segment.missing", "The segment is missing."), row.at("segment"))
 
 
 def _derive(rows: Sequence[Row], report: Report) -> None:

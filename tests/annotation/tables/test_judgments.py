@@ -108,7 +108,7 @@ def test_csv_and_json_lines(db: None) -> None:
         ("R1|2|alpha|-1.2", "score", "judgments.score-outside"),
         ("R1|2|alpha|62.5", "score", "judgments.score-outside"),
         ("|2|alpha|5", "annotator", "judgments.no-annotator"),
-        ("R1||alpha|5", "seg_id", "judgments.no-segment"),
+        ("R1||alpha|5", "seg_id", "segment.missing"),
         ("R1|1|alpha|5", "score", "judgments.contradiction"),
         ("R1|2|alpha", "", "table.cells"),
         (f"{'R' * 81}|2|alpha|5", "annotator", "judgments.name-too-long"),
@@ -338,10 +338,10 @@ def test_a_stored_test_set_has_the_texts(world: World) -> None:
 @pytest.mark.parametrize(
     ("row", "column", "code"),
     [
-        ("R1|9|strong|80|", "seg_id", "judgments.unknown-segment"),
-        ("R1|1.0|strong|80|", "seg_id", "judgments.unknown-segment-near"),
-        ("R1|1|Strong|80|", "system", "judgments.unknown-system-near"),
-        ("R1|1||80|", "system", "judgments.no-system"),
+        ("R1|9|strong|80|", "seg_id", "segment.unknown"),
+        ("R1|1.0|strong|80|", "seg_id", "segment.unknown-near"),
+        ("R1|1|Strong|80|", "system", "system.unknown-near"),
+        ("R1|1||80|", "system", "system.missing"),
         ("R1|1|strong|80|Nope.", "mt", "judgments.differs-from-stored"),
     ],
 )
