@@ -16,7 +16,7 @@ from annotation.uploads.tables.columns import Wanted
 from annotation.uploads.tables.meanings import WANTED
 from config.reference.site import code, table
 from metrics.datasets import DATASETS
-from metrics.imported.choices import FIELDS as SCORES
+from metrics.imported.files import FIELDS as SCORES
 
 TABLES = {
     "Test sets and outputs": WANTED,

@@ -18,9 +18,8 @@ from core.messages import messages_of
 from metaeval.messages import Message, message, truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 from metrics.imported import naming
-from metrics.imported.choices import Choices, is_human
 from metrics.imported.collecting import Collected, Collector
-from metrics.imported.files import Reading, read
+from metrics.imported.files import Choices, Reading, is_human, read
 from metrics.imported.held import Names, names_of
 from metrics.imported.storing import (
     NO_SCORES,

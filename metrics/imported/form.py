@@ -16,7 +16,7 @@ from annotation.uploads.tables.columns import Wanted
 from annotation.uploads.tables.lines import LINES
 from annotation.uploads.tables.skipping import KINDS, SKIP
 from metrics.imported.checking import Look
-from metrics.imported.choices import FIELDS, Choices
+from metrics.imported.files import FIELDS, Choices
 
 UNUSED = _("a metric, or not used")
 

@@ -24,8 +24,8 @@ from metaeval.scores.directions import Direction, infer_direction
 from metaeval.spans.span_table import EndsAtWords, ends_at_words
 from metrics.error_spans import MISSING, SOURCE, FoundSpan
 from metrics.imported import naming
-from metrics.imported.choices import Choices
 from metrics.imported.collecting import Collector
+from metrics.imported.files import Choices
 from metrics.imported.held import MetricScores, Names, names_of
 from metrics.imported.storing import Draft, Outcome, store_all, with_note
 from metrics.models import SegmentSpans

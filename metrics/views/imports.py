@@ -35,10 +35,9 @@ from annotation.web.errors import refuse
 from core.messages import messages_of, sentences, translated
 from metaeval.messages import message
 from metrics import catalogue
-from metrics.imported import pending
 from metrics.imported.checking import LABELS as HEADINGS
 from metrics.imported.checking import Checked, Look, bring_in, check
-from metrics.imported.choices import Choices
+from metrics.imported.files import Choices
 from metrics.imported.form import (
     ScoreFilesForm,
     choices_of,
@@ -63,7 +62,7 @@ CHANGED = _("Nothing was stored, because the result has changed. Check it again,
 @require_GET
 def score_sets(request: HttpRequest) -> HttpResponse:
     """Choose the test set for an import of scores."""
-    context = {"section": "metrics", "test_sets": pending.mine(request.user)}
+    context = {"section": "metrics", "test_sets": doors.own_sets(request.user)}
     return render(request, "metrics/score_sets.html", context)
 
 
@@ -83,7 +82,7 @@ def metric_scores(request: HttpRequest, slug: str) -> HttpResponse:
     is_sent = request.method == "POST"
     form = ScoreFilesForm(request.POST, request.FILES) if is_sent else ScoreFilesForm()
     if form.is_valid():
-        key = pending.keep(form.sent(), signed_in(request).pk)
+        key = doors.keep(form.sent(), signed_in(request).pk)
         return redirect(f"{reverse('metric-scores', args=[slug])}?check={key}")
     context = {
         "form": form,
@@ -121,7 +120,7 @@ def _imports(test_set: TestSet) -> dict[str, Any]:
 
 def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpResponse:
     try:
-        return _checked(request, test_set, token, pending.recall(token, signed_in(request).pk))
+        return _checked(request, test_set, token, doors.recall(token, signed_in(request).pk))
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("metric-scores", test_set.slug)
@@ -192,7 +191,7 @@ def _preview(
         ),
         "address": f"?{urlencode({'check': token})}&",
         "kept": token,
-        "other_sets": pending.others(test_set, checked.reading.pairs, request.user),
+        "other_sets": doors.other_sets(test_set, checked.reading.pairs, request.user),
         "shown_columns": shown({column: field.initial for column, field in _initial(columns)}),
         "seen": seen_of(checked),
         "lines": choices.lines,
@@ -230,10 +229,10 @@ def after_import(
     """Return to the page of a test set, with the files if other test sets may take rows of them."""
     user = signed_in(request)
     address = reverse(page, args=[test_set.slug])
-    if rest := pending.others(test_set, pairs, user):
+    if rest := doors.other_sets(test_set, pairs, user):
         query = {"kept": token, "for": [each.slug for each in rest]}
         return redirect(f"{address}?{urlencode(query, doseq=True)}")
-    pending.forget(token, user.pk)
+    doors.forget(token, user.pk)
     return redirect(address)
 
 
@@ -241,7 +240,7 @@ def kept_for(request: HttpRequest) -> dict[str, Any]:
     """Return the files that are kept, and the test sets that may take rows of them."""
     kept = request.GET.get("kept", "")
     slugs = request.GET.getlist("for") if kept else []
-    return {"kept": kept, "other_sets": pending.named(slugs, request.user) if slugs else []}
+    return {"kept": kept, "other_sets": doors.test_sets_named(slugs, request.user) if slugs else []}
 
 
 @researcher_required

@@ -37,8 +37,7 @@ from annotation.web.errors import refuse
 from core.messages import messages_of, sentences, translated
 from metrics.error_spans import TARGET
 from metrics.forms.spans import SpanFilesForm
-from metrics.imported import pending
-from metrics.imported.choices import Choices
+from metrics.imported.files import Choices
 from metrics.imported.form import titled_form
 from metrics.scores import latest_signatures
 from metrics.spans import doors
@@ -66,7 +65,7 @@ def metric_spans(request: HttpRequest, slug: str) -> HttpResponse:
     is_sent = request.method == "POST"
     form = SpanFilesForm(request.POST, request.FILES) if is_sent else SpanFilesForm()
     if is_sent and form.is_valid():
-        key = pending.keep(form.sent(), signed_in(request).pk)
+        key = doors.keep(form.sent(), signed_in(request).pk)
         chosen = {name: form.cleaned_data[name] for name in ("name", "ends")}
         return redirect(f"{request.path}?{urlencode({'check': key, **chosen})}")
     context = _head(test_set) | {"form": form, "marking": _marking(test_set)}
@@ -88,7 +87,7 @@ def _marking(test_set: TestSet) -> list[str]:
 
 def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpResponse:
     try:
-        return _checked(request, test_set, token, pending.recall(token, signed_in(request).pk))
+        return _checked(request, test_set, token, doors.recall(token, signed_in(request).pk))
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("metric-spans", test_set.slug)
@@ -149,7 +148,7 @@ def _checked(
     context = _head(test_set) | {
         "form": form, "token": token, "checked": checked,
         "shown": shown_of(checked, skip, tables), "address": f"?{request.GET.urlencode()}&",
-        "other_sets": pending.others(test_set, checked.pairs, user), "kept": token,
+        "other_sets": doors.other_sets(test_set, checked.pairs, user), "kept": token,
     }  # fmt: skip
     status = 422 if checked.report.errors and is_sent else 200
     return render(request, "metrics/spans_import.html", context, status=status)

@@ -15,7 +15,7 @@ from annotation.uploads.tables.lines import LINES, LINES_HELP
 from annotation.uploads.tables.skipping import SKIP
 from core.text import pluralize
 from metrics.imported.checking import Checked, bring_in, check
-from metrics.imported.choices import FIELDS, Choices
+from metrics.imported.files import FIELDS, Choices
 from metrics.imported.storing import summary
 
 SHOWN = 50

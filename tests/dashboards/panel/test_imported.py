@@ -29,7 +29,7 @@ from metaeval.commands import run_command
 from metaeval.replication import plain
 from metrics import imported
 from metrics.imported.checking import bring_in, check
-from metrics.imported.choices import Choices
+from metrics.imported.files import Choices
 from tests.dashboards.imported import make_set, meta_campaign, rows_of, wmt15_campaign
 from tests.shared import SharedRows
 from tests.world import World

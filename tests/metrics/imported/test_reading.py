@@ -7,7 +7,7 @@ import pytest
 
 from annotation.uploads.problems import Place, Problem
 from metrics.imported.checking import Checked, check
-from metrics.imported.choices import Choices
+from metrics.imported.files import Choices
 from tests.metaeval.files.test_cells import MARKERS
 from tests.metrics.imported.files import table
 from tests.world import World
