@@ -158,7 +158,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
         Reader(options, report, Clock(options.time_zone, options.dates)).read(_rows(judged), [])
         return seen
     if not judged:
-        _ask_who(sheets, report)
+        _ask_who(sheets, report, options.headless)
         return seen
     sheets = numbered(sheets, report)
     judged = _judged(sheets, options)
@@ -202,7 +202,7 @@ def _judged(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
     return scored or [sheet for sheet in sheets if sheet.has_span_rows]
 
 
-def _ask_who(sheets: Sequence[Sheet], report: Report) -> None:
+def _ask_who(sheets: Sequence[Sheet], report: Report, is_headless: bool) -> None:
     for sheet in sheets:
         columns = truncated(sheet.table.columns, 30)
         if sheet.has:
@@ -210,6 +210,12 @@ def _ask_who(sheets: Sequence[Sheet], report: Report) -> None:
                 "judgments.no-annotator-column",
                 "No column names the annotators. The columns are {columns}. Choose the column of "
                 "the annotators, or name the one annotator of all judgments.",
+                columns=columns,
+            )
+        elif is_headless:
+            refusal = message(
+                "judgments.unnamed-columns",
+                "The columns of this table have no names. Choose what they are: {columns}.",
                 columns=columns,
             )
         else:

@@ -182,7 +182,7 @@ def test_a_table_without_names_of_columns(db: None) -> None:
     assert ours[0].systems == theirs[0].systems
     # Without a choice, the columns are asked for.
     (error,) = read(files, headless=True, **DE_EN)[1].errors
-    assert error.code == "judgments.no-header"
+    assert error.code == "judgments.unnamed-columns"
     assert error.message.parameters["columns"] == [f"column {n}" for n in range(1, 6)]
 
 
