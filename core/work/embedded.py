@@ -7,7 +7,8 @@ waiting for ever. With other brokers each child has a pipe of its own.
 With those, Celery watches each child; after it has lost the broker it begins anew, and ended if a
 child had died just then and was not replaced yet.
 
-kombu's own broker writes a message into the file that readers look for, so that one may read half of it.
+kombu's own broker writes a message into the file that readers look for, so that one may read half
+of it.
 """
 
 import os
