@@ -9,14 +9,16 @@ from annotation.uploads.tables.objects import GROUP
 from metaeval.files.names import NAMES
 from metaeval.messages import message
 
-__all__ = ["FIELDS", "HUMAN", "LINE", "METRIC", "PAIR", "SCORE", "SEGMENT", "SYSTEM", "Choices"]
-SEGMENT, PAIR = "segment", "language_pair"
+__all__ = ["FIELDS", "HUMAN", "LINE", "METRIC", "PAIR", "RATIO", "SCORE", "SEGMENT", "SYSTEM",
+           "Choices"]  # fmt: skip
+SEGMENT, PAIR, RATIO = "segment", "language_pair", "length_ratio"
 FIELDS = (
     wanted(SEGMENT, message("field.segment", "segment"), *NAMES["item"]),
     wanted(SYSTEM, message("field.system", "system"), GROUP),
     wanted(METRIC, message("field.metric-name", "name of the metric"), "name"),
     wanted(SCORE, message("field.score", "score"), "prediction"),
     wanted(PAIR, message("field.language-pair", "language pair")),
+    wanted(RATIO, message("column.length-ratio", "length ratio")),
 )
 # Columns with these names hold human scores; they are not metrics unless the person chooses them.
 HUMAN = frozenset(

@@ -14,14 +14,23 @@ from annotation.uploads.files import InputFile, hashes
 from annotation.uploads.formats.base import METRIC_SCORES, Import
 from annotation.uploads.formats.registry import read_files
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.cells import read_percent, write_points
+from annotation.uploads.tables.cells import plain_ratio, read_percent, write_points
 from annotation.uploads.tables.columns import propose, renamed, say_unused
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.pairs import keep_pair
 from annotation.uploads.tables.rows import Row, Table
 from metaeval.files.names import column_of
 from metaeval.messages import message, plural, truncated
-from metrics.imported.choices import FIELDS, LINE, METRIC, SCORE, SEGMENT, SYSTEM, Choices
+from metrics.imported.choices import (
+    FIELDS,
+    LINE,
+    METRIC,
+    RATIO,
+    SCORE,
+    SEGMENT,
+    SYSTEM,
+    Choices,
+)
 from metrics.imported.collecting import Collector, TooManyError, columns_of_metrics, plainly
 
 
@@ -125,13 +134,21 @@ class _Scores:
         reading.pairs += pairs
         rows = kept.rows
         metrics = self._metrics(free, system)
-        named = [(line, row | {SYSTEM: system} if system else row) for line, row in rows]
+        named = [
+            (line, row | {SYSTEM: self._at_length(system or _name(row, SYSTEM), row)})
+            for line, row in rows
+        ]
         if metrics is None or not self._find_lines(named):
             return
         for line, row in named:
             self._take(row, Place(table.file, line), metrics)
             yield
         self._check_lengths()
+
+    def _at_length(self, system: str, row: Row) -> str:
+        """Return a system with the length ratio of its row, where it has this ratio."""
+        named = f"{system}@{plain_ratio(row.get(RATIO))}"
+        return named if self.collector.names_system(named) else system
 
     def _names_systems(self, chosen: Mapping[str, str]) -> str:
         """Return the column of outputs, such as `mt`, whose cells name systems; empty if none."""
