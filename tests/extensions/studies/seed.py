@@ -1,4 +1,4 @@
-"""Made-up files in the shape of Cheng et al. (2023): four tables, seeded, with nothing real in them.
+"""Made-up files in the shape of Cheng et al. (2023): four seeded tables, nothing in them is real.
 
 Two directions, two length ratios, three systems of which two are judged, three annotators of each
 direction, 133 ratings of each annotator and length (120 outputs, 13 traps), 18 metrics under their
