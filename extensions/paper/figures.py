@@ -42,11 +42,9 @@ CONFIG: Spec = {
         "symbolSize": 40,
         "symbolStrokeWidth": 0.25,
         "columnPadding": 4,
-        "orient": "bottom",
         "direction": "horizontal",
         "title": None,
         "padding": 0,
-        "offset": 2,
     },
     "title": {"color": INK, "fontSize": LETTERS, "fontWeight": "bold", "anchor": "middle",
               "offset": 2},
@@ -78,7 +76,13 @@ def figures(paper: Paper) -> list[NumberedFigure]:
         ):  # fmt: skip
             shown = [_shown(paper, part, place) for place in places]
             maps = [
-                _map(paper.campaigns[place].percent, each, part, is_last=n == len(places) - 1)
+                _map(
+                    paper.campaigns[place].percent,
+                    each,
+                    part,
+                    is_last=n == len(places) - 1,
+                    is_bare=paper.refused(place) is not None,
+                )
                 for n, (place, each) in enumerate(zip(places, shown, strict=True))
                 if each.rows
             ]
@@ -125,7 +129,7 @@ def _figure(caption: str, maps: Sequence[Spec]) -> Spec:
     }
 
 
-def _map(title: str, shown: Shown, part: str, *, is_last: bool) -> Spec:
+def _map(title: str, shown: Shown, part: str, *, is_last: bool, is_bare: bool) -> Spec:
     """Return a heat map as wide as a column, with the rows in the order of the tables."""
     printed = names("r_hybrid" if part == "zou" else "tau")
     label = {each.key: _name(printed.get(each.key, str(each.label))) for each in shown.metrics}
@@ -141,11 +145,13 @@ def _map(title: str, shown: Shown, part: str, *, is_last: bool) -> Spec:
             "row": numbered[label[pair.metric]],
             "column": columns[ordered.index(label[pair.other])],
             "step": _step(pair, part),
-            "outlined": pair.adjusted is not None and pair.adjusted <= 0.05,
+            "outlined": not is_bare and pair.adjusted is not None and pair.adjusted <= 0.05,
         }
         for pair in shown.rows
         if pair.pvalue is not None or pair.low is not None
     ]
+    # From the left edge of the figure: beside the names it would be wider than a column.
+    legend = {"orient": "none", "legendX": -extent, "legendY": len(rows) * ROW + 4}
     axis = {"labelLimit": extent, "minExtent": extent, "maxExtent": extent}
     return {
         "title": title,
@@ -169,13 +175,13 @@ def _map(title: str, shown: Shown, part: str, *, is_last: bool) -> Spec:
                         "field": "step",
                         "type": "ordinal",
                         "scale": {"domain": steps, "range": list(colours)},
-                        "legend": {"columns": 5} if is_last else None,
+                        "legend": legend if is_last else None,
                     }
                 },
             },
             {
                 "transform": [{"filter": "datum.outlined"}],
-                "mark": {"type": "rect", "fill": None, "stroke": "black", "strokeWidth": 1},
+                "mark": {"type": "rect", "fill": None, "stroke": "black", "strokeWidth": 0.75},
             },
         ],
     }

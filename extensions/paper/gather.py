@@ -10,11 +10,13 @@ from annotation.filters.chosen import fitted
 from annotation.models import Campaign
 from dashboards.comparisons.statistics import from_query
 from dashboards.documents import kinds, results
-from dashboards.documents.reasons import StudyTrust
+from dashboards.documents.reasons import CampaignTrust, StudyTrust
 from dashboards.papers.averages import direction_name
+from dashboards.trust.marks import forbidden
 from dashboards.trust.shown import worst_of
 from extensions.layers.document import has_layers
 from extensions.paper.choices import HYBRIDS, Choices
+from metaeval.messages import Message
 
 LAYERS = {"system": "limit", "segment": "kendall"}
 
@@ -31,11 +33,16 @@ class Paper:
     choices: Choices
     campaigns: Sequence[Campaign]
     found: Mapping[str, Sequence[Any]]
+    trusts: Sequence[CampaignTrust]
     trust: StudyTrust | None
 
     def of(self, part: str) -> Sequence[Any]:
         """Return the documents of a part; none where the study has no such part."""
         return self.found.get(part, ())
+
+    def refused(self, place: int) -> Message | None:
+        """Return why nothing of a campaign may be marked or bold; None where it may."""
+        return forbidden(self.trusts[place])
 
     def in_order(self, order: Sequence[str]) -> list[int]:
         """Return the positions of the campaigns, by language pairs in this order, then as usual."""
@@ -73,12 +80,14 @@ def gather(study: str, campaigns: Sequence[Campaign], query: QueryDict) -> resul
     if result.document is None:
         return result
     documents = {part: [each.document for each in own] for part, own in found.items()}
+    trusts = documents.pop("trust")
     paper = Paper(
         study=study,
         choices=choices,
         campaigns=campaigns,
         found=documents,
-        trust=worst_of(documents.pop("trust")),
+        trusts=trusts,
+        trust=worst_of(trusts),
     )
     return replace(result, document=paper)
 

@@ -59,6 +59,12 @@ def _table(paper: Paper, level: Level, layers: LayersOfStudy | None) -> Table:
     if level.part == "system" and paper.choices.level == HYBRIDS and chosen_layers(paper, layers):
         caption += " Rows of BERTScore are the limit over all hybrids."
     columns = columns_of([paper.campaigns[place] for place in places])
+    without = [paper.campaigns[place].name for place in places if paper.refused(place)]
+    if without:
+        caption += (
+            f" Nothing is bold in {', '.join(without)} and in the average: the judgments do not "
+            "support their numbers."
+        )
     label = f"{paper.study}-table-{level.number}"
     return latex_table(caption, label, columns, [each for each in grouped if each[1]])
 
@@ -100,11 +106,16 @@ def _lines(
         if level.part == "system" or not {key, each.label} & OF_SYSTEMS
     ]
     order = list(printed.values())
-    return _bold(sorted(lines, key=lambda each: place_of(each.label, order)))
+    allowed = [paper.refused(place) is None for place in places]
+    return _bold(sorted(lines, key=lambda each: place_of(each.label, order)), allowed)
 
 
-def _bold(rows: Sequence[Line]) -> list[Line]:
-    """Mark the highest value of every column, and those that are printed as the same number."""
+def _bold(rows: Sequence[Line], allowed: Sequence[bool]) -> list[Line]:
+    """Mark the highest value of every column, and those that are printed as the same number.
+
+    Columns of campaigns that are not `allowed`, and then the average, have no mark.
+    """
+    may = [*allowed, all(allowed)]
     columns = list(zip(*([*row.values, row.average] for row in rows), strict=True))
     best = [
         numbers.decimals(max((v for v in column if v is not None), default=None), PLACES)
@@ -114,8 +125,10 @@ def _bold(rows: Sequence[Line]) -> list[Line]:
         replace(
             row,
             best=[
-                value is not None and numbers.decimals(value, PLACES) == highest
-                for value, highest in zip([*row.values, row.average], best, strict=True)
+                is_allowed and value is not None and numbers.decimals(value, PLACES) == highest
+                for value, highest, is_allowed in zip(
+                    [*row.values, row.average], best, may, strict=True
+                )
             ],
         )
         for row in rows

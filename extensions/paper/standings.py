@@ -39,7 +39,7 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True)
 class Standings(CampaignDocument):
-    """The document; `systems` are the judged ones first, of which there are `n_judged`."""
+    """The document; `systems` in the order of their import, the `n_judged` judged ones first."""
 
     systems: Sequence[str]
     n_judged: int
@@ -59,8 +59,11 @@ def compute(campaign: Campaign, filters: Filters) -> Standings:
     if not isinstance(filters, SystemsChoice):
         filters = SystemsChoice(**vars(filters))
     panel = read_panel(campaign, filters)
-    own, others = judged_of(panel), others_of(campaign, panel)
-    systems = (*own, *others)
+    judged, others = (
+        sorted(each, key=lambda one: one.pk)
+        for each in (judged_of(panel), others_of(campaign, panel))
+    )
+    systems = (*judged, *others)
     lengths, notes = deviations(
         campaign, panel, filters.length_unit, filters.wanted, filters.rounding, systems=systems
     )

@@ -12,7 +12,7 @@ from extensions.layers.document import PARTS
 from extensions.layers.page import Averaged, LayersOfStudy, combine
 from extensions.paper.choices import BEST, FIRST, HELD_OUT, SCORED
 from extensions.paper.gather import Paper
-from extensions.paper.layout import ENCODERS, LAST_TABLE, STANDING, encoder_name, place_of
+from extensions.paper.layout import ENCODERS, LAST_TABLE, STANDING, encoder_name, names, place_of
 from extensions.paper.metrics import chosen_layers, metric_tables
 from extensions.studies.systems import TEXTS, UNITS
 
@@ -98,22 +98,22 @@ def _traps(paper: Paper) -> Table:
     lengths = list(
         dict.fromkeys(paper.campaigns[p].percent for _, own in paper.directions for p in own)
     )
-    names = ("zero", "low", "high")
+    scores = ("zero", "low", "high")
     body = []
     for name, places in paper.directions:
         at = {paper.campaigns[place].percent: found[place] for place in places}
-        values = [getattr(at.get(length), each, None) for each in names for length in lengths]
+        values = [getattr(at.get(length), each, None) for each in scores for length in lengths]
         body.append([Cell(name), *(Cell("–" if v is None else str(v)) for v in values)])
     head: list[Row] = [
-        [Cell(""), *(Cell(each.capitalize(), span=len(lengths)) for each in names)],
-        texts("", *lengths * len(names)),
+        [Cell(""), *(Cell(each.capitalize(), span=len(lengths)) for each in scores)],
+        texts("", *lengths * len(scores)),
     ]
     threshold = f"{known[0].threshold:g}" if known else "the threshold"
     caption = (
         f"Ratings of trap items by their score: zero, low (up to {threshold}) and high (above "
         f"{threshold})."
     )
-    columns = "l" + "r" * len(lengths) * len(names)
+    columns = "l" + "r" * len(lengths) * len(scores)
     return Table(caption, _label(paper, "3"), columns, head, body if known else [])
 
 
@@ -173,9 +173,10 @@ def layers_of(paper: Paper, places: Sequence[int], level: str = "system") -> Lay
 
 
 def _encoders(paper: Paper, layers: LayersOfStudy) -> Table:
+    order = list(names("tau").values())
     body = [
         [*texts(encoder_name(metric), row.layer, PARTS.get(row.part, row.part))]
-        for metric in layers.metrics
+        for metric in sorted(layers.metrics, key=lambda each: place_of(encoder_name(each), order))
         if (row := chosen_layers(paper, layers).get(metric.metric))
     ]
     how = {
@@ -196,14 +197,21 @@ def _systems(paper: Paper) -> Table:
     places = paper.in_order(paper.choices.order)
     documents = [paper.of("standings")[place] for place in places]
     labels = {key: label for each in documents for key, label in each.labels.items()}
-    names = list(dict.fromkeys(name for each in documents for name in each.systems))
-    unjudged = [n for n in names if not any(n in d.systems[: d.n_judged] for d in documents)]
+    systems = list(dict.fromkeys(name for each in documents for name in each.systems))
+    unjudged = [n for n in systems if not any(n in d.systems[: d.n_judged] for d in documents)]
+    bare = [paper.refused(place) is not None for place in places]
     body: list[Row] = []
     for key in _of_table9(paper, labels):
         found = [{row.system: row for row in d.rows if row.measure == key} for d in documents]
         lines = [
-            [Cell(name), *(_score(own.get(name), paper.choices.marked) for own in found)]
-            for name in names
+            [
+                Cell(name),
+                *(
+                    _score(own.get(name), paper.choices.marked, is_bare=is_bare)
+                    for own, is_bare in zip(found, bare, strict=True)
+                ),
+            ]
+            for name in systems
             if any(name in own for own in found)
         ]
         body += [[Cell(STANDING.get(key, labels[key]), is_bold=True)], *lines] if lines else []
@@ -229,10 +237,11 @@ def _of_table9(paper: Paper, labels: Mapping[str, str]) -> list[str]:
     return usual or list(labels)[:2]
 
 
-def _score(row: Any, marked: str) -> Cell:
+def _score(row: Any, marked: str, *, is_bare: bool) -> Cell:
     if row is None:
         return Cell("–")
-    mark = MARKS.get(row.mark, "") if marked != FIRST or row.rank == 1 else ""
+    is_marked = not is_bare and (marked != FIRST or row.rank == 1)
+    mark = MARKS.get(row.mark, "") if is_marked else ""
     return number(row.score, 4, mark=mark)
 
 
@@ -241,9 +250,9 @@ def _lengths(paper: Paper) -> Table:
     places = paper.in_order(paper.choices.order)
     found = [paper.of("standings")[place].lengths for place in places]
     known = [each for each in found if each.rows]
-    names = list(dict.fromkeys(row.system for each in found for row in each.rows))
+    systems = list(dict.fromkeys(row.system for each in found for row in each.rows))
     rows = [{row.system: row.statistic for row in each.rows} for each in found]
-    body = [[Cell(n), *(_deviation(own.get(n)) for own in rows)] for n in names]
+    body = [[Cell(n), *(_deviation(own.get(n)) for own in rows)] for n in systems]
     units = sorted({str(UNITS.get(each.unit, each.unit)) for each in known})
     of = sorted({str(TEXTS.get(each.of, each.of)) for each in known})
     rounding = (

@@ -9,6 +9,7 @@ import csv
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -113,15 +114,17 @@ def _rate(
         name = f"{direction[:2].upper()}{person + 1}"
         shown = [(cell, "TGT") for cell in judged] + [(cell, "TRAP") for cell in trapped]
         rng.shuffle(shown)
+        now = datetime(2022, 3, 1 + person, 9, tzinfo=UTC)
         for (system, key), kind in shown:
             value = quality[system, key] + rng.gauss(4 * person, 9 + 2 * person)
             if kind == "TRAP":
-                value = rng.choice((0, 0, 0, 10, 60))
-            seconds = round(rng.lognormvariate(3.2, 0.7), 1)
+                value = rng.choice((*[0] * 8, 10, 15, 60))
+            began, now = now, now + timedelta(seconds=round(rng.lognormvariate(3.4, 0.8)))
             study.ratings.append(
                 {"language_pair": direction, "campaign": f"{direction} {ratio:.0%}",
                  "length_ratio": ratio, "annotator": name, "segment": key, "system": system,
-                 "kind": kind, "score": min(100, max(0, round(value))), "seconds": seconds}
+                 "kind": kind, "score": min(100, max(0, round(value))),
+                 "started_at": began.isoformat(), "submitted_at": now.isoformat()}
             )  # fmt: skip
 
 
