@@ -17,15 +17,22 @@ from extensions.paper.figures import figures
 from extensions.paper.gather import Paper
 from extensions.paper.tables import Numbered, tables
 
-TABLES = {"tex": "application/x-tex; charset=utf-8", "csv": "text/csv; charset=utf-8"}
+TABLES = {
+    "tex": "application/x-tex; charset=utf-8",
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+}
 FIGURES = {"pdf": "application/pdf", "svg": "image/svg+xml"}
 ABOUT = "about.json"
 
 
 def table_file(paper: Paper, one: Numbered, fmt: str, as_of: datetime) -> bytes:
-    """Return a table as LaTeX, with state and verdict as comments, or as CSV."""
+    """Return a table as LaTeX, with state and verdict as comments, as CSV, or as JSON."""
     if fmt == "csv":
         return "".join(csv_lines((), cells(one.table))).encode()
+    if fmt == "json":
+        found = {"as_of": _moment(as_of), "caption": one.table.heading, "rows": cells(one.table)}
+        return json.dumps(found, ensure_ascii=False).encode()
     head = f"% {one.table.label}, as of {_moment(as_of)}\n{comments(paper.trust)}"
     return f"{head}{latex.write(one.table, is_whole=True)}".encode()
 
@@ -33,7 +40,7 @@ def table_file(paper: Paper, one: Numbered, fmt: str, as_of: datetime) -> bytes:
 def contents(paper: Paper, filters: Filters, as_of: datetime) -> Iterator[tuple[str, bytes]]:
     """Yield every file of a paper with its name: tables, figures, and what they are of."""
     for table in tables(paper):
-        for fmt in TABLES:
+        for fmt in ("tex", "csv"):
             yield f"table-{table.name}.{fmt}", table_file(paper, table, fmt, as_of)
     for figure in figures(paper):
         for fmt in FIGURES:

@@ -22,6 +22,7 @@ from extensions.paper.figures import figures
 from extensions.paper.gather import Paper, gather
 from extensions.paper.tables import tables
 
+FORMATS = {"table": files.TABLES, "figure": files.FIGURES, "all": {"zip": "application/zip"}}
 TAKES = parameters(
     "standings",
     takes=("order", "layer_order", "layers", "level", "marked", "top"),
@@ -76,10 +77,13 @@ def _offered(paper: Paper) -> list[tuple[str, str, bool]]:
 @require_safe
 @takes(TAKES)
 def study_paper_file(request: HttpRequest, slug: str, name: str, fmt: str) -> HttpResponseBase:
-    """Answer with one table (tex, csv) or figure (pdf, svg), or with all of them (`all.zip`).
+    """Answer with one table or figure, such as `table-6.tex`, or with all of them (`all.zip`).
 
     Answer 202 until all numbers exist and are of one state.
     """
+    kind, _, number = name.partition("-")
+    if fmt not in FORMATS.get(kind, ()):
+        raise Http404
     campaigns = study_campaigns(request, slug)
     filters = SystemsChoice.from_query(request.GET)
     require_measures(request.GET, campaigns)
@@ -87,21 +91,16 @@ def study_paper_file(request: HttpRequest, slug: str, name: str, fmt: str) -> Ht
     paper, as_of = result.document, result.as_of
     if paper is None or as_of is None or is_unfinished(result, of_one_state=True):
         return no_document(result)
-    if (name, fmt) == ("all", "zip"):
-        return _file(files.zipped(paper, filters, as_of), "application/zip", f"{slug}-paper.zip")
-    kind, _, number = name.partition("-")
-    if kind == "table" and fmt in files.TABLES:
-        for table in tables(paper):
-            if table.name == number:
-                content = files.table_file(paper, table, fmt, as_of)
-                return _file(content, files.TABLES[fmt], f"{slug}-{name}.{fmt}")
-    if kind == "figure" and fmt in files.FIGURES:
-        for figure in figures(paper):
-            if figure.name == number:
-                return _file(draw(figure.spec, fmt), files.FIGURES[fmt], f"{slug}-{name}.{fmt}")
-    raise Http404
-
-
-def _file(content: bytes, content_type: str, name: str) -> HttpResponse:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(content, content_type=content_type, headers=headers)
+    content: bytes | None = None
+    if kind == "all":
+        content = files.zipped(paper, filters, as_of)
+    elif kind == "table":
+        found = next((each for each in tables(paper) if each.name == number), None)
+        content = found and files.table_file(paper, found, fmt, as_of)
+    else:
+        drawn = next((each for each in figures(paper) if each.name == number), None)
+        content = drawn and draw(drawn.spec, fmt)
+    if content is None:
+        raise Http404
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-{name}.{fmt}"'}
+    return HttpResponse(content, content_type=FORMATS[kind][fmt], headers=headers)
