@@ -67,29 +67,27 @@ def gather(study: str, campaigns: Sequence[Campaign], query: QueryDict) -> resul
     """
     choices = Choices.from_query(query)
     parts = _parts(campaigns, choices)
-    found = {
+    found: dict[str, list[results.Result[Any]]] = {
         part: [_latest(kind, each, campaigns, query) for each in campaigns]
         for part, kind in parts.items()
     }
     every = [result for of_part in found.values() for result in of_part]
-    whole = results.together(every, lambda documents: documents)
-    states = [
-        {results_[place].data for results_ in found.values()} for place in range(len(campaigns))
-    ]
-    result = replace(whole, is_of_one_state=all(len(own) == 1 for own in states))
-    if result.document is None:
-        return result
-    documents = {part: [each.document for each in own] for part, own in found.items()}
-    trusts = documents.pop("trust")
-    paper = Paper(
-        study=study,
-        choices=choices,
-        campaigns=campaigns,
-        found=documents,
-        trusts=trusts,
-        trust=worst_of(trusts),
-    )
-    return replace(result, document=paper)
+    states = [{own[place].data for own in found.values()} for place in range(len(campaigns))]
+
+    def combined(_: object) -> Paper:
+        documents = {part: [each.document for each in own] for part, own in found.items()}
+        trusts: list[Any] = documents.pop("trust")
+        return Paper(
+            study=study,
+            choices=choices,
+            campaigns=campaigns,
+            found=documents,
+            trusts=trusts,
+            trust=worst_of(trusts),
+        )
+
+    whole = results.together(every, combined)
+    return replace(whole, is_of_one_state=all(len(own) == 1 for own in states))
 
 
 def _parts(campaigns: Sequence[Campaign], choices: Choices) -> dict[str, str]:

@@ -96,10 +96,10 @@ def study_paper_file(request: HttpRequest, slug: str, name: str, fmt: str) -> Ht
         content = files.zipped(paper, filters, as_of)
     elif kind == "table":
         found = next((each for each in tables(paper) if each.name == number), None)
-        content = found and files.table_file(paper, found, fmt, as_of)
+        content = None if found is None else files.table_file(paper, found, fmt, as_of)
     else:
         drawn = next((each for each in figures(paper) if each.name == number), None)
-        content = drawn and draw(drawn.spec, fmt)
+        content = None if drawn is None else draw(drawn.spec, fmt)
     if content is None:
         raise Http404
     headers = {"Content-Disposition": f'attachment; filename="{slug}-{name}.{fmt}"'}

@@ -62,8 +62,12 @@ def _write(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
     return path
 
 
-def make(seed: int = 2023, layers: Mapping[str, Sequence[int]] = LAYERS) -> Study:
-    """Return a study; the same for the same seed."""
+def make(
+    seed: int = 2023,
+    layers: Mapping[str, Sequence[int]] = LAYERS,
+    metrics: Sequence[str] = tuple(METRICS),
+) -> Study:
+    """Return a study with these metrics and layers; the same for the same seed."""
     study, rng = Study(), random.Random(seed)
     noise = np.random.default_rng(seed)
     for direction in DIRECTIONS:
@@ -79,7 +83,7 @@ def make(seed: int = 2023, layers: Mapping[str, Sequence[int]] = LAYERS) -> Stud
         for ratio in RATIOS:
             quality = dict(_outputs(study, rng, direction, ratio, lengths))
             _rate(study, rng, direction, ratio, quality)
-            _score(study, noise, direction, ratio, quality, layers)
+            _score(study, noise, direction, ratio, quality, _shares(metrics, layers))
     return study
 
 
@@ -128,21 +132,24 @@ def _rate(
             )  # fmt: skip
 
 
-def _score(
-    study: Study, noise: np.random.Generator, direction: str, ratio: float,
-    quality: Mapping[Any, float], layers: Mapping[str, Sequence[int]],
-) -> None:  # fmt: skip
-    of_layers = {
+def _shares(metrics: Sequence[str], layers: Mapping[str, Sequence[int]]) -> dict[str, float]:
+    """Return how closely each metric and layer follows quality; the middle layer does best."""
+    return {metric: METRICS[metric] for metric in metrics} | {
         f"{encoder} layer.{layer}.{part}": METRICS[encoder] * (0.9 if part == "P" else 1.0)
-        - 0.01 * abs(layer - middle)
+        - 0.01 * abs(layer - known[len(known) // 2])
         for encoder, known in layers.items()
-        for middle in [known[len(known) // 2]]
         for layer in known
         for part in PARTS
     }
+
+
+def _score(
+    study: Study, noise: np.random.Generator, direction: str, ratio: float,
+    quality: Mapping[Any, float], shares: Mapping[str, float],
+) -> None:  # fmt: skip
     for (system, key), value in quality.items():
         row = {"language_pair": direction, "segment": key, "system": system, "length_ratio": ratio}
-        for metric, share in (METRICS | of_layers).items():
+        for metric, share in shares.items():
             own = share * (value - 55) / 20 + (1 - share) * noise.normal()
             row[metric] = f"{0.5 + own / 10:.5f}"
         study.scores.append(row)
