@@ -33,7 +33,7 @@ def encoder_name(encoder: object) -> str:
 
 
 def group_of(name: str) -> str:
-    """Return the heading above a metric; empty for one that stands alone."""
+    """Return the heading above a metric; empty for one without."""
     return next((each for each, pattern in GROUPS.items() if pattern.match(name)), "")
 
 

@@ -40,7 +40,7 @@ QUESTION = "How much of the meaning of the source is kept?"
 
 @dataclass
 class Study:
-    """What the files hold, by direction and ratio, for numbers that a test computes by itself."""
+    """What the files hold, by direction and ratio, for the numbers that tests compute."""
 
     ratings: list[dict[str, Any]] = field(default_factory=list)
     scores: list[dict[str, Any]] = field(default_factory=list)
