@@ -8,7 +8,8 @@ from django.http.request import QueryDict
 
 from annotation.filters.chosen import fitted
 from annotation.models import Campaign
-from dashboards.comparisons.statistics import from_query
+from dashboards.comparisons.selection import no_scores
+from dashboards.comparisons.statistics import from_query, not_one_of
 from dashboards.documents import kinds, results
 from dashboards.documents.reasons import CampaignTrust, StudyTrust
 from dashboards.papers.averages import direction_name
@@ -17,6 +18,7 @@ from dashboards.trust.shown import worst_of
 from extensions.layers.document import has_layers
 from extensions.paper.choices import HYBRIDS, Choices
 from metaeval.messages import Message
+from metrics.scores import measure_keys
 
 LAYERS = {"system": "limit", "segment": "kendall"}
 
@@ -66,6 +68,7 @@ def gather(study: str, campaigns: Sequence[Campaign], query: QueryDict) -> resul
     data.
     """
     choices = Choices.from_query(query)
+    _check(choices, campaigns)
     parts = _parts(campaigns, choices)
     found: dict[str, list[results.Result[Any]]] = {
         part: [_latest(kind, each, campaigns, query) for each in campaigns]
@@ -88,6 +91,18 @@ def gather(study: str, campaigns: Sequence[Campaign], query: QueryDict) -> resul
 
     whole = results.together(every, combined)
     return replace(whole, is_of_one_state=all(len(own) == 1 for own in states))
+
+
+def _check(choices: Choices, campaigns: Sequence[Campaign]) -> None:
+    """Raise FilterError for a language pair or a metric that the study does not have."""
+    pairs = list(dict.fromkeys(each.test_set.direction for each in campaigns))
+    for name in ("order", "layer_order"):
+        for pair in getattr(choices, name):
+            if pair not in pairs:
+                raise not_one_of(name, pair, pairs)
+    keys = {key for each in campaigns for key in measure_keys(each.test_set)}
+    if strangers := set(choices.table9) - keys:
+        raise no_scores("table9", min(strangers))
 
 
 def _parts(campaigns: Sequence[Campaign], choices: Choices) -> dict[str, str]:

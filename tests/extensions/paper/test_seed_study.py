@@ -366,5 +366,13 @@ def test_the_page_answers_202_until_all_is_of_one_state(
     for name, fmt in (("table-99", "tex"), ("figure-9", "pdf"), ("table-6", "pdf")):
         wrong = reverse("study-paper-file", args=["lengths", name, fmt])
         assert client.get(wrong).status_code == 404
-    for query in ("layers=other", "top=many", "level=none", "color=red"):
+    wrong_values = (
+        "layers=other",
+        "top=many",
+        "level=none",
+        "order=de-en",
+        "table9=x",
+        "color=red",
+    )
+    for query in wrong_values:
         assert client.get(f"{page}?{query}").status_code == 400
