@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http.request import QueryDict
 
+from annotation.filters import FilterError
 from annotation.filters.chosen import fitted
 from annotation.models import Campaign
 from dashboards.comparisons.selection import no_scores
@@ -102,7 +103,7 @@ def _check(choices: Choices, campaigns: Sequence[Campaign]) -> None:
                 raise not_one_of(name, pair, pairs)
     keys = {key for each in campaigns for key in measure_keys(each.test_set)}
     if strangers := set(choices.table9) - keys:
-        raise no_scores("table9", min(strangers))
+        raise FilterError(no_scores("table9", min(strangers)))
 
 
 def _parts(campaigns: Sequence[Campaign], choices: Choices) -> dict[str, str]:
