@@ -13,7 +13,7 @@ from django.db.models import Count, Max, Q, QuerySet
 from annotation.models import Output, Segment, System, TestSet
 from core.caching import Cache
 from metrics import catalogue
-from metrics.base import MetricInfo, Scores, ScoreWarning
+from metrics.base import IMPORTED, MetricInfo, Scores, ScoreWarning
 from metrics.contents import find_tokenised, warn_of_blanks
 from metrics.grid import Grid, read_grid
 from metrics.imported.naming import layer_of
@@ -221,7 +221,7 @@ def system_scores(
     """Read every measure that has a score for outputs of `systems` (None: all of the set).
 
     With `all_of` only these metrics, but with all their measures instead of those shown in tables.
-    Costs seven queries, one for each metric that was run here, one for all that expect raw text,
+    Costs six queries, one for each metric that was run here, one for all that expect raw text,
     and one for all imported metrics.
     """
     chosen = tuple(test_set.systems.all() if systems is None else systems)
@@ -229,11 +229,12 @@ def system_scores(
         Segment.objects.filter(test_set=test_set).order_by("position").values_list("pk", flat=True)
     )
     grid, about_text = read_grid(chosen, segments), cache(partial(find_tokenised, chosen))
-    infos = catalogue.infos(retired=True) if all_of is None else {}
+    signatures = latest_signatures(test_set)
+    layers = _imported_layers(signatures) if all_of is None else frozenset()
     wanted = {
         metric: signature
-        for metric, signature in latest_signatures(test_set).items()
-        if (layer_of(infos[metric]) is None if all_of is None else metric in all_of)
+        for metric, signature in signatures.items()
+        if (metric not in layers if all_of is None else metric in all_of)
     }
     brought = imported_measures(wanted, chosen, segments, len(grid.keys))
     measures = {
@@ -248,6 +249,13 @@ def system_scores(
         )
     }
     return ScoreTable(chosen, segments, measures)
+
+
+def _imported_layers(metrics: Iterable[str]) -> frozenset[str]:
+    """Return the imported metrics that are layers of an encoder; tables leave them out."""
+    imported = [metric for metric in metrics if metric.startswith(IMPORTED)]
+    infos = catalogue.infos(retired=True) if imported else {}
+    return frozenset(metric for metric in imported if layer_of(infos[metric]) is not None)
 
 
 def _measures(
