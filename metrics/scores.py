@@ -13,10 +13,11 @@ from django.db.models import Count, Max, Q, QuerySet
 from annotation.models import Output, Segment, System, TestSet
 from core.caching import Cache
 from metrics import catalogue
-from metrics.base import MetricInfo, Scores, ScoreWarning
+from metrics.base import IMPORTED, MetricInfo, Scores, ScoreWarning
 from metrics.contents import find_tokenised, warn_of_blanks
 from metrics.grid import Grid, read_grid
 from metrics.imported.held import imported_measures
+from metrics.imported.naming import layer_of
 from metrics.imported.storing import shown_imports
 from metrics.measures import Corpus, MeasureScores, ScoreTable
 from metrics.models import MetricRun, MetricSignature, SegmentScore
@@ -203,7 +204,7 @@ def measure_keys(test_set: TestSet) -> list[str]:
         key
         for metric, signature in latest_signatures(test_set).items()
         for key in signature.measures
-        if _is_shown(infos[metric], key)
+        if _is_shown(infos[metric], key) and layer_of(infos[metric]) is None
     ]
 
 
@@ -220,18 +221,20 @@ def system_scores(
     """Read every measure that has a score for outputs of `systems` (None: all of the set).
 
     With `all_of` only these metrics, but with all their measures instead of those shown in tables.
-    Costs six queries, one for each metric that was run here, one for all that expect raw text, and
-    one for all imported metrics.
+    Costs six queries, one for each metric that was run here, one for all that expect raw text,
+    and one for all imported metrics.
     """
     chosen = tuple(test_set.systems.all() if systems is None else systems)
     segments = tuple(
         Segment.objects.filter(test_set=test_set).order_by("position").values_list("pk", flat=True)
     )
     grid, about_text = read_grid(chosen, segments), cache(partial(find_tokenised, chosen))
+    signatures = latest_signatures(test_set)
+    layers = _imported_layers(signatures) if all_of is None else frozenset()
     wanted = {
         metric: signature
-        for metric, signature in latest_signatures(test_set).items()
-        if all_of is None or metric in all_of
+        for metric, signature in signatures.items()
+        if (metric not in layers if all_of is None else metric in all_of)
     }
     brought = imported_measures(wanted, chosen, segments, len(grid.keys))
     measures = {
@@ -246,6 +249,13 @@ def system_scores(
         )
     }
     return ScoreTable(chosen, segments, measures)
+
+
+def _imported_layers(metrics: Iterable[str]) -> frozenset[str]:
+    """Return the imported metrics that are layers of an encoder; tables leave them out."""
+    imported = [metric for metric in metrics if metric.startswith(IMPORTED)]
+    infos = catalogue.infos(retired=True) if imported else {}
+    return frozenset(metric for metric in imported if layer_of(infos[metric]) is not None)
 
 
 def _measures(

@@ -313,7 +313,7 @@ def _check_systems(group: Group, report: Report) -> None:
     if not draft.segments and not group.is_stored:
         names = dict.fromkeys(row.name("system") for row in group.rows)
         draft.is_systems_only = True
-        draft.systems = [SystemDraft(name) for name in names]
+        draft.systems += [SystemDraft(name, f"{group.ratio.normalize():f}") for name in names]
         report.warn(
             message(
                 "human-scores.systems-only",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
 from django.http.request import QueryDict
 from django.http.response import HttpResponseBase
@@ -260,15 +261,16 @@ def table_routes(page: Page[Any], address: str, name: str) -> list[URLPattern]:
 def study_campaigns(request: HttpRequest, slug: str) -> list[Campaign]:
     """The campaigns of a study that the user may read; 404 where they may read none."""
     visible = visible_campaigns(request.user).filter(study=slug)
-    rows = visible.exclude(status=Campaign.Status.DRAFT)
-    campaigns = list(
-        rows.select_related("test_set").order_by(
-            "test_set__source_language", "-length_ratio", "name"
-        )
-    )
+    campaigns = campaigns_in_order(visible.exclude(status=Campaign.Status.DRAFT))
     if not campaigns and not visible.exists():
         raise Http404
     return campaigns
+
+
+def campaigns_in_order(rows: QuerySet[Campaign]) -> list[Campaign]:
+    """Return the campaigns of a study in the order of its columns: the longest outputs first."""
+    order = ("test_set__source_language", "-length_ratio", "name")
+    return list(rows.select_related("test_set").order_by(*order))
 
 
 def _of_campaign(request: HttpRequest, page: Page[D], slug: str) -> _Shown[D]:

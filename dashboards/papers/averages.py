@@ -120,7 +120,7 @@ def by_family(rows: Sequence[L], families: Mapping[str, str]) -> list[tuple[str,
 
 def levels_latex(columns: Sequence[Column], rows: Sequence[Levels]) -> latex.Table:
     """Return both levels by campaign as a table for a paper."""
-    heads = [f"{_direction(each.direction)} {each.percent}" for each in columns]
+    heads = [f"{direction_name(each.direction)} {each.percent}" for each in columns]
     first = [latex.Cell(text, span=len(LEVELS)) for text in [*heads, "Ave."]]
     return latex.Table(
         message(
@@ -198,7 +198,7 @@ def latex_table(
 def direction_heads(columns: Sequence[tuple[str, str]]) -> list[list[latex.Cell]]:
     """Return two rows of heads: language pairs over length ratios, the first cell empty."""
     spans = [(key, len(list(same))) for key, same in groupby(key for key, _ in columns)]
-    first = [latex.Cell(_direction(direction), span=span) for direction, span in spans]
+    first = [latex.Cell(direction_name(direction), span=span) for direction, span in spans]
     return [[latex.Cell(""), *first], latex.texts("", *(percent for _, percent in columns))]
 
 
@@ -209,6 +209,6 @@ def _cells(label: str, cells: Sequence[tuple[float | None, bool]]) -> list[latex
     ]
 
 
-def _direction(direction: str) -> str:
-    """`en-zh` as in the paper: En-Zh."""
+def direction_name(direction: str) -> str:
+    """Return `en-zh` as in papers: En-Zh."""
     return "-".join(part.capitalize() for part in direction.split("-"))

@@ -1,9 +1,11 @@
 """Correlate every layer of metrics that store several, and choose a layer on folds."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from django.utils.text import slugify
 
 from annotation.filters import Filters
 from annotation.models import Campaign, TestSet
@@ -18,6 +20,7 @@ from metaeval.messages import Message, message
 from metaeval.sensitivity import Choice, choose, layer_profile
 from metrics.base import MetricInfo
 from metrics.catalogue import infos
+from metrics.imported.naming import layer_of
 from metrics.scores import latest_signatures
 
 # Find the measures of a metric that are layers of its encoder.
@@ -45,7 +48,38 @@ def layers_of(info: MetricInfo) -> dict[str, tuple[int, str]]:
     return layers if several and len(layers) == len(info.measures) else {}
 
 
-VERSION = 8
+@dataclass(frozen=True)
+class Layered:
+    """An encoder with several layers: the layer and part of each of its measures, by key.
+
+    `metrics` are those of the catalogue that have the measures.
+    """
+
+    name: str
+    label: str
+    checkpoint: str
+    places: Mapping[str, tuple[int, str]]
+    metrics: Sequence[str]
+
+
+def encoders(known: Mapping[str, MetricInfo]) -> list[Layered]:
+    """Return the encoders of metrics: those that store all layers, and imported ones by layer."""
+    found = [
+        Layered(info.name, info.label, info.checkpoint, places, [info.name])
+        for info in known.values()
+        if (places := layers_of(info))
+    ]
+    imported: dict[str, dict[str, tuple[int, str]]] = {}
+    for name, info in known.items():
+        if place := layer_of(info):
+            imported.setdefault(place[0], {})[name] = place[1:]
+    return found + [
+        Layered(slugify(name), name, name, places, list(places))
+        for name, places in imported.items()
+    ]
+
+
+VERSION = 9
 DEFAULT = "limit"
 STATISTICS = {
     "limit": message("layers.limit", "System level, Pearson r over hybrids (limit)"),
@@ -162,12 +196,16 @@ DOCUMENT = Layers
 def has_layers(campaign: Campaign) -> bool:
     """Return whether a metric that stores several layers has scored a campaign's texts (cached)."""
     found = campaign.test_set
-    return ttl_cache(("layers", found.pk), lambda: any(map(layers_of, _scored(found))))
+    return ttl_cache(("layers", found.pk), lambda: any(map(_is_layered, _scored(found))))
 
 
 def _scored(test_set: TestSet) -> list[MetricInfo]:
     known = infos(retired=True)
     return [known[name] for name in latest_signatures(test_set)]
+
+
+def _is_layered(info: MetricInfo) -> bool:
+    return bool(layers_of(info)) or layer_of(info) is not None
 
 
 def parse(question: str) -> str:
@@ -180,13 +218,13 @@ def parse(question: str) -> str:
 def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Layers:
     """Return every layer's correlation by metric, over all segments and by fold."""
     correlation = parse(question)
-    layered = {name: info for name, info in infos(retired=True).items() if layers_of(info)}
-    panel = read_panel(campaign, filters, all_of=layered)
+    layered = encoders(infos(retired=True))
+    panel = read_panel(campaign, filters, all_of=[n for each in layered for n in each.metrics])
     human = panel.human
     metrics = [
-        _profiled(campaign, info, panel, correlation)
-        for info in layered.values()
-        if human.n and layers_of(info).keys() & panel.measures.keys()
+        _profiled(campaign, encoder, panel, correlation)
+        for encoder in layered
+        if human.n and encoder.places.keys() & panel.measures.keys()
     ]
     bounds = values_of_bounds(campaign, filters, panel, QUESTIONS[correlation]) if metrics else None
     return Layers(
@@ -202,8 +240,8 @@ def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> La
     )
 
 
-def _profiled(campaign: Campaign, info: MetricInfo, panel: Panel, correlation: str) -> Profiled:
-    places = layers_of(info)
+def _profiled(campaign: Campaign, encoder: Layered, panel: Panel, correlation: str) -> Profiled:
+    places = encoder.places
     keys = [key for key in panel.measures if key in places]
     scored = panel.only(keys).scored
     ours = scored.human
@@ -211,14 +249,14 @@ def _profiled(campaign: Campaign, info: MetricInfo, panel: Panel, correlation: s
     found = layer_profile(ours, matrices, correlation)
     choice = chosen(choose([found]), keys, found.values)
     return Profiled(
-        metric=info.name,
-        label=info.label,
-        checkpoint=info.checkpoint,
+        metric=encoder.name,
+        label=encoder.label,
+        checkpoint=encoder.checkpoint,
         n=int((ours.mask & matrices[keys[0]].mask).sum()),
         rows=[
             Row(
                 campaign=campaign.slug,
-                metric=info.name,
+                metric=encoder.name,
                 layer=places[key][0],
                 part=places[key][1],
                 value=value,

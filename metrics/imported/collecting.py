@@ -108,9 +108,13 @@ class Collector:
             "segment": {nfc(key): pk for key, pk in self.names.segments.items()},
         }
 
+    def names_system(self, name: str) -> bool:
+        """Return whether a name, with its length ratio or without, is a system's."""
+        return nfc(name) in self._plain["system"]
+
     def find_system(self, path: str) -> int | None:
         """Find a system by its name, or by the name of the file with its outputs."""
-        if nfc(path) in self._plain["system"]:
+        if self.names_system(path):
             return self.names.systems.get(path, self._plain["system"][nfc(path)])
         name = label_of_file(path.replace("\\", "/"))
         found = self._plain["system"].get(nfc(name))

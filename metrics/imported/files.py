@@ -15,7 +15,7 @@ from annotation.uploads.formats.base import METRIC_SCORES, Import
 from annotation.uploads.formats.registry import read_files
 from annotation.uploads.formats.scores import LINE, METRIC, SCORE, SYSTEM
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.cells import read_percent, write_points
+from annotation.uploads.tables.cells import plain_ratio, read_percent, write_points
 from annotation.uploads.tables.columns import propose, renamed, say_unused, wanted
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.objects import GROUP
@@ -27,13 +27,14 @@ from metrics.imported.collecting import Collector, TooManyError, columns_of_metr
 
 # Choices for tables of scores: columns, names, directions, and what to skip.
 
-SEGMENT, PAIR = "segment", "language_pair"
+SEGMENT, PAIR, RATIO = "segment", "language_pair", "length_ratio"
 FIELDS = (
     wanted(SEGMENT, message("field.segment", "segment"), *NAMES["item"]),
     wanted(SYSTEM, message("field.system", "system"), GROUP),
     wanted(METRIC, message("field.metric-name", "name of the metric"), "name"),
     wanted(SCORE, message("field.score", "score"), "prediction"),
     wanted(PAIR, message("field.language-pair", "language pair")),
+    wanted(RATIO, message("column.length-ratio", "length ratio")),
 )
 # Columns with these names hold human scores; they are not metrics unless the person chooses them.
 HUMAN = frozenset(
@@ -186,13 +187,21 @@ class _Scores:
         reading.pairs |= pairs.keys()
         rows = kept.rows
         metrics = self._metrics(free, system)
-        named = [(line, row | {SYSTEM: system} if system else row) for line, row in rows]
+        named = [
+            (line, row | {SYSTEM: self._at_length(system or _name(row, SYSTEM), row)})
+            for line, row in rows
+        ]
         if metrics is None or not self._find_lines(named):
             return
         for line, row in named:
             self._take(row, Place(table.file, line), metrics)
             yield
         self._check_lengths()
+
+    def _at_length(self, system: str, row: Row) -> str:
+        """Return a system with the length ratio of its row, where it has this ratio."""
+        named = f"{system}@{plain_ratio(row.get(RATIO))}"
+        return named if self.collector.names_system(named) else system
 
     def _names_systems(self, chosen: Mapping[str, str]) -> str:
         """Return the column of outputs, such as `mt`, whose cells name systems; empty if none."""

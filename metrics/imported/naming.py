@@ -24,6 +24,19 @@ DESCRIPTION = message(
 )
 
 
+# Layers of an encoder that somebody scored elsewhere: `bert-base-cased layer.8.R`.
+LAYER = re.compile(r"(.+?)[ .:/_-]+layer[ ._-]?(\d+)[ ._-](P|R|F1?)", re.IGNORECASE)
+
+
+def layer_of(info: MetricInfo) -> tuple[str, int, str] | None:
+    """Return encoder, layer and part (`p`, `r`, `f`) of an imported metric that is a layer of one.
+
+    Tables of metrics leave these out: the pages of layers show them, by encoder.
+    """
+    found = LAYER.fullmatch(info.label.removesuffix(MARK)) if info.is_imported else None
+    return (found[1], int(found[2]), found[3][0].lower()) if found else None
+
+
 def label_of(name: str) -> str:
     """Return the label of an imported metric, which marks it in all tables, figures and files."""
     return f"{name}{MARK}"

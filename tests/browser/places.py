@@ -101,6 +101,7 @@ NOT_PAGES = {
     "study-significance-data": "a file",
     "study-significance-figure": "a file",
     "study-layers-data": "a file",
+    "study-paper-file": "a file",
     "study-layers-figure": "a file",
     "study-data": "a file",
     "study-figure": "a file",
@@ -217,6 +218,7 @@ PAGES: dict[str, list[str]] = {
     "matrix": ["/matrix/", f"/matrix/?campaign={DEMO}", "/matrix/?beside=cheng2023"],
     "study-significance": [f"/studies/{STUDY}/significance/"],
     "study-layers": [f"/studies/{STUDY}/layers/"],
+    "study-paper": [f"/studies/{STUDY}/paper/"],
     "study-quality": [f"/studies/{STUDY}/quality/"],
     "scatter": [
         f"/campaigns/{DEMO}/scatter/",

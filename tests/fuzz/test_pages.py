@@ -87,7 +87,7 @@ def addresses(places: Places) -> Iterator[tuple[str, str, Mapping[str, Sequence[
     values = {
         "slug": ["harbour-80", "harbour", "port"],
         "public_id": [places.item],
-        "name": ["fit", "chrf"],
+        "name": ["fit", "chrf", "table-6"],
         "fmt": ["json", "csv"],
         "figure": ["intervals"],
         "sweep": ["fit"],

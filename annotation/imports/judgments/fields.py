@@ -90,8 +90,8 @@ _NUMERIC = {name for name, kind in (COLUMNS | SOME).items() if kind in (Type.WHO
 NUMBERS = _NUMERIC | {"length_ratio"}
 # What two sheets may be joined by; a document's name is no key: it is repeated on purpose. Then
 # other names and words.
-KEYS = ("campaign", "language_pair", "batch", "item", "segment", "system")
-NAMED = (*KEYS, "document", "annotator", "partner")
+KEYS = ("campaign", "language_pair", "batch", "item", "segment", "system", "length_ratio")
+NAMED = (*KEYS[:-1], "document", "annotator", "partner")
 WORDS = (*NAMED, "document_place", "kind", "level", "protocol", "is_flagged")
 
 

@@ -19,7 +19,7 @@ from annotation.imports.judgments.exported.settings import compose, settings_of
 from annotation.imports.judgments.items import Items, have_global_ids, on_screens
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Row, read_pair
-from annotation.imports.judgments.stored import Chosen, choose, compare, only_ratio
+from annotation.imports.judgments.stored import Chosen, choose, compare, rows_by_ratio
 from annotation.imports.judgments.texts import Texts, collect, say_languages
 from annotation.models import Campaign, Item
 from annotation.protocols import Layout
@@ -203,9 +203,10 @@ SLUG = re.compile(rf"(?!(?:{'|'.join(RESERVED)})$)[\w-]{{1,{LONGEST_SLUG}}}", re
 
 @dataclass(frozen=True)
 class Group:
-    """One language pair: its rows, its test set, and the texts that are known of it.
+    """One language pair at one length ratio: its rows, its test set, and the known texts.
 
-    `rows` hold judgments or scores, `others` the texts that came beside them.
+    `shared` are the names of campaigns that rows of another group have too. `is_plain` where
+    campaigns are called exactly as the tables call them: nobody stated a name.
     """
 
     slug: str
@@ -215,21 +216,34 @@ class Group:
     texts: Texts
     ratio: Decimal
     is_stored: bool = False
+    stem: str = ""
+    shared: frozenset[str] | None = None
+    is_plain: bool = False
 
     def named(self, names: Iterable[str]) -> dict[str, tuple[str, str]]:
         """Return address and name of each of the group's campaigns, by what tables call them."""
         every = list(names)
-        if len(every) == 1:
+        if len(every) == 1 and (self.shared is None or not every[0]):
             return {every[0]: (self.slug, self.name)}
-        slugs = {name: slug_of(self.name, name) for name in every}
+        titles = {name: self._title(name) for name in every}
+        slugs = {name: slug_of(title) for name, title in titles.items()}
         found = Counter(slugs.values())
         return {
             name: (
                 slug if found[slug] == 1 else _with_digest(slug, name),
-                f"{self.name} {name}".strip()[:LONGEST_NAME],
+                titles[name][:LONGEST_NAME],
             )
             for name, slug in slugs.items()
         }
+
+    def _title(self, name: str) -> str:
+        """Return the name of a campaign: the tables' own, after the stated name if there is one.
+
+        Language pair and length ratio are named where several of these share the campaign.
+        """
+        if not name or self.shared is None or name in self.shared:
+            return f"{self.name} {name}".strip()
+        return name if self.is_plain else f"{self.stem} {name}"
 
 
 def slug_of(*names: str) -> str:
@@ -258,19 +272,24 @@ def _with_digest(slug: str, name: str) -> str:
 def groups_of(
     rows: list[Row], others: Sequence[Row], options: Options, report: Report
 ) -> list[Group]:
-    """Return the groups of rows; what is wrong goes to the report."""
-    stored = choose(options.test_set, rows, report) if options.test_set else None
-    if options.test_set and stored is None:
+    """Return the groups of rows by language pair and length ratio, the longest first.
+
+    What is wrong goes to the report.
+    """
+    stored = choose(options.test_set, rows, report) if options.test_set else {}
+    if options.test_set and not stored:
         return []
-    pairs = _pairs(rows, others, options, stored, report)
+    pairs = _pairs(rows, others, options, next(iter(stored.values()), None), report)
     if report.errors:
         return []
     by_pair: dict[Pair, list[Row]] = {}
     for row in rows:
         by_pair.setdefault(pairs[id(row)], []).append(row)
     is_only = len(by_pair) == 1
-    return [
-        _group(
+    groups = [
+        group
+        for pair, own in by_pair.items()
+        for group in _groups(
             pair,
             own,
             others if is_only else _texts_of(pair, own, others, pairs),
@@ -278,8 +297,18 @@ def groups_of(
             stored,
             report,
         )
-        for pair, own in by_pair.items()
     ]
+    return _with_campaigns(groups, options)
+
+
+def _with_campaigns(groups: Sequence[Group], options: Options) -> list[Group]:
+    """Say how campaigns are named where the tables name several."""
+    found = Counter(name for g in groups for name in {row.name("campaign") for row in g.rows})
+    if len(found) < 2:
+        return list(groups)
+    shared = frozenset(name for name, n in found.items() if n > 1)
+    is_plain = not options.is_named
+    return [replace(g, stem=options.name, shared=shared, is_plain=is_plain) for g in groups]
 
 
 def _pairs(
@@ -315,22 +344,37 @@ def _texts_of(
     ]
 
 
-def _group(
+def _groups(
     pair: Pair,
     rows: list[Row],
     others: Sequence[Row],
     title: str,
-    stored: Chosen | None,
+    stored: Mapping[Decimal, Chosen],
     report: Report,
-) -> Group:
-    slug, name = slug_of(title), title[:LONGEST_NAME]
-    if stored is not None:
-        compare(stored, rows, others, report)
-        return Group(slug, name, rows, stored.draft, stored.texts, stored.ratio, True)
-    draft = TestSetDraft(slug, name, *pair)
-    ratio = only_ratio(rows, report) or Decimal(1)
-    texts = collect(draft, rows, others, report, ratio)
-    return Group(slug, name, rows, draft, texts, ratio)
+) -> list[Group]:
+    """Return a group for each length ratio of a language pair; they share a test set."""
+    found = rows_by_ratio(rows, report)
+    if stored and len(found) == 1:
+        found = {next(iter(stored)): rows}
+    by_ratio = {Decimal(1) if ratio is None else ratio: own for ratio, own in found.items()}
+    titles = {
+        ratio: title if len(by_ratio) == 1 else f"{title} {(100 * ratio).normalize():f}%".strip()
+        for ratio in by_ratio
+    }
+    draft = TestSetDraft(slug_of(title), title[:LONGEST_NAME], *pair)
+    texts: Mapping[Decimal, Texts] = {}
+    if not stored:
+        texts = collect(draft, rows, others, report, list(by_ratio))
+    groups = []
+    for ratio, own in by_ratio.items():
+        slug, name = slug_of(titles[ratio]), titles[ratio][:LONGEST_NAME]
+        if stored:
+            chosen = stored[ratio]
+            compare(chosen, own, others, report)
+            groups.append(Group(slug, name, own, chosen.draft, chosen.texts, ratio, True))
+        else:
+            groups.append(Group(slug, name, own, draft, texts[ratio], ratio))
+    return groups
 
 
 def drafts_of(

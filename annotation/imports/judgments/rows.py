@@ -15,7 +15,7 @@ from annotation.uploads.checks import FORBIDDEN, character
 from annotation.uploads.normalising import normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import nfc
-from annotation.uploads.tables.cells import no_number
+from annotation.uploads.tables.cells import no_number, plain_ratio
 from annotation.uploads.tables.pairs import Pair, of_row
 from core.languages import LanguageError
 from metaeval.files.cells import is_missing, read_score
@@ -173,9 +173,14 @@ def rows_of(sheet: Sheet) -> list[Row]:
 
 
 def with_plain_names(cells: dict[str, Any]) -> dict[str, Any]:
-    """Return cells with names in NFC: a name is one, however its letters are composed."""
+    """Return cells with names in NFC and length ratios as plain numbers, such as `0.8`.
+
+    A name is one, however its letters are composed, and so is a ratio, `0.80` or `80%`.
+    """
     names = ((field, cells[field]) for field in NAMED if field in cells)
-    return cells | {field: nfc(value) for field, value in names if isinstance(value, str)}
+    plain = {field: nfc(value) for field, value in names if isinstance(value, str)}
+    ratio = plain_ratio(cells.get("length_ratio"))
+    return cells | plain | ({"length_ratio": ratio} if ratio else {})
 
 
 def join(rows: Sequence[Row], sheets: Iterable[Sheet], report: Report) -> list[Row]:

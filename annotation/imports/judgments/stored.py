@@ -1,6 +1,6 @@
 """Match judgments with a stored test set: keys and names must exist, texts must agree."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -44,19 +44,27 @@ class Chosen:
         )
 
 
-def choose(slug: str, rows: Iterable[Row], report: Report) -> Chosen | None:
-    """Read a stored test set; None, with the reason reported, where it cannot be used."""
+def choose(slug: str, rows: Sequence[Row], report: Report) -> dict[Decimal, Chosen]:
+    """Read a stored test set at every length ratio of the rows.
+
+    Empty, with the reason reported, where it cannot be used.
+    """
     stored = read_stored(slug)
     if stored.test_set is None:
         report.error(
             message("judgments.no-test-set", "There is no test set “{slug}”.", slug=slug),
             Place(field="test_set"),
         )
-        return None
+        return {}
     _spell_as_stored(stored, rows)
-    ratio = _ratio(stored, rows, report)
-    if ratio is None:
-        return None
+    by_ratio = rows_by_ratio(rows, report)
+    if len(by_ratio) == 1:
+        ratio = _ratio(stored, next(iter(by_ratio)), report)
+        return {} if ratio is None else {ratio: _at_ratio(stored, ratio)}
+    return {ratio: _at_ratio(stored, ratio) for ratio in by_ratio if ratio is not None}
+
+
+def _at_ratio(stored: Stored, ratio: Decimal) -> Chosen:
     outputs = Output.objects.filter(
         system__test_set=stored.test_set, system__length_ratio=ratio
     ).values_list("system__name", "segment__key", "text")
@@ -77,13 +85,9 @@ def _spell_as_stored(stored: Stored, rows: Iterable[Row]) -> None:
                 row.cells[field] = known[name]
 
 
-def _ratio(stored: Stored, rows: Iterable[Row], report: Report) -> Decimal | None:
-    """Return the length ratio of the rows, or the only one of the test set; report unclear ones."""
+def _ratio(stored: Stored, given: Decimal | None, report: Report) -> Decimal | None:
+    """Return the given length ratio, or the only one of the test set; report unclear ones."""
     has = sorted({ratio for _, ratio in stored.systems})
-    before = len(report.errors)
-    given = only_ratio(rows, report)
-    if len(report.errors) > before:
-        return None
     wanted = [ratio for ratio in has if given in (None, ratio)]
     if len(wanted) == 1:
         return wanted[0]
@@ -100,18 +104,30 @@ def _ratio(stored: Stored, rows: Iterable[Row], report: Report) -> Decimal | Non
     return None
 
 
-def only_ratio(rows: Iterable[Row], report: Report) -> Decimal | None:
-    """Return the length ratio that the rows name, None for none; several are an error."""
-    given = {Decimal(str(number)): row for row in rows if (number := _number(row))}
-    if len(given) > 1:
+def rows_by_ratio(rows: Sequence[Row], report: Report) -> dict[Decimal | None, list[Row]]:
+    """Group rows by the length ratio that they name, the longest first.
+
+    Rows without a ratio belong to the only one; with several, they are errors. None is the key
+    where no row names any.
+    """
+    found: dict[Decimal, list[Row]] = {}
+    silent = []
+    for row in rows:
+        if number := _number(row):
+            found.setdefault(Decimal(str(number)), []).append(row)
+        else:
+            silent.append(row)
+    if len(found) < 2:
+        return {next(iter(found), None): list(rows)}
+    for row in silent:
         report.error(
             message(
-                "judgments.several-length-ratios",
-                "The table has several length ratios. Import each of them separately.",
+                "judgments.no-length-ratio",
+                "The length ratio is missing, but other rows have several.",
             ),
-            list(given.values())[1].at("length_ratio"),
+            row.at("length_ratio"),
         )
-    return next(iter(given), None)
+    return dict(sorted(found.items(), reverse=True))
 
 
 def _number(row: Row) -> float | None:

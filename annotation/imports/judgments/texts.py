@@ -1,6 +1,6 @@
 """Collect the test set that tables hold: segments and outputs, or keys alone."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -47,13 +47,16 @@ class Texts:
 
 @dataclass
 class Collector:
-    """Fills a test set from rows; whatever contradicts an earlier row is reported."""
+    """Fills a test set from rows; whatever contradicts an earlier row is reported.
+
+    `ratio` is the length ratio of rows that name none.
+    """
 
     draft: TestSetDraft
     report: Report
     ratio: Decimal = Decimal(1)
     numbers: dict[str, int] = field(default_factory=dict)
-    systems: dict[str, int] = field(default_factory=dict)
+    systems: dict[tuple[str, Decimal], int] = field(default_factory=dict)
     has_outputs: bool = False
 
     def add(self, row: Row) -> None:
@@ -143,12 +146,17 @@ class Collector:
             self.draft.places["output", j, key] = row.at("output")
 
     def _system(self, row: Row) -> int:
-        name = row.name("system")
-        if name not in self.systems:
-            self.systems[name] = j = len(self.draft.systems)
-            self.draft.systems.append(SystemDraft(name, f"{self.ratio.normalize():f}"))
+        name, ratio = key = self.named(row)
+        if key not in self.systems:
+            self.systems[key] = j = len(self.draft.systems)
+            self.draft.systems.append(SystemDraft(name, f"{ratio.normalize():f}"))
             self.draft.places["system", j] = row.at("system")
-        return self.systems[name]
+        return self.systems[key]
+
+    def named(self, row: Row) -> tuple[str, Decimal]:
+        """Return the system of a row with its length ratio."""
+        number = row.number("length_ratio", Report())
+        return row.name("system"), Decimal(str(number)) if number else self.ratio
 
 
 def collect(
@@ -156,18 +164,26 @@ def collect(
     judged: list[Row],
     others: Iterable[Row],
     report: Report,
-    ratio: Decimal = Decimal(1),
-) -> Texts:
-    """Fill a test set from the judgments and the other tables, and say what it lacks."""
-    collector = Collector(draft, report, ratio)
+    ratios: Sequence[Decimal] = (Decimal(1),),
+) -> dict[Decimal, Texts]:
+    """Fill a test set from the judgments and the other tables, and say what it lacks.
+
+    Returns the texts at each of the `ratios` that were judged.
+    """
+    collector = Collector(draft, report, ratios[0])
     for row in (*others, *judged):
         collector.add(row)
     _name_sources(draft, report)
     if not collector.has_outputs and draft.segments:
         _keys_alone(collector, judged, report)
     sources = {s.key: "" if s.source == NO_SOURCE else s.source for s in draft.segments}
-    outputs = {(s.name, key): text for s in draft.systems for key, text in s.outputs.items()}
-    return Texts(sources, outputs, _without_silent(draft))
+    silent = _without_silent(draft)
+    found = {}
+    for ratio in ratios:
+        own = [system for system in draft.systems if Decimal(str(system.ratio)) == ratio]
+        outputs = {(s.name, key): text for s in own for key, text in s.outputs.items()}
+        found[ratio] = Texts(sources, outputs, silent.get(ratio, {}))
+    return found
 
 
 def _name_sources(draft: TestSetDraft, report: Report) -> None:
@@ -195,7 +211,7 @@ def _name_sources(draft: TestSetDraft, report: Report) -> None:
 def _keys_alone(collector: Collector, judged: Iterable[Row], report: Report) -> None:
     for row in judged:
         if row.shows_output and row.name("segment"):
-            j = collector.systems[row.name("system")]
+            j = collector.systems[collector.named(row)]
             collector.draft.systems[j].outputs[row.name("segment")] = ""
     report.warn(
         message(
@@ -207,11 +223,13 @@ def _keys_alone(collector: Collector, judged: Iterable[Row], report: Report) -> 
     )
 
 
-def _without_silent(draft: TestSetDraft) -> dict[str, Place]:
-    """Take systems without any output out of the test set; return their places."""
-    silent = {
-        s.name: draft.place("system", j) for j, s in enumerate(draft.systems) if not s.outputs
-    }
+def _without_silent(draft: TestSetDraft) -> dict[Decimal, dict[str, Place]]:
+    """Take systems without any output out of the test set; return their places by ratio."""
+    silent: dict[Decimal, dict[str, Place]] = {}
+    for j, system in enumerate(draft.systems):
+        if not system.outputs:
+            own = silent.setdefault(Decimal(str(system.ratio)), {})
+            own[system.name] = draft.place("system", j)
     kept = [j for j, system in enumerate(draft.systems) if system.outputs]
     moved = {old: new for new, old in enumerate(kept)}
     of_systems = ("system", "output")

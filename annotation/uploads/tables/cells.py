@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, TypeGuard
 
+from annotation.uploads.files import RatioError, parse_ratio
 from annotation.uploads.normalising import normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.reading import Reading
@@ -80,6 +81,18 @@ def read_percent(table: Table, column: str, report: Report) -> None:
         number=numbers[0].replace("%", "").strip(),
     )
     report.note(text, table.head._replace(field=column))
+
+
+def plain_ratio(value: Any) -> str:
+    """Return a length ratio such as `0.80` or `80%` as a plain number; empty for other values.
+
+    >>> plain_ratio("80%"), plain_ratio(0.50), plain_ratio("half")
+    ('0.8', '0.5', '')
+    """
+    try:
+        return f"{parse_ratio(str(value)).normalize():f}"
+    except RatioError:
+        return ""
 
 
 BOOLEAN = message("cell.boolean", "true or false")

@@ -106,6 +106,7 @@ def ask(client: Client, address: Address, campaign: Campaign, query: dict[str, A
     path = address.route
     slug = next((to for at, to in kinds["slug"].items() if f"/{at}" in path), campaign.slug)  # type: ignore[attr-defined]
     path = path.replace("<slug:slug>", slug).replace("<slug:figure>", "points")
+    path = path.replace("<slug:name>", "table-6")
     path = path.replace("<str:fmt>", str(query.pop("fmt", "csv"))).replace("<int:pk>", "1")
     return client.get(path, query)
 

@@ -1,0 +1,75 @@
+"""Write a paper's tables and figures as files, each with the state of the data that it shows."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from annotation.exports import csv_lines
+from annotation.filters import Filters
+from dashboards.charts.files import draw
+from dashboards.pages.papertable import cells
+from dashboards.papers import latex
+from dashboards.trust.shown import comments
+from extensions.paper.figures import figures
+from extensions.paper.gather import Paper
+from extensions.paper.tables import Numbered, tables
+
+TABLES = {
+    "tex": "application/x-tex; charset=utf-8",
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+}
+FIGURES = {"pdf": "application/pdf", "svg": "image/svg+xml"}
+ABOUT = "about.json"
+
+
+def table_file(paper: Paper, one: Numbered, fmt: str, as_of: datetime) -> bytes:
+    """Return a table as LaTeX, with state and verdict as comments, as CSV, or as JSON."""
+    if fmt == "csv":
+        return "".join(csv_lines((), cells(one.table))).encode()
+    if fmt == "json":
+        found = {"as_of": _moment(as_of), "caption": one.table.heading, "rows": cells(one.table)}
+        return json.dumps(found, ensure_ascii=False).encode()
+    head = f"% {one.table.label}, as of {_moment(as_of)}\n{comments(paper.trust)}"
+    return f"{head}{latex.write(one.table, is_whole=True)}".encode()
+
+
+def contents(paper: Paper, filters: Filters, as_of: datetime) -> Iterator[tuple[str, bytes]]:
+    """Yield every file of a paper with its name: tables, figures, and what they are of."""
+    for table in tables(paper):
+        for fmt in ("tex", "csv"):
+            yield f"table-{table.name}.{fmt}", table_file(paper, table, fmt, as_of)
+    for figure in figures(paper):
+        for fmt in FIGURES:
+            yield f"figure-{figure.name}.{fmt}", draw(figure.spec, fmt)
+    yield ABOUT, json.dumps(about(paper, filters, as_of), ensure_ascii=False, indent=2).encode()
+
+
+def about(paper: Paper, filters: Filters, as_of: datetime) -> dict[str, Any]:
+    """Return what the files are of: study, state, choices, captions and verdict."""
+    return {
+        "study": paper.study,
+        "as_of": _moment(as_of),
+        "campaigns": [each.slug for each in paper.campaigns],
+        "filters": filters.as_json(),
+        "choices": paper.choices.as_words(),
+        "tables": {each.name: each.table.heading for each in tables(paper)},
+        "figures": {each.name: each.caption for each in figures(paper)},
+        "verdict": paper.trust.verdict if paper.trust else None,
+    }
+
+
+def zipped(paper: Paper, filters: Filters, as_of: datetime) -> bytes:
+    """Return all files as a ZIP archive."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in contents(paper, filters, as_of):
+            archive.writestr(f"{paper.study}/{name}", content)
+    return buffer.getvalue()
+
+
+def _moment(as_of: datetime) -> str:
+    return as_of.isoformat(timespec="seconds")

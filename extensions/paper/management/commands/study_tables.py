@@ -1,0 +1,103 @@
+"""`manage.py study_tables STUDY --to DIR`: all tables and figures of a paper on a study."""
+
+import time
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.http.request import QueryDict
+
+from annotation.filters import FilterError
+from annotation.management.command_line import BaseCommand
+from annotation.models import Campaign
+from core.work.working import drain, due
+from dashboards.documents.computing import documents
+from dashboards.documents.results import Result
+from dashboards.pages.answers import is_unfinished
+from dashboards.pages.page import campaigns_in_order
+from dashboards.systems.document import SystemsChoice
+from extensions.paper import files
+from extensions.paper.gather import Paper, gather
+from extensions.paper.page import TAKES
+
+PAUSE_SECONDS = 1.0
+
+
+class Command(BaseCommand):
+    help = (
+        "Write tables 2 to 14 (LaTeX, CSV) and the figures (PDF, SVG) of a paper on a study, when "
+        "all numbers are of one state."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", help="name of the study")
+        parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder to write")
+        parser.add_argument(
+            "--choose", action="append", default=[], metavar="NAME=VALUE",
+            help="a choice or filter, as in the address of the page: layers=held-out, "
+            "layer_order=zh-en,en-zh, table9=METRIC (may be repeated), rounding=half-even, top=0",
+        )  # fmt: skip
+        parser.add_argument(
+            "--wait", type=float, default=600.0, metavar="SECONDS",
+            help="how long to wait for numbers; default: %(default)g",
+        )  # fmt: skip
+        parser.add_argument(
+            "--here", action="store_true", help="compute here what no worker has computed"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study, query = options["study"], _query(options["choose"])
+        campaigns = campaigns_in_order(
+            Campaign.objects.filter(study=study).exclude(status=Campaign.Status.DRAFT)
+        )
+        if not campaigns:
+            raise CommandError(f"The study “{study}” has no open or finished campaign.")
+        try:
+            TAKES().check(query)
+            filters = SystemsChoice.from_query(query)
+            result = _whole(study, campaigns, query, options["wait"], is_here=options["here"])
+        except FilterError as error:
+            raise CommandError(str(error)) from error
+        if result.document is None or result.as_of is None:
+            raise CommandError("There are no numbers.")
+        folder: Path = options["to"]
+        folder.mkdir(parents=True, exist_ok=True)
+        n = 0
+        for name, content in files.contents(result.document, filters, result.as_of):
+            (folder / name).write_bytes(content)
+            n += 1
+        self.stdout.write(
+            f"{n} files in {folder}, as of {result.as_of.isoformat(timespec='seconds')}."
+        )
+
+
+def _query(choices: Sequence[str]) -> QueryDict:
+    query = QueryDict(mutable=True)
+    for choice in choices:
+        name, mark, value = choice.partition("=")
+        if not mark:
+            raise CommandError(f"--choose {choice}: write it as NAME=VALUE.")
+        query.appendlist(name.strip(), value.strip())
+    return query
+
+
+def _whole(
+    study: str, campaigns: Sequence[Campaign], query: QueryDict, seconds: float, *, is_here: bool
+) -> Result[Paper]:
+    """Return the documents once all are of one state; CommandError if this fails or is too slow."""
+    deadline = time.monotonic() + seconds
+    while True:
+        result = gather(study, campaigns, query)
+        if not is_unfinished(result, of_one_state=True):
+            return result
+        if result.message:
+            raise CommandError(f"The numbers could not be computed. {result.message}")
+        if time.monotonic() > deadline:
+            raise CommandError(
+                "The numbers are not complete yet. Start a worker, wait longer (--wait), or "
+                "compute them here (--here)."
+            )
+        if not (is_here and drain(documents, due(documents).filter(campaign__in=campaigns))):
+            time.sleep(PAUSE_SECONDS)

@@ -1,0 +1,1 @@
+"""The tables and figures of a paper on a study."""
