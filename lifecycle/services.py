@@ -63,6 +63,7 @@ IN_USE = message(
 FIXED_NAME = message("lifecycle.fixed-name", "This cannot be renamed.")
 NOT_COPIED = message("lifecycle.not-copied", "Only campaigns that were set up here can be copied.")
 NOT_IN_STUDY = message("lifecycle.not-in-study", "Only campaigns can be put into a study.")
+NOT_TITLED = message("lifecycle.not-titled", "Only campaigns have a title for annotators.")
 NOT_ARCHIVED = message(
     "lifecycle.not-archived", "This cannot be archived on its own. Archive its test set instead."
 )
@@ -140,6 +141,24 @@ def move(kind: ResourceType[Any], resource: Model, actor: Any, study: str) -> No
             campaign=resource, actor=actor, action="study",
             details={"before": before or "none", "now": resource.study or "none"},
         )  # fmt: skip
+
+
+def retitle(kind: ResourceType[Any], resource: Model, actor: Any, title: str) -> None:
+    """Change what annotators read instead of a campaign's name; empty for the name.
+
+    Raises ValidationError if it is too long.
+    """
+    if not isinstance(resource, Campaign):
+        raise refusal(NOT_TITLED)
+    before, resource.public_title = resource.public_title, title.strip()
+    if resource.public_title == before:
+        return
+    others = {field.name for field in resource._meta.fields} - {"public_title"}
+    resource.clean_fields(exclude=others)
+    with transaction.atomic():
+        resource.save(update_fields=["public_title"])
+        changed = message("lifecycle.retitled-from", "Title before: “{title}”.", title=before)
+        note(kind, resource, actor, Action.RENAMED, reason=changed)
 
 
 def moved(campaign: Campaign) -> Message:

@@ -62,7 +62,7 @@ def personal_words(campaign: Campaign, language: str) -> Words:
                 "it: anyone who opens it rates in your name."
             ),
         )
-        subject = _("Your link to rate translations: %(campaign)s") % {"campaign": campaign.name}
+        subject = _("Your link to rate translations: %(campaign)s") % {"campaign": campaign.title}
     return Words(subject, "\n\n".join(paragraphs) + "\n")
 
 

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 LABELS: dict[str, Any] = {
     "name": _("Name"),
+    "public_title": _("Title for annotators"),
     "study": _("Study"),
     "sample": _("Part of the test set"),
     "systems_per_screen": _("Systems per screen"),
@@ -56,6 +57,10 @@ LABELS: dict[str, Any] = {
     "seed": _("Random seed"),
 }
 HELP: dict[str, Any] = {
+    "public_title": _(
+        "Shown on annotators’ pages and in their mail. Leave blank to show the name. Name no "
+        "system in it."
+    ),
     "study": _("Optional. Campaigns with the same study name are averaged in the study’s tables."),
     "sample": _(
         "Leave blank to judge all of it. Write a number, or a share such as 10%; what is judged is "
@@ -244,7 +249,8 @@ GROUPS = (
             *("edit_minutes", "is_private"),
         ),
         (
-            (_("Context, background and thanks"), ("shows_context", "asks_background", "goodbye")),
+            (_("Title, context, background and thanks"),
+                ("public_title", "shows_context", "asks_background", "goodbye")),
             (_("Paid time"), ("time_cap_seconds", "seconds_per_word", "idle_seconds")),
             (
                 _("Notifications and z-scores"),
