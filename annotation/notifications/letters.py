@@ -96,6 +96,11 @@ def reachable(campaign: Campaign) -> QuerySet[Annotator]:
     )
 
 
+def has_recipients(campaign: Campaign) -> bool:
+    """Return whether an annotator can get a personal link."""
+    return reachable(campaign).exists()
+
+
 def _other_groups() -> QuerySet[Group]:
     return Group.objects.exclude(name=ANNOTATOR)
 

@@ -44,6 +44,7 @@ from core.messages import translated
 from metaeval.messages import Message, message
 
 N_FIRST = 4
+PAGES = {"task": "campaign-edit", "answers": "campaign-answers"}
 OPENED = message(
     "campaign.opened",
     "This campaign has been opened and can no longer be edited. Make a copy instead.",
@@ -113,7 +114,7 @@ def _save(
             form.add_error(None, ValidationError([CHANGED]))
             status = 409
     if wants_json(request):
-        return _json(request, form, campaign, status)
+        return _json(request, form, campaign, part, status)
     if campaign is None:
         before = form.before if isinstance(form, DraftForm) else None
         return _page(request, form, before, part, status)
@@ -125,11 +126,11 @@ def _save(
 
 
 def _json(
-    request: HttpRequest, form: CampaignForm, campaign: Campaign | None, status: int
+    request: HttpRequest, form: CampaignForm, campaign: Campaign | None, part: str, status: int
 ) -> JsonResponse:
     answer = {"html": draw(request, form), "errors": errors_of(form), "groups": form.summaries}
     if campaign:
-        answer["address"] = reverse("campaign-edit", args=[campaign.slug])
+        answer["address"] = reverse(PAGES[part], args=[campaign.slug])
         form = form if isinstance(form, DraftForm) else DraftForm(campaign=campaign)
     if isinstance(form, DraftForm):
         answer["version"] = form.version

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from copy import copy
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -15,7 +16,7 @@ from django.http import QueryDict
 from annotation.campaigns import require_status
 from annotation.campaigns.sampling import store_sample
 from annotation.campaigns.shares import has_imported_items
-from annotation.forms.campaign.form import CampaignForm, check_traps
+from annotation.forms.campaign.form import CampaignForm, check_traps, free_slug, slug_stem
 from annotation.models import Campaign, RepeatableAnswer, TestSet
 from annotation.presets import fitting, made_here, mark_missing, propose, ratio_label, refill
 from annotation.presets.filling import standard_text
@@ -72,6 +73,7 @@ class DraftForm(CampaignForm):
             raise ValidationError([IMPORTED])
         stored = version_of(now)
         campaign: Campaign = super().save(commit=False)
+        campaign.slug = slug_for(now, campaign.name)
         mark_missing(campaign)
         refill(campaign, self.before, with_practice=self.cleaned_data["practice"])
         campaign.save()
@@ -83,6 +85,19 @@ class DraftForm(CampaignForm):
             self.version = stored
             raise ChangedError
         return campaign
+
+
+def slug_for(draft: Campaign, name: str) -> str:
+    """Return the slug of a draft that gets another name.
+
+    It follows the name while nobody can have the address: before there are annotators or access
+    links, and only if it was made of the name until now.
+    """
+    before, after = slug_stem(draft.name), slug_stem(name)
+    is_given = not re.fullmatch(rf"{re.escape(before)}(-\d+)?", draft.slug)
+    if before == after or is_given or draft.annotators.exists() or draft.access_links.exists():
+        return draft.slug
+    return free_slug(name)
 
 
 def version_of(campaign: Campaign) -> str:
@@ -98,7 +113,8 @@ def version_of(campaign: Campaign) -> str:
 def draft_of(user: User, key: str) -> Campaign | None:
     """Return the draft that a page with this key has created."""
     row = RepeatableAnswer.objects.filter(user=user, key_hash=_hashed(key)).first()
-    return Campaign.objects.filter(slug=bytes(row.answer or b"").decode()).first() if row else None
+    stored = bytes(row.answer or b"").decode() if row else ""
+    return Campaign.objects.filter(pk=stored).first() if stored.isdecimal() else None
 
 
 @transaction.atomic
@@ -109,7 +125,7 @@ def create_once(form: CampaignForm, user: User, key: str) -> Campaign:
     if not is_first and (made := draft_of(user, key)):
         return made
     campaign = form.create(user)
-    row.answer = campaign.slug.encode()
+    row.answer = str(campaign.pk).encode()
     row.save(update_fields=["answer"])
     return campaign
 

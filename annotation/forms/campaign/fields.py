@@ -216,7 +216,7 @@ GROUPS = (
         _("What is judged"),
         (
             *("length_ratio", "systems", "sample", "protocol", "systems_per_screen"),
-            *("shown_text", "question", "answers", "study"),
+            *("shown_text", "question", "answers"),
         ),
     ),
     Group(
@@ -224,13 +224,15 @@ GROUPS = (
         _("Who rates and how it is checked"),
         (
             *("annotators_per_item", "assignment_mode", *DYNAMIC, *POOL),
-            *("traps_per_annotator", "bad_references_per_annotator"),
-            *("repeats_per_annotator", "references_per_annotator", "practice"),
+            *("traps_per_annotator", "bad_references_per_annotator", "practice"),
         ),
         (
             (
-                _("Placement of control items"),
-                ("trap_ratio", "control_spacing", "rotated_checks", "check_percent"),
+                _("More control items and their placement"),
+                (
+                    *("repeats_per_annotator", "references_per_annotator", "trap_ratio"),
+                    *("control_spacing", "rotated_checks", "check_percent"),
+                ),
             ),
             (
                 _("Comprehension test and stopping rules"),
@@ -246,11 +248,13 @@ GROUPS = (
         _("Rules and pay"),
         (
             *("instructions", "consent", "hourly_rate", "currency", "shows_pay"),
-            *("edit_minutes", "is_private"),
         ),
         (
-            (_("Title, context, background and thanks"),
-                ("public_title", "shows_context", "asks_background", "goodbye")),
+            (
+                _("Title, study, visibility and revisions"),
+                ("public_title", "study", "is_private", "edit_minutes"),
+            ),
+            (_("Context, background and thanks"), ("shows_context", "asks_background", "goodbye")),
             (_("Paid time"), ("time_cap_seconds", "seconds_per_word", "idle_seconds")),
             (
                 _("Notifications and z-scores"),

@@ -348,9 +348,14 @@ def check_traps(campaign: Campaign) -> None:
         raise forms.ValidationError({"traps_per_annotator": [too_few_traps(possible)]})
 
 
+def slug_stem(name: str) -> str:
+    """Return the slug that a name would get if no other campaign had it."""
+    return slugify(name.replace("%", " percent"))[:70] or "campaign"
+
+
 def free_slug(name: str) -> str:
     """Return an unused slug made from the name."""
-    stem = slugify(name.replace("%", " percent"))[:70] or "campaign"
+    stem = slug_stem(name)
     taken = set(Campaign.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
     taken |= RESERVED
     candidates: Iterable[str] = (stem, *(f"{stem}-{number}" for number in range(2, 10_000)))
