@@ -2,18 +2,20 @@
 
 from typing import Any
 
+import pytest
 from django.test import Client
+from django.urls import reverse
 
 from annotation.campaigns import add_annotators, open_campaign
-from annotation.models import Campaign, Item
+from annotation.models import AccessLink, Campaign, Item
 from tests.world import World
 
 ADDRESS = "/campaigns/harbour-80/edit/"
 
 
-def sent(client: Client, **changes: Any) -> dict[str, Any]:
+def sent(client: Client, address: str = ADDRESS, **changes: Any) -> dict[str, Any]:
     """The form as it comes, with changes, as a browser would send it."""
-    form = client.get(ADDRESS).context["form"]
+    form = client.get(address).context["form"]
     data = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
     return {name: value for name, value in (data | changes).items() if value not in (None, False)}
 
@@ -32,7 +34,7 @@ def test_what_is_not_touched_stays(as_admin: Client, world: World) -> None:
 def test_a_change_is_stored(as_admin: Client, world: World) -> None:
     as_admin.post(ADDRESS, sent(as_admin, name="Pier", systems=["weak"], traps_per_annotator=1))
     campaign = Campaign.objects.get()
-    assert (campaign.name, campaign.slug, campaign.traps_per_annotator) == ("Pier", "harbour-80", 1)
+    assert (campaign.name, campaign.slug, campaign.traps_per_annotator) == ("Pier", "pier", 1)
     assert [system.name for system in campaign.systems.all()] == ["weak"]
 
 
@@ -54,3 +56,37 @@ def test_what_is_open_or_imported_stays(as_admin: Client, world: World) -> None:
     open_campaign(campaign=world.campaign)
     assert "can no longer be edited" in as_admin.post(ADDRESS, data, follow=True).text
     assert Campaign.objects.get().name == "Harbour-80"
+
+
+@pytest.mark.parametrize(
+    ("slug", "name", "expected"),
+    [
+        ("harbour-80", "Pier", "pier"),
+        ("harbour-80-2", "Pier", "pier"),  # numbered because another campaign had the name
+        ("harbour-80", "harbour 80", "harbour-80"),  # fits already
+        ("from-a-file", "Pier", "from-a-file"),  # somebody chose it
+    ],
+)
+def test_the_address_of_a_draft_follows_its_name(
+    as_admin: Client, world: World, slug: str, name: str, expected: str
+) -> None:
+    Campaign.objects.update(slug=slug)
+    address = reverse("campaign-edit", args=[slug])
+    data = sent(as_admin, address, name=name)
+    answer = as_admin.post(address, data, headers={"Accept": "application/json"}).json()
+    assert answer["address"] == reverse("campaign-edit", args=[expected])
+    assert Campaign.objects.get().slug == expected
+    assert as_admin.get(answer["address"]).status_code == 200
+    if expected != slug:
+        assert as_admin.get(address).status_code == 404
+
+
+@pytest.mark.parametrize("by", ["annotators", "access links"])
+def test_an_address_that_somebody_may_have_stays(as_admin: Client, world: World, by: str) -> None:
+    if by == "annotators":
+        add_annotators(campaign=world.campaign, links=1)
+    else:
+        AccessLink.objects.create(campaign=world.campaign, token_hash="x")
+    as_admin.post(ADDRESS, sent(as_admin, name="Pier"))
+    campaign = Campaign.objects.get()
+    assert (campaign.name, campaign.slug) == ("Pier", "harbour-80")
