@@ -117,7 +117,11 @@ COUNT = """() => {
   const shown = fields.filter(isShown);
   const folded = fields.filter((each) => !isShown(each) && !isAway(each));
   const links = [...document.querySelector("main").querySelectorAll("a[href]")].filter(isShown);
+  // What only screen readers say repeats what is drawn.
+  const spoken = [...document.querySelectorAll("main .visually-hidden")];
+  for (const each of spoken) each.style.display = "none";
   const words = document.querySelector("main").innerText.match(/[\\p{L}\\p{N}][^\\s]*/gu) ?? [];
+  for (const each of spoken) each.style.display = "";
   return [shown.length, folded.length, links.length, words.length];
 }"""
 PAINT = """() => new Promise((resolve) => {
