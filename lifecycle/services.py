@@ -22,7 +22,7 @@ from metaeval.messages import Message, message
 
 OWN = frozenset(
     {
-        *("id", "slug", "name", "status", "origin", "created_by", "created_at"),
+        *("id", "slug", "slug_follows", "name", "status", "origin", "created_by", "created_at"),
         *("opened_at", "closed_at", "notified_at", "secret", "lower_is_better", "direction"),
     }
 )
@@ -36,7 +36,9 @@ def copy_campaign(campaign: Campaign, user: Any) -> Campaign:
         if field.name not in OWN
     }
     name = free_name(f"{campaign.name[:105]} (copy)")
-    made = Campaign.objects.create(slug=free_slug(name), name=name, created_by=user, **settings)
+    made = Campaign.objects.create(
+        slug=free_slug(name), slug_follows=True, name=name, created_by=user, **settings
+    )
     made.systems.set(campaign.systems.all())
     store_sample(made)
     Instructions.objects.bulk_create(

@@ -88,6 +88,7 @@ def new_secret() -> str:
 class Campaign(Terms):
     """One annotation task: a test set, systems at one length ratio, a question, annotators.
 
+    A draft's slug `follows` its name, unless somebody chose it, until there are annotators or links.
     Annotators read the `public_title`, or the name if it is empty. Campaigns that share a `study`
     are averaged on the dashboards.
 
@@ -140,6 +141,7 @@ class Campaign(Terms):
         ALL = "all", _("All ratings, control items included")
 
     slug = models.SlugField(max_length=80, unique=True)
+    slug_follows = models.BooleanField(default=False, editable=False)
     name = models.CharField(max_length=120)
     public_title = models.CharField(max_length=120, blank=True, default="")
     study = models.SlugField(max_length=80, blank=True, default="")

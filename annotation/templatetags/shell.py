@@ -67,9 +67,7 @@ def campaign_sidebar(context: Context, page: str) -> Sidebar:
     # Two blocks of one page ask for it.
     memo = context.render_context
     if memo.get("sidebar") is None:
-        memo["sidebar"] = navigation.sidebar_of(
-            context["campaign"], page, query, is_admin=is_admin
-        )
+        memo["sidebar"] = navigation.sidebar_of(context["campaign"], page, query, is_admin=is_admin)
     sidebar: Sidebar = memo["sidebar"]
     return sidebar
 

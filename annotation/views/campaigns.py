@@ -66,9 +66,7 @@ def campaign_setup(request: HttpRequest, slug: str) -> HttpResponse:
         "completed": completed,
         "counts": counts,
         "design": describe(campaign),
-        "design_warnings": _warnings(campaign)
-        if campaign.status != Campaign.Status.CLOSED
-        else (),
+        "design_warnings": _warnings(campaign) if campaign.status != Campaign.Status.CLOSED else (),
         "is_together": campaign.judging.layout.has_systems,
         "audit": campaign.audit.select_related("actor", "annotator")[:MOST_DECISIONS],
     }

@@ -87,7 +87,8 @@ def campaign_edit(request: HttpRequest, slug: str, part: str = "task") -> HttpRe
     has_preset = "preset" in request.POST
     data = with_preset(request.POST, campaign.test_set) if has_preset else request.POST
     form = DraftForm(data, campaign=campaign)
-    return _save(request, form, form.change, part)
+    store = partial(form.change, is_left=not wants_json(request))
+    return _save(request, form, store, part)
 
 
 def _refuse(request: HttpRequest, campaign: Campaign, why: Message) -> HttpResponse:

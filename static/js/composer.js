@@ -76,15 +76,6 @@ function hidden(name, value) {
   input.value = value;
 }
 
-// The address of a draft is made from its name, until annotators are added.
-function move(address) {
-  if (location.pathname === address) return;
-  const [old, now] = [location.pathname, address].map((path) => path.replace(/edit\/.*$/, ""));
-  for (const link of old === location.pathname ? [] : document.querySelectorAll(`a[href^="${old}"]`)) link.setAttribute("href", link.getAttribute("href").replace(old, now));
-  form.action = address;
-  history.replaceState(null, "", address);
-}
-
 async function take({ status, data }, number) {
   if (status === 0 || status >= 500) {
     say("unreached");
@@ -106,8 +97,11 @@ async function take({ status, data }, number) {
   say(status === 409 ? "conflict" : status === 200 ? "saved" : "refused");
   if (status === 200) {
     stored = number;
-    form.elements.key?.remove();
-    move(data.address);
+    if (form.elements.key) {
+      form.elements.key.remove();
+      form.action = data.address;
+      history.replaceState(null, "", data.address);
+    }
   }
   await show(data);
   return status !== 409 && number !== changes;

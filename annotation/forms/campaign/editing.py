@@ -61,8 +61,8 @@ class DraftForm(CampaignForm):
             }
 
     @transaction.atomic
-    def change(self) -> Campaign:
-        """Store the draft.
+    def change(self, *, is_left: bool = False) -> Campaign:
+        """Store the draft; if its page `is_left`, its address follows its name.
 
         Raises ValidationError if it is no draft or lacks possible traps, ChangedError if its stored
         state is neither of the form's version nor what would be stored.
@@ -73,7 +73,8 @@ class DraftForm(CampaignForm):
             raise ValidationError([IMPORTED])
         stored = version_of(now)
         campaign: Campaign = super().save(commit=False)
-        campaign.slug = slug_for(now, campaign.name)
+        if is_left:
+            _fit_slug(campaign)
         mark_missing(campaign)
         refill(campaign, self.before, with_practice=self.cleaned_data["practice"])
         campaign.save()
@@ -87,17 +88,12 @@ class DraftForm(CampaignForm):
         return campaign
 
 
-def slug_for(draft: Campaign, name: str) -> str:
-    """Return the slug of a draft that gets another name.
-
-    It follows the name while nobody can have the address: before there are annotators or access
-    links, and only if it was made of the name until now.
-    """
-    before, after = slug_stem(draft.name), slug_stem(name)
-    is_given = not re.fullmatch(rf"{re.escape(before)}(-\d+)?", draft.slug)
-    if before == after or is_given or draft.annotators.exists() or draft.access_links.exists():
-        return draft.slug
-    return free_slug(name)
+def _fit_slug(draft: Campaign) -> None:
+    """Give a draft a slug made of its name, if nobody can have its address yet."""
+    is_fitting = re.fullmatch(rf"{re.escape(slug_stem(draft.name))}(-\d+)?", draft.slug)
+    is_known = draft.annotators.exists() or draft.access_links.exists()
+    if draft.slug_follows and not is_fitting and not is_known:
+        draft.slug = free_slug(draft.name)
 
 
 def version_of(campaign: Campaign) -> str:

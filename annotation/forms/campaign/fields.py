@@ -246,9 +246,7 @@ GROUPS = (
     Group(
         "rules",
         _("Rules and pay"),
-        (
-            *("instructions", "consent", "hourly_rate", "currency", "shows_pay"),
-        ),
+        (*("instructions", "consent", "hourly_rate", "currency", "shows_pay"),),
         (
             (
                 _("Title, study, visibility and revisions"),

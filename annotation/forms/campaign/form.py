@@ -331,7 +331,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         """Store the draft. Raises ValidationError if the test set has too few possible traps."""
         campaign: Campaign = super().save(commit=False)
         campaign.test_set, campaign.created_by = self.test_set, user
-        campaign.slug = slug or free_slug(campaign.name)
+        campaign.slug, campaign.slug_follows = slug or free_slug(campaign.name), not slug
         mark_missing(campaign)
         campaign.save()
         campaign.systems.set(self.chosen)

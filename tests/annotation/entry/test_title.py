@@ -63,9 +63,11 @@ def test_the_way_in_and_its_mail_have_the_title(world: World, client: Client) ->
     campaign = make_open(world, name=NAME, public_title=TITLE)
     _link, address = make_link(world, campaign, provider="open")
     page = read(client, address)
-    assert TITLE in page and NAME not in page
+    assert TITLE in page
+    assert NAME not in page
     words = personal_words(campaign, "de")
-    assert TITLE in words.subject and NAME not in words.subject + words.text
+    assert TITLE in words.subject
+    assert NAME not in words.subject + words.text
 
 
 def test_without_a_title_it_is_the_name(world: World) -> None:
@@ -73,9 +75,7 @@ def test_without_a_title_it_is_the_name(world: World) -> None:
     assert NAME in personal_words(make_campaign(world.test_set, "plain", name=NAME), "en").subject
 
 
-def test_researchers_set_it_with_the_task_and_in_a_file(
-    as_admin: Client, world: World
-) -> None:
+def test_researchers_set_it_with_the_task_and_in_a_file(as_admin: Client, world: World) -> None:
     sent: dict[str, Any] = {
         "test_set": world.test_set.slug, "preset": "da", "public_title": f" {TITLE} ",
     }  # fmt: skip
@@ -110,7 +110,12 @@ def test_it_changes_while_the_campaign_is_open(
 
 @pytest.mark.parametrize(
     ("title", "is_warned"),
-    [("Harbour news", False), ("Is {system} better?", True), ("{SYSTEM}-like outputs", True), ("A{system}", False)],
+    [
+        ("Harbour news", False),
+        ("Is {system} better?", True),
+        ("{SYSTEM}-like outputs", True),
+        ("A{system}", False),
+    ],
 )
 def test_a_title_that_names_a_system_is_warned_of(
     world: World, title: str, is_warned: bool

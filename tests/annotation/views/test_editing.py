@@ -34,7 +34,7 @@ def test_what_is_not_touched_stays(as_admin: Client, world: World) -> None:
 def test_a_change_is_stored(as_admin: Client, world: World) -> None:
     as_admin.post(ADDRESS, sent(as_admin, name="Pier", systems=["weak"], traps_per_annotator=1))
     campaign = Campaign.objects.get()
-    assert (campaign.name, campaign.slug, campaign.traps_per_annotator) == ("Pier", "pier", 1)
+    assert (campaign.name, campaign.slug, campaign.traps_per_annotator) == ("Pier", "harbour-80", 1)
     assert [system.name for system in campaign.systems.all()] == ["weak"]
 
 
@@ -59,30 +59,31 @@ def test_what_is_open_or_imported_stays(as_admin: Client, world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("slug", "name", "expected"),
+    ("slug", "follows", "name", "expected"),
     [
-        ("harbour-80", "Pier", "pier"),
-        ("harbour-80-2", "Pier", "pier"),  # numbered because another campaign had the name
-        ("harbour-80", "harbour 80", "harbour-80"),  # fits already
-        ("from-a-file", "Pier", "from-a-file"),  # somebody chose it
+        ("harbour-80", True, "Pier", "pier"),
+        ("harbour-80-2", True, "harbour 80", "harbour-80-2"),  # fits already
+        ("harbour-80", False, "Pier", "harbour-80"),  # somebody chose it
     ],
 )
 def test_the_address_of_a_draft_follows_its_name(
-    as_admin: Client, world: World, slug: str, name: str, expected: str
+    as_admin: Client, world: World, slug: str, name: str, expected: str, *, follows: bool
 ) -> None:
-    Campaign.objects.update(slug=slug)
+    Campaign.objects.update(slug=slug, slug_follows=follows)
     address = reverse("campaign-edit", args=[slug])
-    data = sent(as_admin, address, name=name)
-    answer = as_admin.post(address, data, headers={"Accept": "application/json"}).json()
-    assert answer["address"] == reverse("campaign-edit", args=[expected])
-    assert Campaign.objects.get().slug == expected
-    assert as_admin.get(answer["address"]).status_code == 200
+    typed = sent(as_admin, address, name=name)
+    as_admin.post(address, typed, headers={"Accept": "application/json"})
+    assert Campaign.objects.get().slug == slug  # while it is typed, perhaps in two tabs
+    left = as_admin.post(address, sent(as_admin, address, name=name))
+    assert left.headers["Location"] == reverse("access", args=[expected])
+    assert as_admin.get(left.headers["Location"]).status_code == 200
     if expected != slug:
         assert as_admin.get(address).status_code == 404
 
 
 @pytest.mark.parametrize("by", ["annotators", "access links"])
 def test_an_address_that_somebody_may_have_stays(as_admin: Client, world: World, by: str) -> None:
+    Campaign.objects.update(slug_follows=True)
     if by == "annotators":
         add_annotators(campaign=world.campaign, links=1)
     else:
@@ -90,3 +91,11 @@ def test_an_address_that_somebody_may_have_stays(as_admin: Client, world: World,
     as_admin.post(ADDRESS, sent(as_admin, name="Pier"))
     campaign = Campaign.objects.get()
     assert (campaign.name, campaign.slug) == ("Pier", "harbour-80")
+
+
+def test_slugs_that_were_chosen_do_not_follow(as_admin: Client, world: World) -> None:
+    made = {"test_set": world.test_set.slug, "preset": "da", "name": "Pier"}
+    as_admin.post("/api/campaigns/", made, content_type="application/json")
+    as_admin.post("/manage/campaign/pier/copy/")
+    follows = dict(Campaign.objects.values_list("slug", "slug_follows"))
+    assert follows == {"harbour-80": False, "pier": True, "pier-copy": True}
