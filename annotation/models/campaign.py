@@ -88,7 +88,7 @@ def new_secret() -> str:
 class Campaign(Terms):
     """One annotation task: a test set, systems at one length ratio, a question, annotators.
 
-    A draft's slug `follows` its name, unless somebody chose it, until there are annotators or links.
+    The slug of a draft `follows` its name until it has annotators or links, unless it was chosen.
     Annotators read the `public_title`, or the name if it is empty. Campaigns that share a `study`
     are averaged on the dashboards.
 
