@@ -97,7 +97,7 @@ class Now:
         """Find out which annotators of a finished campaign fail the checks."""
         admin.link("Campaigns", exact=True)
         # The list folds the campaigns of a study.
-        admin.click(admin.page.get_by_role("button", name="demo", exact=True))
+        admin.click(admin.page.locator("[data-unfolds]", has_text="demo"))
         admin.link("Demo Chinese–English, 80%", exact=True)
         admin.link("Monitor", exact=True)
         admin.page.get_by_role("columnheader", name="Verdict").wait_for()

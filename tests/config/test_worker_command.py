@@ -18,7 +18,7 @@ from django.core.management import CommandError, call_command
 from config.management.commands import worker
 
 ROOT = Path(__file__).parents[2]
-DEADLINE = 120
+DEADLINE = 300
 OPTIONS = {"processes": 3, "gpus": None, "loglevel": "warning"}
 
 
