@@ -15,7 +15,7 @@ from annotation.uploads.tables.lines import LINES, LINES_HELP
 from annotation.uploads.tables.skipping import SKIP
 from core.text import pluralize
 from metrics.imported.checking import Checked, bring_in, check
-from metrics.imported.choices import FIELDS, Choices
+from metrics.imported.files import FIELDS, Choices
 from metrics.imported.storing import summary
 
 SHOWN = 50
@@ -86,7 +86,7 @@ class Command(BaseCommand):
         if len(problems) > SHOWN:
             self.stderr.write(f"… and {len(problems) - SHOWN} more")
         for found in checked.metrics:
-            state = str(found.plan.message) if found.plan else "–" if found.is_taken else "skipped"
+            state = str(found.becomes) if found.becomes else "–" if found.is_taken else "skipped"
             self.stdout.write(
                 f"  {found.name}: {found.n_outputs:,} of {checked.n_outputs:,} outputs, "
                 f"{pluralize(found.n_systems, 'system')}, {found.n_missing:,} without a score; "

@@ -11,7 +11,7 @@ from django.db import transaction
 from annotation.management.command_line import BaseCommand, add_skip_argument, values_by_name
 from annotation.uploads.tables.skipping import SKIP
 from core.text import pluralize
-from metrics.imported.choices import Choices
+from metrics.imported.files import Choices
 from metrics.management.commands.import_scores import (
     SHOWN,
     add_test_set_arguments,
