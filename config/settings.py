@@ -89,6 +89,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.compression.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "annotation.interface.LanguageMiddleware",
     "config.refusals.UnreadableMiddleware",

@@ -43,11 +43,17 @@ class DeleteSerializer(serializers.Serializer[object]):
 
 
 class ActionSerializer(serializers.Serializer[object]):
-    """`name` for `rename`, `study` for `study`; an empty study takes a campaign out of it."""
+    """`name` for `rename`, `study` for `study`, `title` for `title`.
+
+    An empty study takes a campaign out of it. With an empty title annotators read the name.
+    """
 
     name = serializers.CharField(required=False, default="", write_only=True)
     study = serializers.CharField(
         required=False, default="", write_only=True, allow_blank=True, max_length=80
+    )
+    title = serializers.CharField(
+        required=False, default="", write_only=True, allow_blank=True, max_length=120
     )
 
 
@@ -83,10 +89,10 @@ class ActionView(TakesParameters):
         tags=["things"], request=ActionSerializer, responses={200: ThingSerializer, 409: None}
     )
     def post(self, request: Request, kind: str, which: str, verb: str) -> Response:
-        """Rename, copy, archive or restore a resource, or change its study.
+        """Rename, copy, archive or restore a resource, or change its study or title.
 
-        `verb` is `rename`, `study`, `copy`, `archive` or `restore`. Returns the resource, or the
-        copy.
+        `verb` is `rename`, `study`, `title`, `copy`, `archive` or `restore`. Returns the resource,
+        or the copy.
         """
         found = _allowed(find(request.user, kind, which), verb)
         sent = ActionSerializer(data=request.data)
@@ -106,7 +112,7 @@ def _allowed(found: Found, verb: str) -> Found:
     return found
 
 
-def _do(found: Found, verb: str, *, name: str, study: str) -> Found:
+def _do(found: Found, verb: str, *, name: str, study: str, title: str) -> Found:
     kind, resource, user = found.kind, found.resource, found.user
     if verb == "copy":
         return Found(kind, services.copy(kind, resource, user), user)
@@ -114,6 +120,8 @@ def _do(found: Found, verb: str, *, name: str, study: str) -> Found:
         services.rename(kind, resource, user, name)
     elif verb == "study":
         services.move(kind, resource, user, study)
+    elif verb == "title":
+        services.retitle(kind, resource, user, title)
     elif verb == "archive":
         services.archive(kind, resource, user)
     else:

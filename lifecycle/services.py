@@ -22,7 +22,7 @@ from metaeval.messages import Message, message
 
 OWN = frozenset(
     {
-        *("id", "slug", "name", "status", "origin", "created_by", "created_at"),
+        *("id", "slug", "slug_follows", "name", "status", "origin", "created_by", "created_at"),
         *("opened_at", "closed_at", "notified_at", "secret", "lower_is_better", "direction"),
     }
 )
@@ -36,7 +36,9 @@ def copy_campaign(campaign: Campaign, user: Any) -> Campaign:
         if field.name not in OWN
     }
     name = free_name(f"{campaign.name[:105]} (copy)")
-    made = Campaign.objects.create(slug=free_slug(name), name=name, created_by=user, **settings)
+    made = Campaign.objects.create(
+        slug=free_slug(name), slug_follows=True, name=name, created_by=user, **settings
+    )
     made.systems.set(campaign.systems.all())
     store_sample(made)
     Instructions.objects.bulk_create(
@@ -63,6 +65,7 @@ IN_USE = message(
 FIXED_NAME = message("lifecycle.fixed-name", "This cannot be renamed.")
 NOT_COPIED = message("lifecycle.not-copied", "Only campaigns that were set up here can be copied.")
 NOT_IN_STUDY = message("lifecycle.not-in-study", "Only campaigns can be put into a study.")
+NOT_TITLED = message("lifecycle.not-titled", "Only campaigns have a title for annotators.")
 NOT_ARCHIVED = message(
     "lifecycle.not-archived", "This cannot be archived on its own. Archive its test set instead."
 )
@@ -140,6 +143,24 @@ def move(kind: ResourceType[Any], resource: Model, actor: Any, study: str) -> No
             campaign=resource, actor=actor, action="study",
             details={"before": before or "none", "now": resource.study or "none"},
         )  # fmt: skip
+
+
+def retitle(kind: ResourceType[Any], resource: Model, actor: Any, title: str) -> None:
+    """Change what annotators read instead of a campaign's name; empty for the name.
+
+    Raises ValidationError if it is too long.
+    """
+    if not isinstance(resource, Campaign):
+        raise refusal(NOT_TITLED)
+    before, resource.public_title = resource.public_title, title.strip()
+    if resource.public_title == before:
+        return
+    others = {field.name for field in resource._meta.fields} - {"public_title"}
+    resource.clean_fields(exclude=others)
+    with transaction.atomic():
+        resource.save(update_fields=["public_title"])
+        changed = message("lifecycle.retitled-from", "Title before: “{title}”.", title=before)
+        note(kind, resource, actor, Action.RENAMED, reason=changed)
 
 
 def moved(campaign: Campaign) -> Message:

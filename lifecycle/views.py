@@ -51,6 +51,7 @@ class Found:
             "restore": changes and kind.archives,
             "copy": kind.may_copy(user, resource),
             "study": changes and kind.studies,
+            "title": changes and kind.studies,
             "delete": kind.may_delete(user, resource),
         }
 
@@ -152,12 +153,19 @@ def _study(request: HttpRequest, found: Found) -> tuple[str, str]:
     return translated(services.moved(found.resource)), found.address
 
 
+def _title(request: HttpRequest, found: Found) -> tuple[str, str]:
+    services.retitle(found.kind, found.resource, found.user, request.POST.get("title", ""))
+    notice = _("Annotators now read “%(title)s”.")
+    return notice % {"title": found.resource.title}, found.address
+
+
 VERBS: dict[str, Callable[[HttpRequest, Found], tuple[str, str]]] = {
     "rename": _rename,
     "archive": _archive,
     "restore": _restore,
     "copy": _copy,
     "study": _study,
+    "title": _title,
 }
 
 

@@ -72,6 +72,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
         fields = (
             "slug",
             "name",
+            "public_title",
             "study",
             "test_set",
             "systems",
@@ -135,6 +136,12 @@ class CampaignPartsSerializer(serializers.Serializer[object]):
     test_set = serializers.SlugField()
     preset = serializers.CharField(required=False)
     name = serializers.CharField(required=False, max_length=120)
+    public_title = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=120,
+        help_text="What annotators read instead of the name.",
+    )
     study = serializers.SlugField(required=False, max_length=80)
     protocol = serializers.CharField(required=False)
     systems = serializers.ListField(child=serializers.CharField(), required=False)

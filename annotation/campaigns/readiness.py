@@ -1,5 +1,6 @@
 """What prevents a draft from being opened, as far as can be counted."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ from annotation.campaigns.shares import has_imported_items
 from annotation.models import Campaign, Item
 from annotation.prefill.trial import prefill_faults
 from annotation.protocols import Layout
-from metaeval.messages import Message, message, plural
+from metaeval.messages import Message, message, plural, truncated
 
 # Numbers of control items per annotator that are made from the annotator's outputs.
 PLANTED = (
@@ -140,6 +141,23 @@ def _texts(campaign: Campaign) -> Iterator[Message]:
         yield unreferenced(n)
     elif campaign.references_per_annotator:
         yield REFERENCES_RATED
+
+
+def title_warnings(campaign: Campaign) -> list[Message]:
+    """Return that annotators would read the name of a judged system in the title."""
+    names = campaign.systems.order_by("name").values_list("name", flat=True)
+    words = ((name, rf"(?<!\w){re.escape(name)}(?!\w)") for name in names)
+    named = [name for name, word in words if re.search(word, campaign.title, re.IGNORECASE)]
+    if not named:
+        return []
+    text = message(
+        "design.title-names-system",
+        "Annotators read the title “{title}”, which names {systems}. Choose another title for "
+        "annotators.",
+        title=campaign.title,
+        systems=truncated(named),
+    )
+    return [text]
 
 
 def unreferenced(n: int) -> Message:

@@ -80,6 +80,8 @@ class PowerForm(forms.Form):
         "annotators_per_item": (1, 2, 3, 5),
         "n_segments": "",
     }
+    # Fields that are folded until one is set.
+    SELDOM = ("design", "alpha", "n_segments")
 
     difference = forms.FloatField(
         label=_("Difference to detect"),
@@ -130,6 +132,15 @@ class PowerForm(forms.Form):
             name: ", ".join(map(str, value)) if isinstance(value, tuple) else value
             for name, value in self.DEFAULTS.items()
         }
+
+    @property
+    def has_seldom(self) -> bool:
+        """Whether a folded field is set or faulty."""
+        usual = self.defaults()
+        return any(
+            self.errors.get(name) or str(self.data[name]) != str(usual[name])
+            for name in self.SELDOM
+        )
 
     def question(self) -> dict[str, Any]:
         """Return the number of systems and the arguments of `metaeval.power_table`; `n_segments`

@@ -159,6 +159,7 @@ class CampaignDraft:
     name: str
     question: str
     study: str = ""
+    public_title: str = ""
     protocol: str = protocols.DEFAULT
     is_finished: bool = True
     annotators_per_item: int = 3

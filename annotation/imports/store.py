@@ -112,6 +112,7 @@ def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
     campaign = Campaign.objects.create(
         slug=draft.slug,
         name=draft.name,
+        public_title=draft.public_title,
         study=draft.study,
         test_set=test_set,
         length_ratio=draft.length_ratio,

@@ -145,7 +145,7 @@ class ShownScreen:
     public_id: UUID
     previous_id: UUID | None
     campaign_slug: str
-    campaign_name: str
+    campaign_title: str
     campaign_status: str
     protocol: Protocol
     span_sides: tuple[str, ...]
@@ -284,7 +284,7 @@ def make_screen(row: Any) -> ShownScreen | None:
         previous_id=rows[0].previous_id,
         annotator=row.annotator.label,
         campaign_slug=campaign.slug,
-        campaign_name=campaign.name,
+        campaign_title=campaign.title,
         campaign_status=campaign.status,
         protocol=protocol,
         span_sides=span_sides(campaign),

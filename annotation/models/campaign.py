@@ -88,7 +88,9 @@ def new_secret() -> str:
 class Campaign(Terms):
     """One annotation task: a test set, systems at one length ratio, a question, annotators.
 
-    Campaigns that share a `study` are averaged on the dashboards.
+    The slug of a draft `follows` its name until it has annotators or links, unless it was chosen.
+    Annotators read the `public_title`, or the name if it is empty. Campaigns that share a `study`
+    are averaged on the dashboards.
 
     `items_per_annotator` and `max_same_source` (how many items over one source text a person may
     get) hold wherever screens are drawn; 0 means no limit. A claim that is not answered within
@@ -139,7 +141,9 @@ class Campaign(Terms):
         ALL = "all", _("All ratings, control items included")
 
     slug = models.SlugField(max_length=80, unique=True)
+    slug_follows = models.BooleanField(default=False, editable=False)
     name = models.CharField(max_length=120)
+    public_title = models.CharField(max_length=120, blank=True, default="")
     study = models.SlugField(max_length=80, blank=True, default="")
     test_set = models.ForeignKey(TestSet, models.PROTECT, related_name="campaigns")
     systems = models.ManyToManyField(System, related_name="campaigns")
@@ -246,6 +250,11 @@ class Campaign(Terms):
         if self.special_tokens is None or protocol.spans is None:
             return protocol
         return replace(protocol, spans=replace(protocol.spans, tokens=tuple(self.special_tokens)))
+
+    @property
+    def title(self) -> str:
+        """What annotators read instead of the name."""
+        return self.public_title or self.name
 
     @property
     def published_sign(self) -> int:

@@ -62,7 +62,7 @@ def personal_words(campaign: Campaign, language: str) -> Words:
                 "it: anyone who opens it rates in your name."
             ),
         )
-        subject = _("Your link to rate translations: %(campaign)s") % {"campaign": campaign.name}
+        subject = _("Your link to rate translations: %(campaign)s") % {"campaign": campaign.title}
     return Words(subject, "\n\n".join(paragraphs) + "\n")
 
 
@@ -94,6 +94,11 @@ def reachable(campaign: Campaign) -> QuerySet[Annotator]:
         .annotate(letter_status=Subquery(last.values("status")[:1]))
         .order_by("pk")
     )
+
+
+def has_recipients(campaign: Campaign) -> bool:
+    """Return whether an annotator can get a personal link."""
+    return reachable(campaign).exists()
 
 
 def _other_groups() -> QuerySet[Group]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from django import template
 from django.http import QueryDict
+from django.template import Context
 from django.urls import reverse
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -57,13 +58,18 @@ def study_pages(study: str, page: str) -> list[Link]:
 
 
 @register.simple_tag(takes_context=True)
-def campaign_sidebar(context: dict[str, Any], page: str) -> Sidebar:
+def campaign_sidebar(context: Context, page: str) -> Sidebar:
     """Return the pages of a campaign's current tab, with the reader's filters that they take."""
     request = context.get("request")
     query = request.GET if request else QueryDict()
     runs_it = context.get("is_admin", False)
     is_admin = runs_it() if callable(runs_it) else bool(runs_it)
-    return navigation.sidebar_of(context["campaign"], page, query, is_admin=is_admin)
+    # Two blocks of one page ask for it.
+    memo = context.render_context
+    if memo.get("sidebar") is None:
+        memo["sidebar"] = navigation.sidebar_of(context["campaign"], page, query, is_admin=is_admin)
+    sidebar: Sidebar = memo["sidebar"]
+    return sidebar
 
 
 @register.filter

@@ -18,6 +18,7 @@ from annotation.access import (
 )
 from annotation.campaigns import describe
 from annotation.campaigns.facts import has_scores
+from annotation.campaigns.readiness import title_warnings
 from annotation.exports import judgments_response
 from annotation.models import Campaign, Item
 from annotation.models.assignment import wanted
@@ -25,6 +26,7 @@ from annotation.presets import ratio_label
 from annotation.quality.reach import design_warnings
 from annotation.web.parameters import JUDGMENTS, read_filters, takes
 from core.messages import messages_of, sentences
+from metaeval.messages import Message
 
 MOST_DECISIONS = 100
 
@@ -64,13 +66,16 @@ def campaign_setup(request: HttpRequest, slug: str) -> HttpResponse:
         "completed": completed,
         "counts": counts,
         "design": describe(campaign),
-        "control_warnings": design_warnings(campaign)
-        if campaign.status != Campaign.Status.CLOSED
-        else (),
+        "design_warnings": _warnings(campaign) if campaign.status != Campaign.Status.CLOSED else (),
         "is_together": campaign.judging.layout.has_systems,
         "audit": campaign.audit.select_related("actor", "annotator")[:MOST_DECISIONS],
     }
     return render(request, "annotation/campaign.html", context)
+
+
+def _warnings(campaign: Campaign) -> list[Message]:
+    """Return what does not prevent opening, but should be changed before."""
+    return [*design_warnings(campaign), *title_warnings(campaign)]
 
 
 @researcher_required
@@ -89,7 +94,7 @@ def open_or_say(request: HttpRequest, campaign: Campaign) -> None:
     try:
         verb(campaign=campaign)
         messages.success(request, _("The campaign is open: annotators can start."))
-        if is_draft and (warnings := design_warnings(campaign)):
+        if is_draft and (warnings := _warnings(campaign)):
             messages.warning(request, sentences(warnings))
     except ValidationError as error:
         messages.error(request, sentences(messages_of(error)))

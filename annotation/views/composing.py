@@ -44,6 +44,7 @@ from core.messages import translated
 from metaeval.messages import Message, message
 
 N_FIRST = 4
+PAGES = {"task": "campaign-edit", "answers": "campaign-answers"}
 OPENED = message(
     "campaign.opened",
     "This campaign has been opened and can no longer be edited. Make a copy instead.",
@@ -86,7 +87,8 @@ def campaign_edit(request: HttpRequest, slug: str, part: str = "task") -> HttpRe
     has_preset = "preset" in request.POST
     data = with_preset(request.POST, campaign.test_set) if has_preset else request.POST
     form = DraftForm(data, campaign=campaign)
-    return _save(request, form, form.change, part)
+    store = partial(form.change, is_left=not wants_json(request))
+    return _save(request, form, store, part)
 
 
 def _refuse(request: HttpRequest, campaign: Campaign, why: Message) -> HttpResponse:
@@ -113,7 +115,7 @@ def _save(
             form.add_error(None, ValidationError([CHANGED]))
             status = 409
     if wants_json(request):
-        return _json(request, form, campaign, status)
+        return _json(request, form, campaign, part, status)
     if campaign is None:
         before = form.before if isinstance(form, DraftForm) else None
         return _page(request, form, before, part, status)
@@ -125,11 +127,11 @@ def _save(
 
 
 def _json(
-    request: HttpRequest, form: CampaignForm, campaign: Campaign | None, status: int
+    request: HttpRequest, form: CampaignForm, campaign: Campaign | None, part: str, status: int
 ) -> JsonResponse:
     answer = {"html": draw(request, form), "errors": errors_of(form), "groups": form.summaries}
     if campaign:
-        answer["address"] = reverse("campaign-edit", args=[campaign.slug])
+        answer["address"] = reverse(PAGES[part], args=[campaign.slug])
         form = form if isinstance(form, DraftForm) else DraftForm(campaign=campaign)
     if isinstance(form, DraftForm):
         answer["version"] = form.version

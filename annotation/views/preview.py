@@ -140,7 +140,7 @@ def _screen(campaign: Campaign, shown: list[Shown], place: int, total: int) -> S
         previous_id=None,
         annotator="A1",
         campaign_slug=campaign.slug,
-        campaign_name=campaign.name,
+        campaign_title=campaign.title,
         campaign_status=Campaign.Status.OPEN,
         protocol=campaign.judging,
         span_sides=span_sides(campaign),

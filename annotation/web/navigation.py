@@ -70,7 +70,19 @@ CAMPAIGN = (
             Place("preview", _("Try it"), "campaign-preview", is_own=True),
         ),
     ),
-    Tab("people", _("People"), (Place("access", _("Annotators and access")),)),
+    Tab(
+        "people",
+        _("People"),
+        (
+            Place("access", _("Annotators and access")),
+            Place(
+                "letters",
+                _("Links by e-mail"),
+                needs="annotation.notifications.letters:has_recipients",
+                is_own=True,
+            ),
+        ),
+    ),
     Tab(
         "monitor",
         _("Monitor"),

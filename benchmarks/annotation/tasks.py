@@ -82,7 +82,7 @@ class Now:
         admin.link("New campaign")
         admin.link("Demo Chinese–English", exact=True)
         admin.button("Next: people")
-        admin.button("Add people and open the campaign")
+        admin.button("Add annotators and open campaign")
         admin.sees("The campaign is open")
 
     def renews(self, admin: Person) -> None:
@@ -91,11 +91,13 @@ class Now:
         row = admin.page.get_by_role("region", name="Table of annotators").get_by_role("row").nth(2)
         admin.click(row.locator("summary"))
         admin.click(admin.page.get_by_role("button", name="New link for A2"))
-        admin.sees(re.compile("link.* (is|are) new"))
+        admin.sees(re.compile("old link of A2 no longer works"))
 
     def judges(self, admin: Person) -> None:
         """Find out which annotators of a finished campaign fail the checks."""
         admin.link("Campaigns", exact=True)
+        # The list folds the campaigns of a study.
+        admin.click(admin.page.locator("[data-unfolds]", has_text="demo"))
         admin.link("Demo Chinese–English, 80%", exact=True)
         admin.link("Monitor", exact=True)
         admin.page.get_by_role("columnheader", name="Verdict").wait_for()

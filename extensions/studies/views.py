@@ -46,7 +46,17 @@ def matrix(request: HttpRequest, fmt: str = "", figure: str = "") -> HttpRespons
                 "Filters need a campaign: published tables have no judgments to filter.",
             )
         )
-    about = {"open_campaigns": [(row, row in chosen) for row in rows]}
+    studies: dict[str, list[tuple[Campaign, bool]]] = {}
+    for row in rows:
+        studies.setdefault(row.study, []).append((row, row in chosen))
+    about = {
+        "n_offered": len(rows),
+        "alone": studies.pop("", []),
+        "by_study": [
+            (study, offered, sum(is_chosen for _, is_chosen in offered))
+            for study, offered in sorted(studies.items())
+        ],
+    }
     return show_all(request, MATRIX, chosen, "matrix", about, fmt, figure)
 
 

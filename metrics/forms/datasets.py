@@ -32,6 +32,9 @@ class FolderInput(FilesInput):
 class MtmeForm(forms.Form):
     """An archive, or the files of a folder, and the part to import."""
 
+    # Fields that are folded until one is set.
+    SELDOM = ("lower_is_better", "higher_is_better", "name", "study", "question")
+
     archive = OneFileField(label=_("Archive"), help_text=_("A .zip or .tar.gz of the folder."))
     folder = FilesField(
         required=False,
@@ -75,6 +78,11 @@ class MtmeForm(forms.Form):
     )
     study = StudyField()
     question = QuestionField()
+
+    @property
+    def has_seldom(self) -> bool:
+        """Whether a folded field is set or faulty."""
+        return any(self.errors.get(name) or self[name].value() for name in self.SELDOM)
 
     def clean_language_pair(self) -> str:
         """Refuse text that does not name two languages."""

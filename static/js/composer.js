@@ -84,7 +84,7 @@ async function take({ status, data }, number) {
   }
   sent = null;
   if (!data.errors) {
-    say("signedOut");
+    say(status === 404 ? "gone" : "signedOut");
     return false;
   }
   if (data.version) hidden("version", data.version);

@@ -220,6 +220,23 @@ def test_two_tabs_do_not_overwrite_each_other(visitor: Visitors) -> None:
     expect(other.get_by_label("Name", exact=True)).to_have_value("Pier")
 
 
+def test_a_tab_of_a_draft_that_was_renamed_says_so(visitor: Visitors) -> None:
+    someone = visitor()
+    page = form(someone)
+    page.get_by_label("Name", exact=True).fill("Pier")
+    expect(state(page)).to_have_text("Saved")
+    other = someone.context.new_page()
+    other.goto(page.url)
+    other.get_by_label("Name", exact=True).fill("Quay")
+    expect(state(other)).to_have_text("Saved")
+    other.get_by_role("button", name="Next: people").click()
+    other.wait_for_url("**/campaigns/quay/access/")
+    unfold(page, "rules")
+    page.get_by_label("Consent text").fill("I agree.")
+    expect(state(page)).to_have_attribute("data-state", "gone")
+    assert (stored().slug, stored().consent) == ("quay", "")
+
+
 def test_a_slow_or_lost_connection_loses_nothing(visitor: Visitors) -> None:
     page = form(visitor())
     lost = {"answers": 1}

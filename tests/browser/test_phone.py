@@ -104,6 +104,27 @@ def test_no_page_of_results_is_wider_than_a_phone(enter: Callable[..., Visitor])
         assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH, place
 
 
+SCROLLS = """() => [...document.querySelectorAll("main .scroll")]
+  .filter((each) => each.checkVisibility() && each.scrollWidth > each.clientWidth + 1)
+  .map((each) => each.getAttribute("aria-label"))"""
+
+
+def test_no_list_scrolls_sideways(enter: Callable[..., Visitor]) -> None:
+    """A row is a card, whose cells name their columns."""
+    campaign = make_rated(segments=24)
+    someone = enter()
+    places = ("access", "export", "setup")
+    lists = ("workers", "runs", "metrics", "testsets", "accounts", "studies", "training")
+    own = [f"/campaigns/{campaign.slug}/{place}/" for place in places]
+    for address in [*own, *(f"/{name}/" for name in lists), campaign.test_set.get_absolute_url()]:
+        page = someone.open(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH, address
+        assert page.evaluate(SCROLLS) == [], address
+    cell = someone.open("/testsets/").locator("td").first
+    label = cell.evaluate("each => getComputedStyle(each, '::before').content")
+    assert label == '"Direction"'
+
+
 def test_no_button_beside_the_answer_is_cut(visitor: Callable[..., Visitor]) -> None:
     world = make_world()
     screens_of(world, "document-da")

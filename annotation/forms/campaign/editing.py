@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from copy import copy
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -15,7 +16,7 @@ from django.http import QueryDict
 from annotation.campaigns import require_status
 from annotation.campaigns.sampling import store_sample
 from annotation.campaigns.shares import has_imported_items
-from annotation.forms.campaign.form import CampaignForm, check_traps
+from annotation.forms.campaign.form import CampaignForm, check_traps, free_slug, slug_stem
 from annotation.models import Campaign, RepeatableAnswer, TestSet
 from annotation.presets import fitting, made_here, mark_missing, propose, ratio_label, refill
 from annotation.presets.filling import standard_text
@@ -60,8 +61,8 @@ class DraftForm(CampaignForm):
             }
 
     @transaction.atomic
-    def change(self) -> Campaign:
-        """Store the draft.
+    def change(self, *, is_left: bool = False) -> Campaign:
+        """Store the draft; if its page `is_left`, its address follows its name.
 
         Raises ValidationError if it is no draft or lacks possible traps, ChangedError if its stored
         state is neither of the form's version nor what would be stored.
@@ -72,6 +73,8 @@ class DraftForm(CampaignForm):
             raise ValidationError([IMPORTED])
         stored = version_of(now)
         campaign: Campaign = super().save(commit=False)
+        if is_left:
+            _fit_slug(campaign)
         mark_missing(campaign)
         refill(campaign, self.before, with_practice=self.cleaned_data["practice"])
         campaign.save()
@@ -83,6 +86,14 @@ class DraftForm(CampaignForm):
             self.version = stored
             raise ChangedError
         return campaign
+
+
+def _fit_slug(draft: Campaign) -> None:
+    """Give a draft a slug made of its name, if nobody can have its address yet."""
+    is_fitting = re.fullmatch(rf"{re.escape(slug_stem(draft.name))}(-\d+)?", draft.slug)
+    is_known = draft.annotators.exists() or draft.access_links.exists()
+    if draft.slug_follows and not is_fitting and not is_known:
+        draft.slug = free_slug(draft.name)
 
 
 def version_of(campaign: Campaign) -> str:
@@ -98,7 +109,8 @@ def version_of(campaign: Campaign) -> str:
 def draft_of(user: User, key: str) -> Campaign | None:
     """Return the draft that a page with this key has created."""
     row = RepeatableAnswer.objects.filter(user=user, key_hash=_hashed(key)).first()
-    return Campaign.objects.filter(slug=bytes(row.answer or b"").decode()).first() if row else None
+    stored = bytes(row.answer or b"").decode() if row else ""
+    return Campaign.objects.filter(pk=stored).first() if stored.isdecimal() else None
 
 
 @transaction.atomic
@@ -109,7 +121,7 @@ def create_once(form: CampaignForm, user: User, key: str) -> Campaign:
     if not is_first and (made := draft_of(user, key)):
         return made
     campaign = form.create(user)
-    row.answer = campaign.slug.encode()
+    row.answer = str(campaign.pk).encode()
     row.save(update_fields=["answer"])
     return campaign
 

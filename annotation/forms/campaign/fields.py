@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 LABELS: dict[str, Any] = {
     "name": _("Name"),
+    "public_title": _("Title for annotators"),
     "study": _("Study"),
     "sample": _("Part of the test set"),
     "systems_per_screen": _("Systems per screen"),
@@ -56,6 +57,10 @@ LABELS: dict[str, Any] = {
     "seed": _("Random seed"),
 }
 HELP: dict[str, Any] = {
+    "public_title": _(
+        "Shown on annotators’ pages and in their mail. Leave blank to show the name. Name no "
+        "system in it."
+    ),
     "study": _("Optional. Campaigns with the same study name are averaged in the study’s tables."),
     "sample": _(
         "Leave blank to judge all of it. Write a number, or a share such as 10%; what is judged is "
@@ -211,7 +216,7 @@ GROUPS = (
         _("What is judged"),
         (
             *("length_ratio", "systems", "sample", "protocol", "systems_per_screen"),
-            *("shown_text", "question", "answers", "study"),
+            *("shown_text", "question", "answers"),
         ),
     ),
     Group(
@@ -219,13 +224,15 @@ GROUPS = (
         _("Who rates and how it is checked"),
         (
             *("annotators_per_item", "assignment_mode", *DYNAMIC, *POOL),
-            *("traps_per_annotator", "bad_references_per_annotator"),
-            *("repeats_per_annotator", "references_per_annotator", "practice"),
+            *("traps_per_annotator", "bad_references_per_annotator", "practice"),
         ),
         (
             (
-                _("Placement of control items"),
-                ("trap_ratio", "control_spacing", "rotated_checks", "check_percent"),
+                _("More control items and their placement"),
+                (
+                    *("repeats_per_annotator", "references_per_annotator", "trap_ratio"),
+                    *("control_spacing", "rotated_checks", "check_percent"),
+                ),
             ),
             (
                 _("Comprehension test and stopping rules"),
@@ -239,11 +246,12 @@ GROUPS = (
     Group(
         "rules",
         _("Rules and pay"),
+        (*("instructions", "consent", "hourly_rate", "currency", "shows_pay"),),
         (
-            *("instructions", "consent", "hourly_rate", "currency", "shows_pay"),
-            *("edit_minutes", "is_private"),
-        ),
-        (
+            (
+                _("Title, study, visibility and revisions"),
+                ("public_title", "study", "is_private", "edit_minutes"),
+            ),
             (_("Context, background and thanks"), ("shows_context", "asks_background", "goodbye")),
             (_("Paid time"), ("time_cap_seconds", "seconds_per_word", "idle_seconds")),
             (

@@ -267,7 +267,7 @@ def _screen(campaign: Campaign, case: Case, taken: Given | None) -> ShownScreen:
         public_id=item.public_id,
         previous_id=None,
         campaign_slug=campaign.slug,
-        campaign_name=campaign.name,
+        campaign_title=campaign.title,
         campaign_status=Campaign.Status.OPEN,
         protocol=campaign.judging,
         span_sides=span_sides(campaign),
@@ -321,7 +321,7 @@ def own_corrections(request: HttpRequest, slug: str) -> HttpResponse:
     if not annotator.campaign.shows_corrections:
         raise Http404
     context = {
-        "campaign": annotator.campaign.name,
+        "campaign": annotator.campaign.title,
         "slug": slug,
         "corrections": corrections(annotator),
         "has_spans": annotator.campaign.judging.spans is not None,

@@ -88,7 +88,7 @@ def done(request: HttpRequest, slug: str) -> HttpResponse:
     is_open = annotator.campaign.status == Campaign.Status.OPEN
     if is_open and (welcome.next_step(annotator) or assignments.first_open(annotator)):
         return redirect("annotate", slug=slug)
-    context = {"campaign": annotator.campaign.name, "slug": slug, "progress": how_far}
+    context = {"campaign": annotator.campaign.title, "slug": slug, "progress": how_far}
     until = assignments.changeable_until(annotator)
     context |= {"annotator": annotator, "until": until}
     context["is_changeable"] = is_open and (until is None or until > timezone.now())
@@ -114,7 +114,7 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
         request.GET.get("page")
     )
     context = {
-        "campaign": campaign.name,
+        "campaign": campaign.title,
         "annotator": annotator,
         "slug": slug,
         "is_open": campaign.status == Campaign.Status.OPEN,

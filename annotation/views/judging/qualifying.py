@@ -73,7 +73,7 @@ def _context(annotator: Annotator) -> dict[str, object]:
     """Return the context, which does not reveal which or how many items were control items."""
     stop = stopping.last_stop(annotator)
     return {
-        "campaign": annotator.campaign.name,
+        "campaign": annotator.campaign.title,
         "slug": annotator.campaign.slug,
         "written": stop.message if stop else "",
         "written_at": stop.written_at if stop else None,

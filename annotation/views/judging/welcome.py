@@ -118,10 +118,10 @@ def consent(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _declined(request: HttpRequest, annotator: Annotator) -> HttpResponse:
     """Show the page for people who decline; nothing is stored about them."""
-    name = annotator.campaign.name
+    title = annotator.campaign.title
     links.give_up(annotator=annotator)
     logout(request)
-    return render(request, "annotation/declined.html", {"campaign": name})
+    return render(request, "annotation/declined.html", {"campaign": title})
 
 
 @never_cache

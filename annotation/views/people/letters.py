@@ -118,7 +118,7 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: Any) -> HttpRespo
     context: dict[str, Any] = {
         "campaign": campaign,
         "section": "campaigns",
-        "tab": "access",
+        "tab": "letters",
         "language": language,
         "letters": letters,
         "counts": _counts(letters),

@@ -121,7 +121,7 @@ def test_a_preset_sets_the_task_and_leaves_what_was_typed(
 ) -> None:
     sent = TASK | {"preset": "esa", "name": "Pier", "consent": "I agree.", "systems": ["weak"]}
     answers = {"answers": json.dumps(SCALES)}
-    assert as_admin.post(ADDRESS, sent | answers).headers["Location"] == ADDRESS
+    assert as_admin.post(ADDRESS, sent | answers).headers["Location"] == "/campaigns/pier/edit/"
     draft.refresh_from_db()
     assert (draft.protocol, draft.name, draft.consent) == ("esa", "Pier", "I agree.")
     assert draft.answers is None
@@ -135,8 +135,8 @@ def test_custom_answers_are_composed_on_a_page_of_their_own(
     as_admin: Client, world: World, draft: Campaign
 ) -> None:
     way = as_admin.post(ADDRESS, TASK | {"then": "answers", "name": "Pier", "hourly_rate": "12.5"})
-    page = way.headers["Location"]
-    assert page == f"{ADDRESS}answers/"
+    page, task = way.headers["Location"], "/campaigns/pier/edit/"
+    assert page == f"{task}answers/"
     form = as_admin.get(page).context["form"]
     carried = {field.name: field.value() for field in form.carried}
     sent = {n: v for n, v in carried.items() if v is not None and v is not False}
@@ -146,15 +146,15 @@ def test_custom_answers_are_composed_on_a_page_of_their_own(
     assert 'value="many"' in wrong.text
     back = as_admin.post(page, sent | {"answers-scale-0-max": "6"})
     assert back.status_code == 302, back.context["form"].errors
-    assert back.headers["Location"] == ADDRESS
+    assert back.headers["Location"] == task
     draft.refresh_from_db()
     assert draft.answers == SCALES
     assert (draft.name, str(draft.hourly_rate)) == ("Pier", "12.50")
     # The task page sends them along, and as nonsense they are refused.
-    assert json.loads(as_admin.get(ADDRESS).context["form"].answers_text) == SCALES
-    assert typed(as_admin, ADDRESS, answers=json.dumps(SCALES))[0] == 200
+    assert json.loads(as_admin.get(task).context["form"].answers_text) == SCALES
+    assert typed(as_admin, task, name="Pier", answers=json.dumps(SCALES))[0] == 200
     for nonsense in ("[1]", "{", '"x"', '{"scales": 1}'):
-        status, answer = typed(as_admin, ADDRESS, answers=nonsense)
+        status, answer = typed(as_admin, task, name="Pier", answers=nonsense)
         assert (status, list(answer["errors"])) == (422, ["answers"]), nonsense
     draft.refresh_from_db()
     assert draft.answers == SCALES

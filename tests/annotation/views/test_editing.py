@@ -2,18 +2,20 @@
 
 from typing import Any
 
+import pytest
 from django.test import Client
+from django.urls import reverse
 
 from annotation.campaigns import add_annotators, open_campaign
-from annotation.models import Campaign, Item
+from annotation.models import AccessLink, Campaign, Item
 from tests.world import World
 
 ADDRESS = "/campaigns/harbour-80/edit/"
 
 
-def sent(client: Client, **changes: Any) -> dict[str, Any]:
+def sent(client: Client, address: str = ADDRESS, **changes: Any) -> dict[str, Any]:
     """The form as it comes, with changes, as a browser would send it."""
-    form = client.get(ADDRESS).context["form"]
+    form = client.get(address).context["form"]
     data = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
     return {name: value for name, value in (data | changes).items() if value not in (None, False)}
 
@@ -54,3 +56,46 @@ def test_what_is_open_or_imported_stays(as_admin: Client, world: World) -> None:
     open_campaign(campaign=world.campaign)
     assert "can no longer be edited" in as_admin.post(ADDRESS, data, follow=True).text
     assert Campaign.objects.get().name == "Harbour-80"
+
+
+@pytest.mark.parametrize(
+    ("slug", "follows", "name", "expected"),
+    [
+        ("harbour-80", True, "Pier", "pier"),
+        ("harbour-80-2", True, "harbour 80", "harbour-80-2"),  # fits already
+        ("harbour-80", False, "Pier", "harbour-80"),  # somebody chose it
+    ],
+)
+def test_the_address_of_a_draft_follows_its_name(
+    as_admin: Client, world: World, slug: str, name: str, expected: str, *, follows: bool
+) -> None:
+    Campaign.objects.update(slug=slug, slug_follows=follows)
+    address = reverse("campaign-edit", args=[slug])
+    typed = sent(as_admin, address, name=name)
+    as_admin.post(address, typed, headers={"Accept": "application/json"})
+    assert Campaign.objects.get().slug == slug  # while it is typed, perhaps in two tabs
+    left = as_admin.post(address, sent(as_admin, address, name=name))
+    assert left.headers["Location"] == reverse("access", args=[expected])
+    assert as_admin.get(left.headers["Location"]).status_code == 200
+    if expected != slug:
+        assert as_admin.get(address).status_code == 404
+
+
+@pytest.mark.parametrize("by", ["annotators", "access links"])
+def test_an_address_that_somebody_may_have_stays(as_admin: Client, world: World, by: str) -> None:
+    Campaign.objects.update(slug_follows=True)
+    if by == "annotators":
+        add_annotators(campaign=world.campaign, links=1)
+    else:
+        AccessLink.objects.create(campaign=world.campaign, token_hash="x")
+    as_admin.post(ADDRESS, sent(as_admin, name="Pier"))
+    campaign = Campaign.objects.get()
+    assert (campaign.name, campaign.slug) == ("Pier", "harbour-80")
+
+
+def test_slugs_that_were_chosen_do_not_follow(as_admin: Client, world: World) -> None:
+    made = {"test_set": world.test_set.slug, "preset": "da", "name": "Pier"}
+    as_admin.post("/api/campaigns/", made, content_type="application/json")
+    as_admin.post("/manage/campaign/pier/copy/")
+    follows = dict(Campaign.objects.values_list("slug", "slug_follows"))
+    assert follows == {"harbour-80": False, "pier": True, "pier-copy": True}

@@ -22,6 +22,7 @@ from metaeval.messages import message
 # with the types of their values.
 SETTINGS: Mapping[str, tuple[type, ...]] = {
     "name": (str,),
+    "public_title": (str,),
     "study": (str,),
     "question": (str,),
     "shown_text": (str,),

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.template import Context, Template
 
-from dashboards.templatetags.cards import columns, named
+from core.templatetags.cards import columns, named
 
 TWO_ROWS = (
     '<table data-sortable class="dense"><caption>c</caption><thead>'
