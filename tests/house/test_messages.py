@@ -92,6 +92,18 @@ def test_patterns_and_parameters_belong_together() -> None:
     assert wrong == []
 
 
+def test_commands_refuse_with_messages() -> None:
+    """`RefusedCommandError` has messages; Django's own error has a sentence."""
+    found = {
+        str(path.relative_to(ROOT))
+        for path in all_code()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("django.")
+        if any(each.name == "CommandError" for each in node.names)
+    }
+    assert found == {"core/commands.py"}
+
+
 def test_templates_do_not_decide_by_prose() -> None:
     tags = re.compile(r"\{% (?:el)?if ([^%]*)%\}")
     found = [
