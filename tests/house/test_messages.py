@@ -104,6 +104,26 @@ def test_commands_refuse_with_messages() -> None:
     assert found == {"core/commands.py"}
 
 
+# Where code reads what people send or write on a command line.
+READERS = re.compile(
+    r"(^|/)(commands|forms|views|api|imports|uploads|exports|campaign_files|filters|entry"
+    r"|qualification|web|datasets|parallel|config|lifecycle)/|__main__\.py$"
+)
+
+
+def test_what_people_send_is_refused_with_messages() -> None:
+    """A plain ValueError is for programs that pass wrong arguments; `DataError` has a message."""
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in all_code()
+        if READERS.search(path.relative_to(ROOT).as_posix())
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args
+        if getattr(node.exc.func, "id", "") == "ValueError"
+    ]
+    assert found == []
+
+
 def test_templates_do_not_decide_by_prose() -> None:
     tags = re.compile(r"\{% (?:el)?if ([^%]*)%\}")
     found = [

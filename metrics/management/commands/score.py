@@ -116,8 +116,8 @@ class Command(BaseCommand):
         n_cancelled = sum(starting.cancel(run) for run in own)
         cancelled = plural(
             "command.runs-cancelled",
-            "Cancelled {n} run. The scores so far stay.",
-            "Cancelled {n} runs. The scores so far stay.",
+            "Cancelled {n} run. The scores computed so far are kept.",
+            "Cancelled {n} runs. The scores computed so far are kept.",
             n=n_cancelled,
         )
         about = [cancelled] if n_cancelled else []

@@ -127,7 +127,7 @@ def test_another_command_begins_a_job_of_its_own(changes: dict[str, Any]) -> Non
 
 def test_the_same_command_is_refused_while_the_first_lives() -> None:
     job = left()
-    with saving.locked(job.folder, job.title), refused("training.job-running", CommandError):
+    with saving.locked(job.folder, job.title), refused("training.job-in-use", CommandError):
         command()
     assert TrainingJob.objects.get().owner == "x.1.1"
 

@@ -128,17 +128,17 @@ def test_xmoverscore_prefers_the_reference_to_itself_nowhere(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code"),
+    ("arguments", "codes"),
     [
         (["--condition", "word-by-word"], "preferences.needs-file"),
         (["--condition", "texts", "--texts", "/nowhere"], "command.file"),
-        (["--condition", "reorder", "--metric", "bleu"], "preferences.none-altered"),
-        (["--condition", "reorder", "--metric", "meteor"], "metric.unknown"),
+        (["--condition", "reorder", "--metric", "bleu"], "preferences.one-reference"),
+        (["--condition", "reorder", "--metric", "meteor"], "metric.unknown command.known"),
         (["--condition", "reorder", "--output", "/nowhere/x"], "command.file"),
     ],
 )
-def test_what_cannot_be_compared(texts: list[str], arguments: list[str], code: str) -> None:
-    with refused(code, kind=CommandError):
+def test_what_cannot_be_compared(texts: list[str], arguments: list[str], codes: str) -> None:
+    with refused(*codes.split(), kind=CommandError):
         run(*arguments)
 
 

@@ -107,7 +107,7 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             starting.cancel(row)
             raise RefusedCommandError(
-                message("command.translation-kept", "Interrupted. Translated texts stay stored."),
+                message("command.translation-kept", "Interrupted. Translated texts are kept."),
                 returncode=130,
             ) from None
         self._report(row)
