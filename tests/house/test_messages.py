@@ -124,6 +124,56 @@ def test_what_people_send_is_refused_with_messages() -> None:
     assert found == []
 
 
+# Values of files, options and errors of other programs, which have blanks.
+DATA = {"gray text", "no error", "no[- ]error\\.?", "trimmed mean", "as the server can",
+        "CUDA error", "out of memory"}  # fmt: skip
+READING = {"startswith", "endswith", "split", "partition", "rpartition", "replace", "find", "index",
+           "removeprefix", "removesuffix", "match", "fullmatch", "search", "count"}  # fmt: skip
+
+
+def test_code_does_not_decide_by_prose() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {text!r}"
+        for path in all_code()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for text in _compared(node)
+        if len(re.findall(r"[A-Za-z]{2,}", text)) > 1 and " " in text.strip() and text not in DATA
+    ]
+    assert found == []
+
+
+def _compared(node: ast.AST) -> Iterator[str]:
+    """Yield the texts that a comparison, or a method that reads a text, looks for."""
+    match node:
+        case ast.Compare(left=left, comparators=others):
+            looked_for = [left, *others]
+        case ast.Call(func=ast.Attribute(attr=name), args=[first, *_]) if name in READING:
+            looked_for = [first]
+        case ast.MatchValue(value=value):
+            looked_for = [value]
+        case _:
+            return
+    for each in looked_for:
+        for part in getattr(each, "elts", [each]):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                yield part.value
+
+
+# Tests that look for words in the text of an error. The number may fall.
+MOST_MATCHES = 115
+
+
+def test_tests_ask_errors_for_codes() -> None:
+    """`tests.refusals.refused` does; `match` is for errors that have no message."""
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in (ROOT / "tests").rglob("*.py")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if re.search(r"raises\([^)]*, match=", line)
+    ]
+    assert len(found) <= MOST_MATCHES, found
+
+
 def test_templates_do_not_decide_by_prose() -> None:
     tags = re.compile(r"\{% (?:el)?if ([^%]*)%\}")
     found = [

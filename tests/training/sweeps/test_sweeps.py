@@ -13,6 +13,7 @@ from scipy import stats
 
 from annotation.models import Output, PublishedScore, TestSet
 from core.work import sending
+from metaeval.messages import p_value
 from metaeval.results import plain
 from metrics import catalogue
 from metrics.runs import scoring
@@ -148,7 +149,7 @@ def test_the_table_of_accuracies(corpus: ParallelCorpus) -> None:
     assert "6 of 6" in shown
     assert "+0.3000 ± 0.1000, 3" in shown
     expected = stats.ttest_rel([0.5, 0.7, 0.6], [0.2, 0.3, 0.4]).pvalue
-    assert f"difference +0.3000, p 0.2500 (permutation), {expected:.2g} (t)" in shown
+    assert f"difference +0.3000, p = .25 (permutation), {p_value(expected)} (t)" in shown
     assert "variation" in shown
 
 

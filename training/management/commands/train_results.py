@@ -154,7 +154,14 @@ def _test(found: SeedComparison | None) -> str:
     if found is None:
         return ""
     noted = "".join(f" – {warning.message}" for warning in found.warnings)
-    return (
-        f"; difference {found.difference:+.4f}, p {found.permutation:.4f} (permutation), "
-        f"{found.t:.2g} (t), {found.wilcoxon:.4f} (Wilcoxon), ε {found.epsilon:.2f}{noted}"
+    comparison = message(
+        "sweep.comparison",
+        "difference {difference:+.4f}, {permutation:p} (permutation), {t:p} (t), {wilcoxon:p} "
+        "(Wilcoxon), ε {epsilon:.2f}",
+        difference=found.difference,
+        permutation=found.permutation,
+        t=found.t,
+        wilcoxon=found.wilcoxon,
+        epsilon=found.epsilon,
     )
+    return f"; {comparison}{noted}"
