@@ -1,10 +1,14 @@
-"""The broker without a server: messages are files in a folder.
+"""The broker without a server, whose messages are files in a folder; and the children of workers.
 
 Its children share a pipe of what is to be done. Billiard's wait at it with its lock in their hands,
 so that one that is killed while it waits, as by the kernel out of memory, leaves its successor
 waiting for ever. With other brokers each child has a pipe of its own.
 
-kombu's own writes a message into the file that readers look for, so that one may read half of it.
+With those, Celery watches each child; after it has lost the broker it begins anew, and ended if a
+child had died just then and was not replaced yet.
+
+kombu's own broker writes a message into the file that readers look for, so that one may read half
+of it.
 """
 
 import os
@@ -15,7 +19,7 @@ from uuid import uuid4
 
 from billiard.pool import Pool
 from billiard.queues import SimpleQueue
-from celery.concurrency import prefork
+from celery.concurrency import asynpool, prefork
 from kombu.transport import filesystem
 from kombu.utils.json import dumps
 
@@ -56,7 +60,15 @@ class _Children(Pool):  # type: ignore[misc]
         self._quick_put = self._inqueue._writer.send
 
 
+class _WatchedChildren(asynpool.AsynPool):  # type: ignore[misc]
+    def _track_child_process(self, proc: Any, hub: Any) -> None:
+        """Watch a child unless it is dead, which the pool finds at its next look at all."""
+        if getattr(proc, "_sentinel_poll", proc._popen.sentinel) is not None:
+            super()._track_child_process(proc, hub)
+
+
 class TaskPool(prefork.TaskPool):  # type: ignore[misc]
     """Celery's forked children, of which none holds the others up by its death."""
 
+    Pool = _WatchedChildren
     BlockingPool = _Children
