@@ -2,7 +2,7 @@
 
 import os
 
-from config import gc_tuning
+from core import gc_tuning
 
 gc_tuning.relax()
 # Before the app is made: only then Celery sets Django up and looks for modules in this folder.

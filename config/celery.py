@@ -4,7 +4,7 @@ import os
 
 from celery.signals import worker_init
 
-from config import gc_tuning
+from core import gc_tuning
 from core.work.brokers import app
 
 __all__ = ["app"]

@@ -4,6 +4,7 @@ import ipaddress
 import json
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -20,6 +21,14 @@ def env_bool(name: str, default: bool) -> bool:
     if value not in _TRUE | _FALSE:
         raise ImproperlyConfigured(f"{name} must be yes or no, not {value!r}.")
     return value in _TRUE
+
+
+def env_choice(name: str, default: str, choices: Iterable[str]) -> str:
+    """Read one of some words; raises ImproperlyConfigured for any other."""
+    value = os.environ.get(name, default).strip().lower()
+    if value not in set(choices):
+        raise ImproperlyConfigured(f"{name} must be {' or '.join(choices)}, not {value!r}.")
+    return value
 
 
 def env_int(name: str, default: int) -> int:

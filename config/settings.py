@@ -5,6 +5,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import dj_database_url
 from csp.constants import NONE, SELF
@@ -14,6 +15,7 @@ from kombu.entity import Queue
 from config.environment import (
     email_settings,
     env_bool,
+    env_choice,
     env_int,
     env_list,
     env_networks,
@@ -80,6 +82,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.logs.RequestIdMiddleware",
+    "config.monitoring.RequestMetricsMiddleware",
     "config.redaction.RedactionMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -167,7 +171,7 @@ LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 # A load balancer asks without TLS.
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^prometheus$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = env_int("HSTS_SECONDS", 0)
 X_FRAME_OPTIONS = "DENY"
@@ -274,6 +278,8 @@ WEBHOOK_ALLOW_PRIVATE = env_bool("WEBHOOK_ALLOW_PRIVATE", False)
 
 # --- API ----------------------------------------------------------------------------------------
 VERSION = API_VERSION = __version__
+# Of one account to the API, counted by each web process; 0 for no limit.
+API_REQUESTS_PER_MINUTE = env_int("API_REQUESTS_PER_MINUTE", 600)
 REST_FRAMEWORK = {
     # Tokens first: without either, programs get 401.
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -292,6 +298,7 @@ REST_FRAMEWORK = {
     # The only version; otherwise any `?version=` would become part of a header of the schema.
     "ALLOWED_VERSIONS": [API_VERSION],
     "PAGE_SIZE": 100,
+    "DEFAULT_THROTTLE_CLASSES": ["annotation.api.throttling.RequestsPerMinute"],
     "EXCEPTION_HANDLER": "annotation.api.parameters.answer_exception",
 }
 SPECTACULAR_SETTINGS = {
@@ -378,13 +385,36 @@ if RUN_STALE_SECONDS < 5:
         "RUN_STALE_SECONDS must be at least 5: workers report every 2 seconds."
     )
 
+# What Prometheus sends to read `/prometheus`, and where the web server’s processes count together.
+PROMETHEUS_TOKEN = os.environ.get("PROMETHEUS_TOKEN", "")
+PROMETHEUS_FOLDER = os.environ.get("PROMETHEUS_MULTIPROC_DIR", "")
+
 # Sets LOGGING up so that no record holds a personal link.
 LOGGING_CONFIG = "config.redaction.configure"
 DEFAULT_EXCEPTION_REPORTER = "config.redaction.Reporter"
+LOG_FORMATS: dict[str, dict[str, Any]] = {
+    "plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+    "json": {
+        "()": "config.logs.JsonFormatter",
+        "fmt": "{levelname} {name} {message} {request_id} {task}",
+        "style": "{",
+        "rename_fields": {"levelname": "level", "name": "logger"},
+        "timestamp": True,
+    },
+}
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "filters": {"origin": {"()": "config.logs.Origin"}},
+    "formatters": {"chosen": LOG_FORMATS[env_choice("LOG_FORMAT", "plain", LOG_FORMATS)]},
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "filters": ["origin"],
+            "formatter": "chosen",
+        }
+    },
+    # Sign-ins, whatever the level.
+    "loggers": {"annotation.entry.accounts": {"level": "INFO"}},
     "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "WARNING").upper()},
 }

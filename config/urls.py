@@ -8,6 +8,7 @@ from annotation.views.home import SignIn, admin_sign_in
 from annotation.views.judging.language import choose_language
 from annotation.web.appearance import choose_appearance
 from config.health import healthz, readyz
+from config.monitoring import prometheus
 from core import extensions
 
 urlpatterns = [
@@ -22,6 +23,7 @@ urlpatterns = [
     path("", include("lifecycle.urls")),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
+    path("prometheus", prometheus, name="prometheus"),
     path("api/", include("config.api.routes")),
     path("admin/login/", admin_sign_in),
     path("admin/", admin.site.urls),

@@ -36,7 +36,7 @@ from dashboards.report import document, parts
 from metrics.runs import scoring
 from tests.leftovers import end_with_this_process
 from tests.needing import needs
-from tests.shared import RUN, SharedRows, emptied_quickly, once_a_run, share
+from tests.shared import RUN, SharedRows, count_from_far, emptied_quickly, once_a_run, share
 from tests.small_disk import SmallDisk, full_disk, limited_files
 from tests.world import World, make_world
 
@@ -212,6 +212,7 @@ def _of_server(statement: str) -> None:
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     with django_db_blocker.unblock(), emptied_quickly():
+        count_from_far()
         yield
 
 

@@ -24,6 +24,9 @@ else:
     # A test is one transaction, in which a busy machine may do nothing for long.
     DATABASE_IDLE_SECONDS = 0
 
+# Hundreds of requests a minute are nothing here.
+API_REQUESTS_PER_MINUTE = 0
+
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True  # else each client of a test lists all static files

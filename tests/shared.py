@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 from unittest.mock import patch
 
+from django.apps import apps
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection, transaction
+from django.db.models import AutoField
 from django.test import TransactionTestCase
 
 Made = TypeVar("Made")
@@ -154,6 +156,32 @@ def emptied_quickly() -> Iterator[None]:
 
 def _staying() -> list[Any]:
     return [_read(f'SELECT * FROM "{table}" ORDER BY id') for table in STAY]  # noqa: S608
+
+
+def count_from_far() -> None:
+    """Let each table's keys begin at a number of its own, as where others stored rows before.
+
+    A test or a page that guesses a key, or takes one table's for another's, then finds nothing.
+    """
+    for number, table in enumerate(sorted({*_tables_of_models()} - {*STAY}), 1):
+        with connection.cursor() as cursor:
+            if connection.vendor == "sqlite":
+                cursor.execute("DELETE FROM sqlite_sequence WHERE name = %s", [table])
+                cursor.execute(
+                    "INSERT INTO sqlite_sequence VALUES (%s, %s)", [table, 1000 * number]
+                )
+            else:
+                setting = "SELECT setval(pg_get_serial_sequence(%s, 'id'), %s)"
+                cursor.execute(setting, [f'"{table}"', 1000 * number])
+
+
+def _tables_of_models() -> list[str]:
+    """Those whose key the database counts."""
+    return [
+        model._meta.db_table
+        for model in apps.get_models(include_auto_created=True)
+        if isinstance(model._meta.pk, AutoField)
+    ]
 
 
 @transaction.atomic  # foreign keys are looked at when all is gone

@@ -17,6 +17,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
 from annotation.accounts import tokens
+from annotation.api.throttling import RequestsPerMinute
 from annotation.models import ApiToken
 from annotation.web.errors import refuse
 from metaeval.messages import Message, message
@@ -118,4 +119,10 @@ class TokenMiddleware:
         if Scope.READ not in found.scopes:
             return refuse(request, 403, _("This token is not valid"), missing_scope(Scope.READ))
         request.user = found.user
+        throttle: Any = RequestsPerMinute()
+        if not throttle.allow_request(request, view):
+            wait = throttle.refusal(throttle.wait())
+            answer = refuse(request, 429, _("Too many requests"), wait)
+            answer["Retry-After"] = str(wait.parameters["seconds"])
+            return answer
         return None

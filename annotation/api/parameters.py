@@ -1,7 +1,7 @@
 """Parameters of the API: view sets list theirs in `takes`, and all others are refused."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from django.db import transaction
 from drf_spectacular.openapi import AutoSchema
@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView, exception_handler
 
 from annotation.api.repeating import Repeatable, RepeatedError, has_key
+from annotation.api.throttling import TooManyRequests
 from annotation.filters import FilterError
 from annotation.filters.choice import LISTS
 from annotation.models import ApiToken
@@ -91,6 +92,10 @@ class TakesParameters(APIView):
         Parameters(frozenset(names)).check(request.query_params)
         if has_key(request):
             self.repeatable = Repeatable(request)
+
+    def throttled(self, request: Request, wait: float | None) -> NoReturn:
+        """Refuse a request of an account that has sent too many."""
+        raise TooManyRequests(wait)
 
     def handle_exception(self, exc: Exception) -> Response:
         """Answer a FilterError as JSON, and a repeated request as before."""

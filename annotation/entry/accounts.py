@@ -1,18 +1,24 @@
 """Sessions, and the accounts of people who came by a link: every request reads both.
 
-The statements are put together once in a process.
+The statements are put together once in a process. Each sign-in is a line of the log.
 """
 
+import logging
 from typing import Any
 
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.models import User
+from django.contrib.auth.signals import user_logged_in, user_login_failed
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
+from django.dispatch import receiver
+from django.http import HttpRequest
 from django.utils import timezone
 
+from annotation.entry.throttle import network_address
 from core.database.prepared import Prepared, placeholder_key
 
+logger = logging.getLogger(__name__)
 USER = placeholder_key(1)
 SESSION = "placeholder for a key"
 
@@ -42,3 +48,16 @@ class SessionStore(db.SessionStore):
     @classmethod
     def get_model_class(cls) -> Any:
         return Session
+
+
+@receiver(user_logged_in, dispatch_uid="annotation.entry.accounts.signed_in")
+def _log_sign_in(request: HttpRequest | None, user: User, **kwargs: Any) -> None:
+    if request is not None:
+        logger.info("Account %d signed in from %s", user.pk, network_address(request))
+
+
+@receiver(user_login_failed, dispatch_uid="annotation.entry.accounts.refused")
+def _log_refused_sign_in(request: HttpRequest | None = None, **kwargs: Any) -> None:
+    """Without the name that was tried: people type passwords there."""
+    if request is not None:
+        logger.warning("A sign-in from %s was refused", network_address(request))

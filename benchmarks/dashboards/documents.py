@@ -99,7 +99,7 @@ def main() -> None:
     crowd.prepare(given.database)
     from annotation.filters import Filters
     from annotation.models import Campaign
-    from config import gc_tuning
+    from core import gc_tuning
     from dashboards.panel.panel import read_panel
 
     gc_tuning.freeze()  # as workers do once they are loaded

@@ -44,6 +44,7 @@ BY_STATUS = {
     "403": "The account lacks the role, or the token the scope.",
     "404": "There is no such resource, or the account may not see it.",
     "406": "The answer is available as JSON only.",
+    "429": "The account has sent too many requests; Retry-After says how long to wait, in seconds.",
     "507": "A disk of the server, or its database, is full.",
 }
 WITH_BODY = {"415": "The body has a type that is not supported here."}

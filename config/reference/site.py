@@ -125,6 +125,18 @@ VARIABLES = (
         "METRIC_PLUGINS", "", "distributions whose metrics are loaded: [plug-ins](../plugins.md)"
     ),
     Variable("LOG_LEVEL", "WARNING", "level of all logs"),
+    Variable("LOG_FORMAT", "plain", "`json`: each line of the log is an object with `request_id`"),
+    Variable("PROMETHEUS_TOKEN", "", "lets Prometheus read `/prometheus` with it as bearer token"),
+    Variable(
+        "PROMETHEUS_MULTIPROC_DIR",
+        "a new folder",
+        "where the processes of a web server count together; `serve` makes it",
+    ),
+    Variable(
+        "API_REQUESTS_PER_MINUTE",
+        "600",
+        "of one account, counted by each web process; more get 429; 0: no limit",
+    ),
     Variable("DEBUG", "no", "error pages with details; never on a server"),
 )
 

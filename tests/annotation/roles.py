@@ -60,6 +60,7 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "login": ("GET", *[each(anonymous=200, annotator=302, readers=302)] * 2),
     "healthz": ("GET", ALL, ALL),
     "readyz": ("GET", ALL, ALL),
+    "prometheus": ("GET", *[dict.fromkeys(ALL, 404)] * 2),
     "logout": ("GET", *[each(readers=405, annotator=405, anonymous=405)] * 2),
     "set_language": ("POST", *[each(anonymous=302, annotator=302, readers=302)] * 2),
     "home": ("GET", *[each(anonymous=302, annotator=200, readers=302)] * 2),

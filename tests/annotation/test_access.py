@@ -5,6 +5,7 @@ may open it.
 """
 
 import zlib
+from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -125,6 +126,7 @@ def exceptions(world: World, campaign: Campaign) -> Iterator[tuple[str, dict[str
     pks |= dict.fromkeys(of_annotator, annotator.pk)
     pks |= {name: annotator.pk for name in TABLE if name.startswith("api-people")}
     pks |= {"api-links-revoke": link.pk, "api-members-detail": last.pk}
+    pks["system-human"] = world.test_set.systems.first().pk
     pks["output"] = Output.objects.filter(system__campaigns=campaign).first().pk
     yield from ((name, {"pk": str(pk)}) for name, pk in pks.items())
     yield from ((name, {"slug": campaign.study}) for name in STUDIES)
@@ -136,7 +138,9 @@ def exceptions(world: World, campaign: Campaign) -> Iterator[tuple[str, dict[str
 
 def requests(world: World, campaign: Campaign, role: str) -> Iterator[tuple[str, str, int]]:
     """Yield method, address and expected status; what no campaign has a say in, once."""
-    usual, others = values(world, campaign), dict(exceptions(world, campaign))
+    usual, others = values(world, campaign), defaultdict[str, dict[str, str]](dict)
+    for name, values_of_it in exceptions(world, campaign):
+        others[name] |= values_of_it
     for name, route in routes():
         method, *tables = TABLE[name]
         if tables[0] == tables[1] and not campaign.is_private:
@@ -145,7 +149,7 @@ def requests(world: World, campaign: Campaign, role: str) -> Iterator[tuple[str,
         formats = (
             ["csv"] if name == "export-file" or (len(name) + ROLES.index(role)) % 2 else ["json"]
         )
-        chosen = {key: [value] for key, value in (usual | others.get(name, {})).items()}
+        chosen = {key: [value] for key, value in (usual | others[name]).items()}
         for address in fill(route, chosen | {"fmt": formats}):
             yield method, address, tables[campaign.is_private][role]
 

@@ -21,6 +21,7 @@ NOT_PAGES = {
     "set_language": "a redirect",
     "healthz": "JSON for load balancers",
     "readyz": "JSON for load balancers",
+    "prometheus": "numbers for Prometheus",
     "personal-link": "a redirect; a dead one is among the annotator's pages",
     "annotate": "a redirect to the item",
     "campaign-open": "a redirect",

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config import gc_tuning
 from config.environment import (
     email_settings,
     env_bool,
@@ -20,6 +19,7 @@ from config.environment import (
     secret_key,
     site_url,
 )
+from core import gc_tuning
 from core.work.brokers import transport_options
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ from config.reference.site import VARIABLES, first_sentence, table
 from tests.needing import extensions_of_the_project
 
 CONFIG = Path(__file__).parents[2] / "config"
-READERS = ("env_bool", "env_int", "env_list", "env_networks", "os.environ.get")
+READERS = ("env_bool", "env_choice", "env_int", "env_list", "env_networks", "os.environ.get")
 
 
 # The pages describe every extension of the project.

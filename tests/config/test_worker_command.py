@@ -19,7 +19,7 @@ from config.management.commands import worker
 from tests.refusals import refused
 
 ROOT = Path(__file__).parents[2]
-DEADLINE = 120
+DEADLINE = 300
 OPTIONS = {"processes": 3, "gpus": None, "loglevel": "warning"}
 
 

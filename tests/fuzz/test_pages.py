@@ -100,7 +100,8 @@ def addresses(places: Places) -> Iterator[tuple[str, str, Mapping[str, Sequence[
         "token": ["link", "personal"],
     }
     for name, route in [*routes(), *ADMIN.items()]:
-        if name == "readyz":  # 503 is its right answer where nothing works
+        # 503 is right where nothing works, and 404 where nobody counts.
+        if name in ("readyz", "prometheus"):
             continue
         yield name, route, values | {"pk": [places.key(route)]}
 

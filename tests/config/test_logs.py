@@ -1,0 +1,94 @@
+"""Lines of the log: JSON with the request's id, one line for a refusal, no credential."""
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+from django.test import Client
+
+from config.logs import JsonFormatter, Origin, RequestIdMiddleware
+from tests.world import World
+
+LINK = "k" * 43
+
+
+@pytest.fixture
+def lines() -> Iterator[io.StringIO]:
+    """What a handler as in the settings writes, as JSON."""
+    out = io.StringIO()
+    handler = logging.StreamHandler(out)
+    options = {k: v for k, v in settings.LOG_FORMATS["json"].items() if k not in ("()", "fmt")}
+    handler.setFormatter(JsonFormatter(settings.LOG_FORMATS["json"]["fmt"], **options))
+    handler.addFilter(Origin())
+    root = logging.getLogger()
+    root.addHandler(handler)
+    yield out
+    root.removeHandler(handler)
+
+
+def parsed(out: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("given", "is_kept"),
+    [("abc-123.X_y", True), ("", False), ("a b", False), ("é", False), ("a" * 65, False)],
+)
+def test_a_request_has_its_proxys_id_or_a_new_one(given: str, is_kept: bool) -> None:
+    headers = {"X-Request-ID": given} if given else {}
+    answer = Client().get("/healthz", headers=headers)
+    assert (answer["X-Request-ID"] == given) == is_kept
+    assert len(answer["X-Request-ID"]) == (len(given) if is_kept else 32)
+
+
+def test_lines_name_the_request_and_what_is_refused_is_one(
+    world: World, lines: io.StringIO
+) -> None:
+    client = Client()
+    client.force_login(world.annotators[0])
+    slug = world.campaign.slug
+    answer = client.get(f"/campaigns/{slug}/access/", headers={"X-Request-ID": "one"})
+    assert answer.status_code == 403
+    [refused] = [each for each in parsed(lines) if each["logger"] == "django.request"]
+    assert (refused["level"], refused["request_id"]) == ("WARNING", "one")
+    assert "exc_info" not in refused
+    assert refused["timestamp"]
+
+
+def test_a_fault_has_its_traceback_without_credentials(lines: io.StringIO) -> None:
+    def fail(request: HttpRequest) -> Any:
+        try:
+            raise ValueError(f"at /a/{LINK}/")
+        except ValueError:
+            logging.getLogger("tests").exception("no answer to %s", LINK)
+            raise
+
+    request = HttpRequest()
+    request.META["HTTP_X_REQUEST_ID"] = "two"
+    with pytest.raises(ValueError, match="at"):
+        RequestIdMiddleware(fail)(request)
+    [line] = parsed(lines)
+    assert line["request_id"] == "two"
+    assert "ValueError" in line["exc_info"]
+    assert LINK not in lines.getvalue()
+    logging.getLogger("tests").error("later")
+    assert parsed(lines)[-1]["request_id"] == ""
+
+
+def test_sign_ins_are_logged_without_what_was_typed(
+    db: None, client: Client, lines: io.StringIO
+) -> None:
+    user = User.objects.create_user("researcher", password="right-horse")
+    client.post("/login/", {"username": "tried-password", "password": "wrong-horse"})
+    client.post("/login/", {"username": "researcher", "password": "right-horse"})
+    said = [each for each in parsed(lines) if each["logger"] == "annotation.entry.accounts"]
+    assert [each["level"] for each in said] == ["WARNING", "INFO"]
+    assert all(each["message"].count("127.0.0.1") == 1 for each in said)
+    assert str(user.pk) in said[1]["message"]
+    assert not any(word in lines.getvalue() for word in ("tried-password", "horse"))
