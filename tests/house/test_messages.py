@@ -159,17 +159,18 @@ def _compared(node: ast.AST) -> Iterator[str]:
                 yield part.value
 
 
-# Tests that look for words in the text of an error. The number may fall.
-MOST_MATCHES = 115
+# Tests that look for words in the text of an error that has a message. The number may fall.
+MOST_MATCHES = 25
+PLAIN = ("ValueError", "ImproperlyConfigured", "Exception", "AssertionError", "NotImplementedError")
 
 
 def test_tests_ask_errors_for_codes() -> None:
-    """`tests.refusals.refused` does; `match` is for errors that have no message."""
+    """`tests.refusals.refused` does; plain errors have no code."""
     found = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in (ROOT / "tests").rglob("*.py")
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if re.search(r"raises\([^)]*, match=", line)
+        if (kind := re.search(r"raises\((\w+), match=", line)) and kind[1] not in PLAIN
     ]
     assert len(found) <= MOST_MATCHES, found
 
