@@ -1,7 +1,9 @@
 """What annotation imports by workers: tables of judgments and of human scores, and test sets."""
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -10,8 +12,8 @@ from django.urls import reverse
 from annotation import protocols
 from annotation.forms.uploads import read_again
 from annotation.imports import background, sources
-from annotation.imports.drafts import CampaignDraft
-from annotation.imports.first_rows import first_rows
+from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.judgments import Understood
 from annotation.imports.sources import Reading, Sent
 from annotation.imports.store import Launched, launch
 from annotation.models import Campaign, FileImport, Item
@@ -24,20 +26,57 @@ from annotation.uploads import (
     store,
     waiting,
 )
+from annotation.uploads.previews import FIRST
 from annotation.uploads.tables.skipping import skipped
 from core.messages import as_json
-from metaeval.messages import Message
+from metaeval.messages import Message, message
+
+
+@dataclass(frozen=True)
+class CampaignLook:
+    """The parts of a campaign to be imported."""
+
+    name: str
+    study: str
+    direction: Message | None
+    is_finished: bool
+    annotators_per_item: int
+    n_judgments: int
+    n_items: int
+    languages: str
+    test_set: str
+    n_segments: int
+    has_systems: bool
+    asked: str
+    length_ratio: Decimal
+    protocol_name: str
+    shown_text: Campaign.ShownText
+    kinds: list[tuple[Item.Kind, int]]
+    batches: int
+    annotators: int
+    n_published: int
+    systems: list[str]
+
+    @property
+    def protocol(self) -> protocols.Protocol:
+        """The protocol."""
+        return protocols.get(self.protocol_name)
+
+    @property
+    def question(self) -> str:
+        """The question in the language of the page."""
+        return Campaign(question=self.asked, length_ratio=self.length_ratio).question_text
 
 
 @dataclass(frozen=True)
 class Look:
     """What a page shows of files with campaigns, without their rows."""
 
-    reading: Reading
+    reading: Understood
     report: Report
-    campaigns: list[dict[str, Any]]
-    headings: tuple[Message, ...] = ()
-    first: tuple[Any, ...] = ()
+    campaigns: list[CampaignLook]
+    headings: list[Message]
+    first: list[list[str]]
 
 
 def look(reading: Reading, report: Report) -> Look:
@@ -45,15 +84,15 @@ def look(reading: Reading, report: Report) -> Look:
     headings, rows = first_rows(*reading.drafts[0]) if reading.drafts else ((), [])
     is_fit = not report.errors
     return Look(
-        replace(reading, drafts=[]),
+        background.look_of(reading, Understood),
         report,
         [_summary(*each) for each in reading.drafts] if is_fit else [],
-        tuple(headings),
-        tuple(rows) if is_fit else (),
+        list(headings),
+        rows if is_fit else [],
     )
 
 
-def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
+def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> CampaignLook:
     """Return the parts of a campaign to be imported."""
     kinds = Counter(item.kind for item in campaign.items)
     annotators = {judgment.annotator for judgment in campaign.judgments}
@@ -61,29 +100,28 @@ def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str, Any]:
     systems = [system.name for system in test_set.systems] or sorted(
         name for name in named | set(campaign.system_scores) if name
     )
-    return {
-        "name": campaign.name,
-        "study": campaign.study,
-        "direction": campaign.direction,
-        "is_finished": campaign.is_finished,
-        "annotators_per_item": campaign.annotators_per_item,
-        "n_judgments": len(campaign.judgments),
-        "n_items": len(campaign.items),
-        "languages": f"{test_set.source_language}–{test_set.target_language}",
-        "test_set": test_set.name,
-        "n_segments": len(test_set.segments),
-        "has_systems": bool(test_set.systems),
-        "question": Campaign(
-            question=campaign.question, length_ratio=campaign.length_ratio
-        ).question_text,
-        "protocol": protocols.get(campaign.protocol).label,
-        "shown_text": campaign.shown_text.label,
-        "kinds": [(Item.Kind(kind).label, number) for kind, number in kinds.most_common()],
-        "batches": len({item.batch for item in campaign.items if item.batch}),
-        "annotators": len(annotators) if campaign.is_finished else campaign.places,
-        "n_published": len(campaign.output_scores) + len(campaign.system_scores),
-        "systems": systems,
-    }
+    return CampaignLook(
+        name=campaign.name,
+        study=campaign.study,
+        direction=campaign.direction,
+        is_finished=campaign.is_finished,
+        annotators_per_item=campaign.annotators_per_item,
+        n_judgments=len(campaign.judgments),
+        n_items=len(campaign.items),
+        languages=f"{test_set.source_language}–{test_set.target_language}",
+        test_set=test_set.name,
+        n_segments=len(test_set.segments),
+        has_systems=bool(test_set.systems),
+        asked=str(campaign.question),
+        length_ratio=campaign.length_ratio,
+        protocol_name=campaign.protocol,
+        shown_text=campaign.shown_text,
+        kinds=[(Item.Kind(kind), number) for kind, number in kinds.most_common()],
+        batches=len({item.batch for item in campaign.items if item.batch}),
+        annotators=len(annotators) if campaign.is_finished else campaign.places,
+        n_published=len(campaign.output_scores) + len(campaign.system_scores),
+        systems=systems,
+    )
 
 
 def as_values(reading: Reading) -> dict[str, Any]:
@@ -118,7 +156,7 @@ def campaign_values(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str
 class Campaigns(background.Door):
     """Tables of judgments and of human scores, which become campaigns."""
 
-    purpose = sources.PURPOSE
+    purpose, look = sources.PURPOSE, Look
 
     def check(self, row: FileImport, token: str) -> background.Found:
         """Read the tables as their page does."""
@@ -178,7 +216,7 @@ class TestSets(background.Door):
         """Store the drafts that were previewed."""
         kept, lines = found.drafts, skipped(found.report)
         results = []
-        for draft, part in zip(kept.drafts, kept.parts, strict=True):
+        for draft, part in zip(kept.drafts, kept.look.parts, strict=True):
             try:
                 result = store(draft, user=row.created_by, expected=part.changes, skipped=lines)
             except OutdatedError as error:
@@ -195,3 +233,67 @@ class TestSets(background.Door):
 
 
 test_sets = TestSets()
+
+
+# The first rows of an import as they will be stored: judgments, scores, or items to rate.
+
+ANNOTATOR = message("first.annotator", "Annotator")
+SEGMENT = message("first.segment", "Segment")
+SYSTEM = message("first.system", "System")
+KIND = message("first.kind", "Kind")
+SCORE = message("first.score", "Score")
+ERRORS = message("first.errors", "Errors")
+START = message("first.start", "Start")
+END = message("first.end", "End")
+COMMENT = message("first.comment", "Comment")
+CAMPAIGN = message("first.campaign", "Campaign")
+OUTPUT = message("first.output", "Output")
+SOURCE = message("first.source", "Source")
+Rows = tuple[Sequence[Message], list[list[str]]]
+
+
+def first_rows(test_set: TestSetDraft, campaign: CampaignDraft) -> Rows:
+    """Return headings and rows of a draft: what it has of judgments, else scores, else items."""
+    if campaign.judgments:
+        judgments = (ANNOTATOR, SEGMENT, SYSTEM, KIND, SCORE, ERRORS, START, END, COMMENT)
+        rows = [_judgment(each, campaign.items) for each in campaign.judgments[:FIRST]]
+        return judgments, rows
+    if campaign.output_scores or campaign.system_scores:
+        scores = [(segment, system, v) for (system, segment), v in campaign.output_scores.items()]
+        scores += [("", system, value) for system, value in campaign.system_scores.items()]
+        rows = [[campaign.name, seg, system, f"{value:g}"] for seg, system, value in scores[:FIRST]]
+        return (CAMPAIGN, SEGMENT, SYSTEM, SCORE), rows
+    sources = {segment.key: segment.source for segment in test_set.segments}
+    outputs = {system.name: system.outputs for system in test_set.systems}
+    rows = [
+        [
+            each.segment,
+            each.system or "",
+            str(each.kind.label),
+            sources.get(each.segment, ""),
+            each.text or outputs.get(each.system or "", {}).get(each.segment, ""),
+        ]
+        for each in campaign.items[:FIRST]
+    ]
+    return (SEGMENT, SYSTEM, KIND, SOURCE, OUTPUT), rows
+
+
+def _judgment(judgment: JudgmentDraft, items: Sequence[ItemDraft]) -> list[str]:
+    item = items[judgment.item]
+    scores = [] if judgment.score is None else [str(judgment.score)]
+    if judgment.ratings:
+        scores = [f"{name} {value}" for name, value in judgment.ratings.items()]
+    times = [
+        time.isoformat(" ", "seconds") if time else ""
+        for time in (judgment.started_at, judgment.submitted_at)
+    ]
+    return [
+        judgment.annotator,
+        item.segment,
+        item.system or "",
+        str(item.kind.label),
+        ", ".join(scores),
+        str(len(judgment.spans) or ""),
+        *times,
+        judgment.comment,
+    ]

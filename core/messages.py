@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.dateformat import format as format_date
 from django.utils.translation import get_language, gettext, ngettext, to_locale
 
-from metaeval.messages import Message, Writer, from_json
+from metaeval.messages import Message, Parameter, Writer, from_json
 
 # Chinese marks of punctuation hold their own blank.
 WITHOUT_BLANKS = ("zh-hans",)
@@ -76,6 +76,11 @@ def sentences(messages: Iterable[Message]) -> str:
     """Return translated messages, joined in order."""
     between = "" if get_language() in WITHOUT_BLANKS else " "
     return between.join(map(translated, messages))
+
+
+def invalid(code: str, pattern: str, /, **parameters: Parameter) -> ValidationError:
+    """Return the refusal with one message, to raise."""
+    return ValidationError([Message(code, pattern, parameters)])
 
 
 def messages_of(error: ValidationError) -> list[Message]:

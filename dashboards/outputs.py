@@ -19,7 +19,7 @@ from annotation.web.parameters import NOTHING, takes
 from core.text import key
 from dashboards.spans.overlay import MarkedText, marked_texts
 from metrics import catalogue
-from metrics.imported.reading import of_output
+from metrics.imported.held import of_output
 from metrics.models import MetricSignature, SegmentScore
 from metrics.scores import latest_signatures, unpack
 

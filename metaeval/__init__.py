@@ -14,6 +14,7 @@ from metaeval.scores.matrix import ScoreMatrix
 
 if TYPE_CHECKING:
     from metaeval import (
+        challenges,
         correlation,
         files,
         judgments,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         significance,
         spans,
         systems,
+        wmt,
     )
 
 # The version of everything in this repository (docs/versions.md).
@@ -35,6 +37,7 @@ __all__ = [
     "StatisticResult",
     "StatisticsWarning",
     "__version__",
+    "challenges",
     "correlation",
     "files",
     "judgments",
@@ -44,6 +47,7 @@ __all__ = [
     "significance",
     "spans",
     "systems",
+    "wmt",
 ]
 
 

@@ -16,7 +16,7 @@ from metrics import catalogue
 from metrics.base import MetricInfo, Scores, ScoreWarning
 from metrics.contents import find_tokenised, warn_of_blanks
 from metrics.grid import Grid, read_grid
-from metrics.imported.reading import imported_measures
+from metrics.imported.held import imported_measures
 from metrics.imported.storing import shown_imports
 from metrics.measures import Corpus, MeasureScores, ScoreTable
 from metrics.models import MetricRun, MetricSignature, SegmentScore

@@ -141,6 +141,9 @@ class TablesRequestSerializer(serializers.Serializer[object]):
     question = serializers.CharField(
         required=False, max_length=2_000, help_text="what annotators were asked"
     )
+    headless = serializers.BooleanField(
+        required=False, help_text="the first row is data; columns are `column 1`, `column 2`, …"
+    )
 
 
 class HumanScoresRequestSerializer(TablesRequestSerializer):
@@ -177,6 +180,7 @@ class FlagsSerializer(serializers.Serializer[object]):
 
     dry_run = serializers.BooleanField(required=False, default=False)
     ends_included = serializers.BooleanField(required=False, default=False)
+    headless = serializers.BooleanField(required=False, default=False)
     skip = serializers.ListField(child=serializers.ChoiceField(choices=list(KINDS)), required=False)
 
 
@@ -233,7 +237,8 @@ class ImportView(TakesParameters):
         flags = FlagsSerializer(data=request.POST)
         flags.is_valid()
         given = request.POST.copy()
-        given["ends_included"] = str(flags.validated_data.get("ends_included", False))
+        for name in ("ends_included", "headless"):
+            given[name] = str(flags.validated_data.get(name, False))
         form = self.form(given, request.FILES)
         form.prefix = None  # the page has several forms, a program sends one
         if wrong := problems_of_forms(form.errors.as_data(), flags.errors):

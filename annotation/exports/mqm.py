@@ -12,11 +12,11 @@ from django.db.models import Q
 
 from annotation.exports.rows import judgments_of, system_name, with_spans
 from annotation.filters import EVERYTHING, FilterError, Filters
-from annotation.imports.published.mqm_names import their_category
 from annotation.judging.answers import rated_text
 from annotation.models import Campaign, Item, Judgment
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE
+from annotation.protocols.published import their_category
 from annotation.uploads.formats.mqm import TAG
 from metaeval.messages import message
 

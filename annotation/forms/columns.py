@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.uploads.drafts import reference_label
 from annotation.uploads.pending import Sent
-from annotation.uploads.problems import Report, showable
+from annotation.uploads.problems import showable
 from annotation.uploads.tables.columns import Wanted
 from annotation.uploads.tables.meanings import OWN, REFERENCE, SYSTEM, WANTED, Meaning
 from annotation.uploads.tables.pairs import ALL
@@ -145,11 +145,6 @@ class SkipForm(forms.Form):
 
 def _label(kind: Message, n: int) -> Message:
     return message("skip.kind", "{kind} ({n})", kind=kind, n=n)
-
-
-def counts_of(report: Report) -> dict[str, int]:
-    """Return how many rows have a problem of each kind."""
-    return dict(report.skips.counts) if report.skips else {}
 
 
 # More selects than this make the page unusable; the command accepts any number.

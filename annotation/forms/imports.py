@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.uploads import FilesField, LanguagesForm, OneFileField
-from annotation.imports.ends import CHOICES
+from annotation.imports.jsonfiles import CHOICES
 from annotation.imports.sources import APPRAISE, PEARMUT, Sent
 from annotation.uploads import InputFile
 

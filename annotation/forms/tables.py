@@ -74,6 +74,12 @@ class HumanScoresWords(forms.Form):
         help_text=_("For tables without a column of systems."),
     )
 
+    headless = forms.BooleanField(
+        required=False,
+        label=_("The first row is data, not names of columns"),
+        help_text=_("Columns are then called column 1, column 2 and so on: choose what they are."),
+    )
+
     def words(self) -> dict[str, str]:
         """Return the answers as text."""
         words = {name: value for name, value in self.cleaned_data.items() if name in self.fields}
@@ -266,6 +272,9 @@ def changed(
 ) -> Sent:
     """Return what was sent with other answers, columns and directions."""
     values = words.words()
+    if values.get("headless") != sent.words.get("headless"):
+        # The columns have other names now.
+        return Sent(sent.tool, sent.files, values)
     for name, own in ((COLUMNS, columns), (DIRECTIONS, directions)):
         if both := json.loads(sent.words.get(name, "") or "{}") | own:
             values[name] = json.dumps(both)

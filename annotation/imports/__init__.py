@@ -1,7 +1,7 @@
 """Import judgments that were collected elsewhere, stored as if they had been collected here.
 
-`drafts` says what an import consists of, `store` writes it, and each data set has one adapter
-that turns its published files into drafts. `DATASETS` are those without scores of
+`drafts` says what an import consists of, `store` writes it, and each data set has a reader that
+turns its published files into drafts. `DATASETS` are those without scores of
 metrics; `metrics.datasets` adds the others and is what the command offers.
 """
 
@@ -17,7 +17,7 @@ DATASETS: dict[str, DataSet] = {
             "dataset.wmt17",
             "WMT17: outputs of all systems, published human scores of outputs and systems",
         ),
-        "annotation.imports.published.wmt17.read",
+        "annotation.imports.published.human.wmt17",
         "wmt17/*",
     ),
     "da-annotators": DataSet(
@@ -25,7 +25,7 @@ DATASETS: dict[str, DataSet] = {
             "dataset.da-annotators",
             "MLQE direct assessments: six judgments per segment",
         ),
-        "annotation.imports.published.da_annotators.read",
+        "annotation.imports.published.human.da_annotators",
         "da-annotators/*",
     ),
     "wmt21": DataSet(
@@ -33,7 +33,7 @@ DATASETS: dict[str, DataSet] = {
             "dataset.wmt21",
             "WMT21 crowd direct assessment with bad references, repeats and references",
         ),
-        "annotation.imports.published.wmt21.read",
+        "annotation.imports.published.human.wmt21",
         "raw-crowd-da/wmt21-*",
     ),
     "graham2015": DataSet(
@@ -41,7 +41,7 @@ DATASETS: dict[str, DataSet] = {
             "dataset.graham2015",
             "Direct-assessment HITs of Graham et al. 2015, including rejected workers",
         ),
-        "annotation.imports.published.graham2015.read",
+        "annotation.imports.published.human.graham2015",
         "raw-crowd-da/graham2015*",
         unnamed="cs-en",
     ),
@@ -50,7 +50,7 @@ DATASETS: dict[str, DataSet] = {
             "dataset.graham2015-scores",
             "Scores of segments by Graham et al. 2015: means of 15 or more judgments",
         ),
-        "annotation.imports.published.graham2015_scores.read",
+        "annotation.imports.published.human.graham2015_scores",
         "raw-crowd-da/graham2015",
         index=("segment-scores.tsv", "lp"),
     ),
@@ -59,7 +59,7 @@ DATASETS: dict[str, DataSet] = {
             "dataset.calibration-da",
             "WMT22 calibration HITs: the same documents judged by a dozen annotators, with times",
         ),
-        "annotation.imports.published.calibration_da.read",
+        "annotation.imports.published.human.calibration_da",
         "calibration-da/*",
     ),
     "mqm-ted": DataSet(
@@ -67,7 +67,7 @@ DATASETS: dict[str, DataSet] = {
             "dataset.mqm-ted",
             "WMT21 TED talks: error spans with category and severity",
         ),
-        "annotation.imports.published.mqm_ted.read",
+        "annotation.imports.published.human.mqm_ted",
         "mqm-ted/*",
     ),
     "appraise-esa": DataSet(
@@ -75,7 +75,7 @@ DATASETS: dict[str, DataSet] = {
             "dataset.appraise-esa",
             "Appraise log of an error span campaign with degraded documents, without texts",
         ),
-        "annotation.imports.published.appraise_esa.read",
+        "annotation.imports.published.human.appraise_esa",
         "raw-crowd-da/appraise-esa-*",
     ),
 }

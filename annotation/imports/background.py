@@ -6,13 +6,12 @@ transaction with the end of the job: after a crash, another worker begins again 
 
 import hashlib
 import json
-import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -30,7 +29,11 @@ from core.work.kinds import Lease, WorkKind
 from core.work.sending import send_on_commit
 from metaeval.messages import Message, message
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 State = FileImport.State
+L = TypeVar("L", bound="DataclassInstance")
 QUEUE = "slow"
 SHOWN = "shown"
 MOST_PROBLEMS = 1_000
@@ -63,9 +66,13 @@ class Found:
 
 
 class Door(ABC):
-    """How files of one kind are checked and stored; `purpose` is that of their tokens."""
+    """How files of one kind are checked and stored; `purpose` is that of their tokens.
+
+    `look` is the type of what pages show of files that were checked.
+    """
 
     purpose: str
+    look: type = type(None)
 
     @abstractmethod
     def check(self, row: FileImport, token: str) -> Found:
@@ -152,7 +159,7 @@ def _show(row: FileImport, found: Found) -> None:
     """Store what a page will show."""
     held = dict(found.held or row.held)
     if found.shown is not None:
-        content = pickle.dumps(found.shown)
+        content = waiting.encoded(found.shown)
         (waiting.folder_of(held) / SHOWN).write_bytes(content)
         held[SHOWN] = hashlib.sha256(content).hexdigest()
     if not _end(row, State.CHECKED, found.report, held=held, stored=dict(found.answer)):
@@ -247,14 +254,24 @@ def find(user: Any, door: str, token: str) -> FileImport | None:
 
 
 def shown(row: FileImport) -> Any:
-    """Return what the check of files kept for their page. Raises ExpiredError."""
+    """Return what the check of files kept for their page.
+
+    Raises ExpiredError if it is not there, or of an earlier version. The import is then cancelled,
+    so that the same files can be sent again.
+    """
     try:
         content = (waiting.folder_of(row.held) / SHOWN).read_bytes()
-    except FileNotFoundError as error:
+        if hashlib.sha256(content).hexdigest() != row.held.get(SHOWN):
+            raise waiting.ExpiredError
+        return waiting.decoded(content, door_named(row.door).look)
+    except (FileNotFoundError, waiting.ExpiredError) as error:
+        cancel(row)
         raise waiting.ExpiredError from error
-    if hashlib.sha256(content).hexdigest() != row.held.get(SHOWN):
-        raise waiting.ExpiredError
-    return pickle.loads(content)  # noqa: S301  # written by a worker, and its hash is in the row
+
+
+def look_of(checked: L, look: type[L]) -> L:
+    """Return the part of what was read that a page shows: the fields of a base class."""
+    return look(**{each.name: getattr(checked, each.name) for each in fields(look)})
 
 
 def confirm(row: FileImport, choices: Mapping[str, Any] | None = None) -> FileImport:

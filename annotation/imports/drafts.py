@@ -1,5 +1,6 @@
 """Define what an imported campaign consists of, before anything is stored."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -16,6 +17,20 @@ from annotation.protocols import Span
 from annotation.uploads.drafts import TestSetDraft
 from annotation.uploads.problems import Place, Report
 from metaeval.messages import Message, message
+
+# These show a system's own output; the other kinds of items show another text.
+SHOW_OUTPUT = frozenset({Item.Kind.TARGET, Item.Kind.REPEAT})
+COPY = re.compile(r"(#(bad|duplicate)\d*)+$")
+
+
+def base_document(name: str, system: str) -> str:
+    """Return a document's name without Appraise's marks of copies and of the system.
+
+    >>> base_document("news-7#sysA#bad1", "sysA"), base_document("doc#1-2", "sysA")
+    ('news-7', 'doc#1-2')
+    """
+    plain = COPY.sub("", name)
+    return plain.removesuffix(f"#{system}") if system else plain
 
 
 @dataclass(frozen=True)

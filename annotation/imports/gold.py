@@ -8,7 +8,6 @@ from typing import Any
 from django.db import transaction
 
 from annotation.campaigns import require_status
-from annotation.imports.judgments.stored import no_segment
 from annotation.models import Campaign, Item, Segment
 from annotation.protocols.base import Scale
 from annotation.uploads.checks import FORBIDDEN, character
@@ -152,7 +151,7 @@ class _Reader:
         key = str(row.get("segment", "")).strip()
         if key:
             if key not in self.by_key:
-                self._refuse(place, "segment", no_segment(key, self.near))
+                self._refuse(place, "segment", self.near.no_segment(key))
             return self.by_key.get(key)
         source = self._text(place, row, "source", required=True)
         found = self.by_source.get(source, [])

@@ -36,8 +36,8 @@ from annotation.uploads import SystemDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.formats.base import HUMAN_SCORES
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.cells import direction_message, say_direction
 from annotation.uploads.tables.columns import Wanted, is_called, propose, say_unused
-from annotation.uploads.tables.directions import direction_message, say_direction
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import count_infinite
 from metaeval.messages import message, plural, truncated
@@ -80,7 +80,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
 
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
-    tables = read_tables(files, report, HUMAN_SCORES)
+    tables = read_tables(files, report, HUMAN_SCORES, has_names=not options.headless)
     chosen = matched(options.columns, tables)
     check_chosen(chosen, tables, report, FIELDS, repeatable=(SCORE.name,))
     seen = Reading(columns=all_columns(tables), wanted=FIELDS, samples=all_samples(tables))
@@ -184,24 +184,23 @@ def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
             column=column,
         )
         report.warn(text, Place(sheet.name))
-        if infinite := count_infinite(absent):
-            text = plural(
-                "human-scores.infinite",
-                "“{column}”: {n} infinite value counts as missing.",
-                "“{column}”: {n} infinite values count as missing.",
-                n=infinite,
-                column=column,
-            )
-            report.warn(text, Place(sheet.name))
+        report.warn_of(
+            count_infinite(absent),
+            "human-scores.infinite",
+            "“{column}”: {n} infinite value counts as missing.",
+            "“{column}”: {n} infinite values count as missing.",
+            Place(sheet.name),
+            column=column,
+        )
     return rows
 
 
 def _has_keys(row: Row, report: Report) -> bool:
     """Return whether a row says what its score is of."""
     if not row.name("system"):
-        report.error(message("judgments.no-system", "The system is missing."), row.at("system"))
+        report.error(message("system.missing", "The system is missing."), row.at("system"))
     if "segment" in row.sheet.has and not row.name("segment"):
-        report.error(message("judgments.no-segment", "The segment is missing."), row.at("segment"))
+        report.error(message("segment.missing", "The segment is missing."), row.at("segment"))
     return bool(row.name("system"))
 
 
@@ -296,15 +295,12 @@ def _by_name(group: Group, report: Report) -> dict[str, Found]:
             scores.outputs[system, segment] = value
         else:
             scores.systems[system] = value
-    if copies:
-        report.note(
-            plural(
-                "human-scores.copies",
-                "{n} score occurs again with the same value and was skipped.",
-                "{n} scores occur again with the same value and were skipped.",
-                n=copies,
-            )
-        )
+    report.note_of(
+        copies,
+        "human-scores.copies",
+        "{n} score occurs again with the same value and was skipped.",
+        "{n} scores occur again with the same value and were skipped.",
+    )
     return found
 
 

@@ -4,7 +4,6 @@ The files are kept unchanged, and are read again after the confirmation.
 """
 
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -94,7 +93,7 @@ def _read(sent: Sent, report: Report) -> Reading:
         report.problems = list(dict.fromkeys(report.problems))
         report.gather()
         return reading
-    return Reading(_read_campaign(sent, report))
+    return Reading(drafts=_read_campaign(sent, report))
 
 
 def _read_campaign(sent: Sent, report: Report) -> Drafts:
@@ -142,23 +141,13 @@ def decide(sent: Sent, unmatched: str) -> Sent:
 
 def keep(sent: Sent, user_id: int) -> str:
     """Keep the files and return a token for this user alone."""
-    files = {role: file.name for role, file in sent.files.items()}
-    values = {"tool": sent.tool, "files": files, "words": dict(sent.words)}
-    with ExitStack() as stack:
-        attached = {role: stack.enter_context(file.open()) for role, file in sent.files.items()}
-        return waiting.keep(values, user_id=user_id, purpose=PURPOSE, attached=attached)
+    values = {"tool": sent.tool, "words": dict(sent.words)}
+    return waiting.keep_files(values, sent.files, user_id=user_id, purpose=PURPOSE)
 
 
 def recall(token: str, user_id: int) -> Sent:
     """Read the files back. Raises ExpiredError."""
-    values = waiting.recall(token, user_id=user_id, purpose=PURPOSE)
-    files = {
-        role: replace(
-            InputFile.at(waiting.attachment(token, role, user_id=user_id, purpose=PURPOSE)),
-            name=name,
-        )
-        for role, name in values["files"].items()
-    }
+    values, files = waiting.recall_files(token, user_id=user_id, purpose=PURPOSE)
     return Sent(values["tool"], files, values["words"])
 
 

@@ -29,7 +29,8 @@ from annotation.prefill.suggestions import as_stored
 from annotation.uploads import TestSetDraft
 from annotation.uploads.problems import Report
 from annotation.uploads.spellings import fold
-from core.messages import messages_of
+from annotation.uploads.warnings import warn_of_entities
+from core.messages import invalid, messages_of
 from metaeval.messages import Message, message, plural, truncated
 
 BATCH = 2_000
@@ -191,30 +192,22 @@ def store_items(
         named = item.system if not is_document else None
         output = outputs.get((named, item.segment)) if named else None
         if item.segment not in segments:
-            raise ValidationError(
-                [
-                    message(
-                        "import.item-without-segment",
-                        "Item {number} of {campaign}: there is no stored segment “{segment}”.",
-                        number=number,
-                        campaign=draft.slug,
-                        segment=item.segment,
-                    )
-                ]
+            raise invalid(
+                "import.item-without-segment",
+                "Item {number} of {campaign}: there is no stored segment “{segment}”.",
+                number=number,
+                campaign=draft.slug,
+                segment=item.segment,
             )
         if named and output is None:
-            raise ValidationError(
-                [
-                    message(
-                        "import.item-without-output",
-                        "Item {number} of {campaign}: “{system}” has no stored output for segment "
-                        "“{segment}”.",
-                        number=number,
-                        campaign=draft.slug,
-                        system=named,
-                        segment=item.segment,
-                    )
-                ]
+            raise invalid(
+                "import.item-without-output",
+                "Item {number} of {campaign}: “{system}” has no stored output for segment "
+                "“{segment}”.",
+                number=number,
+                campaign=draft.slug,
+                system=named,
+                segment=item.segment,
             )
         items.append(
             Item(
@@ -332,6 +325,7 @@ def examine(
         report.note(text)
     for test_set in new.values():
         uploads.examine(test_set, report, user=user)
+        warn_of_entities(test_set, report, can_decode=False)
 
 
 def _warn_of_similar_annotators(campaigns: Iterable[CampaignDraft], report: Report) -> None:

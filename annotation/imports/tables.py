@@ -7,6 +7,7 @@ from typing import TypeVar
 from django.core.exceptions import ValidationError
 
 from annotation.uploads.problems import Place
+from core.messages import invalid
 from metaeval.messages import Message, message
 
 Value = TypeVar("Value")
@@ -67,57 +68,41 @@ def read_table(path: Path, *columns: str) -> Iterator[Row]:
     of `columns`, or has a row of another width.
     """
     if not path.is_file():
-        raise ValidationError(
-            [
-                message(
-                    "published.no-file",
-                    "The file {path} does not exist. Set TOUCHSTONE_DATA or pass --data.",
-                    path=str(path),
-                )
-            ]
+        raise invalid(
+            "published.no-file",
+            "The file {path} does not exist. Set TOUCHSTONE_DATA or pass --data.",
+            path=str(path),
         )
     try:
         with path.open(encoding="utf-8", newline="\n") as lines:
             yield from _rows(path.name, lines, columns)
     except UnicodeDecodeError as error:
-        raise ValidationError(
-            [
-                message(
-                    "published.not-utf-8",
-                    "{file} is not UTF-8 (byte {byte:d}).",
-                    file=path.name,
-                    byte=error.start,
-                )
-            ]
+        raise invalid(
+            "published.not-utf-8",
+            "{file} is not UTF-8 (byte {byte:d}).",
+            file=path.name,
+            byte=error.start,
         ) from error
 
 
 def _rows(name: str, lines: Iterator[str], columns: tuple[str, ...]) -> Iterator[Row]:
     header = next(lines, "").rstrip("\n").split("\t")
     if missing := [column for column in columns if column not in header]:
-        raise ValidationError(
-            [
-                message(
-                    "published.no-columns",
-                    "{file} lacks the columns {columns}.",
-                    file=name,
-                    columns=missing,
-                )
-            ]
+        raise invalid(
+            "published.no-columns",
+            "{file} lacks the columns {columns}.",
+            file=name,
+            columns=missing,
         )
     for number, line in enumerate(lines, start=2):
         cells = line.rstrip("\n").split("\t")
         if len(cells) != len(header):
-            raise ValidationError(
-                [
-                    message(
-                        "published.other-width",
-                        "{file}, row {row:d}: {n} cells, but {columns} columns.",
-                        file=name,
-                        row=number,
-                        n=len(cells),
-                        columns=len(header),
-                    )
-                ]
+            raise invalid(
+                "published.other-width",
+                "{file}, row {row:d}: {n} cells, but {columns} columns.",
+                file=name,
+                row=number,
+                n=len(cells),
+                columns=len(header),
             )
         yield Row(dict(zip(header, cells, strict=True)), Place(name, number))

@@ -256,15 +256,13 @@ def _report_absent(draft: TestSetDraft, stored: Stored, report: Report) -> None:
         report.error(text)
     names = {name for references in stored.references.values() for name in references}
     gone = names - {name for segment in draft.segments for name in segment.references}
-    if gone:
-        text = plural(
-            "stored.references-absent",
-            "The stored reference {references} is not in this upload and does not change.",
-            "The stored references {references} are not in this upload and do not change.",
-            n=len(gone),
-            references=truncated(sorted(gone)),
-        )
-        report.warn(text)
+    report.warn_of(
+        len(gone),
+        "stored.references-absent",
+        "The stored reference {references} is not in this upload and does not change.",
+        "The stored references {references} are not in this upload and do not change.",
+        references=truncated(sorted(gone)),
+    )
 
 
 def _compare_spellings(draft: TestSetDraft, stored: Stored, report: Report) -> None:

@@ -229,7 +229,7 @@ def _check_outputs(draft: TestSetDraft, keys: set[str], report: Report) -> None:
     for j, system in enumerate(draft.systems):
         for key, text in system.outputs.items():
             if key not in keys:
-                report.error(unknown_segment(key, near), draft.place("output", j, key))
+                report.error(near.no_segment(key), draft.place("output", j, key))
             if text and is_odd(text):
                 _check_text(text, draft.place("output", j, key), report, blank=True)
         if not system.outputs and draft.is_systems_only:
@@ -249,18 +249,6 @@ def _check_outputs(draft: TestSetDraft, keys: set[str], report: Report) -> None:
                 segments=truncated(sorted(missing)),
             )
             report.warn(warning, draft.place("system", j))
-
-
-def unknown_segment(key: str, near: Near) -> Message:
-    """Return the message that refuses a key that no segment has."""
-    if like := near.name(key):
-        return message(
-            "segment.unknown-near",
-            "The test set has no segment “{key}”; it has a segment “{near}”.",
-            key=key,
-            near=like,
-        )
-    return message("segment.unknown", "The test set has no segment “{key}”.", key=key)
 
 
 def _check_name(

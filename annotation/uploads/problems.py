@@ -1,7 +1,9 @@
 """Problems of an upload, each a message with its place: file, row and field."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, NoReturn, Protocol
 
 from core.messages import as_json
@@ -145,7 +147,15 @@ class RowsToSkip(Protocol):
         """Return the lines of a table that are skipped; they must then be taken out."""
 
 
-@dataclass
+@dataclass(frozen=True)
+class PlainReport:
+    """What is kept of a report for its preview."""
+
+    problems: list[Problem]
+    files: list[Seen]
+    counts: dict[str, int]
+
+
 class Report:
     """Everything found while reading and checking, in the order in which it was found.
 
@@ -155,12 +165,37 @@ class Report:
     spelling in the file of the columns that readers name otherwise: errors name columns so.
     """
 
-    problems: list[Problem] = field(default_factory=list)
-    limit: int | None = None
-    is_cut: bool = False
-    skips: RowsToSkip | None = None
-    files: dict[str, Seen] = field(default_factory=dict)
-    headers: dict[str, dict[str, str]] = field(default_factory=dict)
+    def __init__(
+        self,
+        problems: Iterable[Problem] = (),
+        *,
+        limit: int | None = None,
+        skips: RowsToSkip | None = None,
+    ) -> None:
+        self.problems = list(problems)
+        self.limit, self.skips, self.is_cut = limit, skips, False
+        self.files: dict[str, Seen] = {}
+        self.headers: dict[str, dict[str, str]] = {}
+        self._n_errors = len(self.errors)
+        self._counts: dict[str, int] = {}
+
+    @classmethod
+    def of(cls, plain: PlainReport) -> Report:
+        """Return a report as it was kept."""
+        report = cls(plain.problems)
+        report.files = {each.file: each for each in plain.files}
+        report._counts = plain.counts
+        return report
+
+    @property
+    def plain(self) -> PlainReport:
+        """What is kept for a preview."""
+        return PlainReport(self.problems, list(self.files.values()), self.counts)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows have a problem of each kind of those that can be skipped."""
+        return dict(self.skips.counts) if self.skips else self._counts
 
     def saw(self, file: str, **facts: Any) -> None:
         """Record what a file was recognised as, by the fields of `Seen`."""
@@ -234,6 +269,20 @@ class Report:
         """Add something that was done to the files, such as removing a byte order mark."""
         self._add("note", message, place)
 
+    def warn_of(
+        self, n: int, code: str, one: str, many: str, place: Place = NOWHERE, **about: Any
+    ) -> None:
+        """Add a warning about `n` cases, if there are any."""
+        if n:
+            self.warn(Message(code, one, {"n": n, **about}, many), place)
+
+    def note_of(
+        self, n: int, code: str, one: str, many: str, place: Place = NOWHERE, **about: Any
+    ) -> None:
+        """Add a note about `n` cases, if there are any."""
+        if n:
+            self.note(Message(code, one, {"n": n, **about}, many), place)
+
     def gather(self) -> None:
         """Replace problems of one cause in many places of a file by the first, with a count."""
         causes: dict[object, list[Problem]] = {}
@@ -248,9 +297,6 @@ class Report:
             for alike in causes.values()
             for problem in (alike if len(alike) <= PLACES else [_gathered(alike)])
         ]
-
-    def __post_init__(self) -> None:
-        self._n_errors = len(self.errors)
 
     def _of(self, severity: Severity) -> list[Problem]:
         return [problem for problem in self.problems if problem.severity == severity]

@@ -74,14 +74,13 @@ class Reading:
             self._is_unclear = True
             return None
         if n_lines == len(keys) or (self.lines == KEY and n_lines > len(keys)):
-            if unknown := n_unknown(keys, n_lines):
-                text = plural(
-                    "upload.lines-unknown",
-                    "Skipped {n} line of a segment that the test set does not have.",
-                    "Skipped {n} lines of segments that the test set does not have.",
-                    n=unknown,
-                )
-                self.report.note(text, place)
+            self.report.note_of(
+                n_unknown(keys, n_lines),
+                "upload.lines-unknown",
+                "Skipped {n} line of a segment that the test set does not have.",
+                "Skipped {n} lines of segments that the test set does not have.",
+                place,
+            )
             return keys
         if keys or not self.report.errors:  # else the segments themselves could not be read
             self.report.error(wrong_length(n_lines, len(keys), within), place)

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from annotation.uploads.drafts import SystemDraft, TestSetDraft
 from annotation.uploads.problems import Report
-from metaeval.messages import message
+from metaeval.messages import Message, message, truncated
 
 
 def nfc(name: str) -> str:
@@ -42,6 +42,48 @@ class Near:
     def name(self, unknown: str) -> str:
         """Return the known name, or an empty text."""
         return self._names.get(_number_or_folded(unknown), "")
+
+    @cached_property
+    def _listed(self) -> list[str]:
+        return sorted(self._known)
+
+    def no_segment(self, key: str) -> Message:
+        """Return the message that refuses a key that no segment has."""
+        if not key:
+            return message("segment.missing", "The segment is missing.")
+        if known := self.name(key):
+            return message(
+                "segment.unknown-near",
+                "The test set has no segment “{segment}”, but it has “{known}”.",
+                segment=key,
+                known=known,
+            )
+        return message(
+            "segment.unknown",
+            "The test set has no segment “{segment}”. Its {n} segments: {segments}.",
+            segment=key,
+            n=len(self._listed),
+            segments=truncated(self._listed, 6),
+        )
+
+    def no_system(self, name: str) -> Message:
+        """Return the message that refuses a name that no system has."""
+        if not name:
+            return message("system.missing", "The system is missing.")
+        if known := self.name(name):
+            return message(
+                "system.unknown-near",
+                "The test set has no system “{system}”, but it has “{known}”.",
+                system=name,
+                known=known,
+            )
+        return message(
+            "system.unknown",
+            "The test set has no system “{system}”. Its {n} systems: {systems}.",
+            system=name,
+            n=len(self._listed),
+            systems=truncated(self._listed, 6),
+        )
 
 
 def _number_or_folded(name: str) -> Decimal | str:

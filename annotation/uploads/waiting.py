@@ -11,15 +11,23 @@ import secrets
 import shutil
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from enum import Enum
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
+import msgspec
 from django.conf import settings
 from django.core import signing
+
+from annotation.uploads.files import InputFile
+from annotation.uploads.problems import PlainReport, Report
 
 MAX_AGE = 2 * 60 * 60  # seconds
 # What a worker imports is kept for longer: it may have to wait for the worker.
 HELD_SECONDS = 7 * 24 * 60 * 60
+T = TypeVar("T")
 
 
 class ExpiredError(Exception):
@@ -65,6 +73,69 @@ def recall(token: str, *, user_id: int, purpose: str) -> dict[str, Any]:
         raise ExpiredError
     values: dict[str, Any] = json.loads(content)
     return values
+
+
+def keep_files(
+    values: Mapping[str, Any],
+    files: Mapping[str, InputFile],
+    *,
+    user_id: int,
+    purpose: str,
+    attached: Mapping[str, BinaryIO] | None = None,
+) -> str:
+    """Keep values with files, which are attached under their names here."""
+    names = {name: file.name for name, file in files.items()}
+    with ExitStack() as stack:
+        streams = {name: stack.enter_context(file.open()) for name, file in files.items()}
+        return keep(
+            {**values, "files": names},
+            user_id=user_id,
+            purpose=purpose,
+            attached={**streams, **(attached or {})},
+        )
+
+
+def recall_files(
+    token: str, *, user_id: int, purpose: str
+) -> tuple[dict[str, Any], dict[str, InputFile]]:
+    """Read values and files back. Raises ExpiredError."""
+    values = recall(token, user_id=user_id, purpose=purpose)
+    paths = {
+        name: attachment(token, name, user_id=user_id, purpose=purpose) for name in values["files"]
+    }
+    return values, {
+        name: replace(InputFile.at(path), name=values["files"][name])
+        for name, path in paths.items()
+    }
+
+
+def encoded(value: object) -> bytes:
+    """Return a value of plain types and dataclasses as JSON."""
+    # Names of files may have lone surrogates, which only escapes can carry.
+    return json.dumps(msgspec.to_builtins(value, enc_hook=_as_plain), ensure_ascii=True).encode()
+
+
+def decoded(content: bytes, shape: type[T]) -> T:
+    """Return the value of this type that `encoded` wrote.
+
+    Raises ExpiredError for anything else, which may be of an earlier version.
+    """
+    try:
+        return msgspec.convert(json.loads(content), shape, dec_hook=_of_type)
+    except (msgspec.ValidationError, ValueError, RecursionError) as error:
+        raise ExpiredError from error
+
+
+def _as_plain(value: object) -> object:
+    if isinstance(value, Report):
+        return value.plain
+    if isinstance(value, Enum):
+        return value.value
+    raise NotImplementedError(f"{type(value).__name__} is not a type of what waits")
+
+
+def _of_type(shape: type, value: object) -> Any:
+    return Report.of(msgspec.convert(value, PlainReport)) if shape is Report else shape(value)
 
 
 def attachment(token: str, name: str, *, user_id: int, purpose: str) -> Path:

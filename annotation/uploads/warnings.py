@@ -89,7 +89,7 @@ def _is_swapped(draft: TestSetDraft) -> bool:
     )
 
 
-def warn_of_entities(draft: TestSetDraft, report: Report) -> int:
+def warn_of_entities(draft: TestSetDraft, report: Report, *, can_decode: bool = True) -> int:
     """Return how many segments contain HTML entities, and warn of them in one sentence."""
     found: dict[str, str] = {}
     places: list[Place] = []
@@ -97,7 +97,18 @@ def warn_of_entities(draft: TestSetDraft, report: Report) -> int:
         if "&" in content and (entity := first_entity(content)):
             found.setdefault(key, entity)
             places = places or [draft.place(*where)]
-    if found:
+    entities = truncated(sorted(set(found.values())), 3)
+    if found and not can_decode:
+        text = plural(
+            "texts.entities-unchanged",
+            "{n} segment contains HTML entities such as {entities}. They are stored unchanged.",
+            "{n} segments contain HTML entities such as {entities}; the first is here. They are "
+            "stored unchanged.",
+            n=len(found),
+            entities=entities,
+        )
+        report.warn(text, places[0])
+    elif found:
         text = plural(
             "texts.entities",
             "{n} segment contains HTML entities such as {entities}. They are stored unchanged "
@@ -105,7 +116,7 @@ def warn_of_entities(draft: TestSetDraft, report: Report) -> int:
             "{n} segments contain HTML entities such as {entities}; the first is here. They are "
             "stored unchanged unless you choose to decode them.",
             n=len(found),
-            entities=truncated(sorted(set(found.values())), 3),
+            entities=entities,
         )
         report.warn(text, places[0])
     return len(found)
@@ -278,32 +289,30 @@ def _warn_of_lengths(
             longer.append(key)
         elif size < wanted / FACTOR:
             shorter.append(key)
-    if longer:
-        text = plural(
-            "outputs.longer",
-            "{n} output of “{system}” is much longer than {ratio:percent} of the reference, in "
-            "segment {segments}.",
-            "{n} outputs of “{system}” are much longer than {ratio:percent} of the reference, in "
-            "segments {segments}.",
-            n=len(longer),
-            system=system.label,
-            ratio=ratio,
-            segments=truncated(longer),
-        )
-        report.warn(text, place)
-    if shorter:
-        text = plural(
-            "outputs.shorter",
-            "{n} output of “{system}” is much shorter than {ratio:percent} of the reference, in "
-            "segment {segments}.",
-            "{n} outputs of “{system}” are much shorter than {ratio:percent} of the reference, in "
-            "segments {segments}.",
-            n=len(shorter),
-            system=system.label,
-            ratio=ratio,
-            segments=truncated(shorter),
-        )
-        report.warn(text, place)
+    report.warn_of(
+        len(longer),
+        "outputs.longer",
+        "{n} output of “{system}” is much longer than {ratio:percent} of the reference, in "
+        "segment {segments}.",
+        "{n} outputs of “{system}” are much longer than {ratio:percent} of the reference, in "
+        "segments {segments}.",
+        place,
+        system=system.label,
+        ratio=ratio,
+        segments=truncated(longer),
+    )
+    report.warn_of(
+        len(shorter),
+        "outputs.shorter",
+        "{n} output of “{system}” is much shorter than {ratio:percent} of the reference, in "
+        "segment {segments}.",
+        "{n} outputs of “{system}” are much shorter than {ratio:percent} of the reference, in "
+        "segments {segments}.",
+        place,
+        system=system.label,
+        ratio=ratio,
+        segments=truncated(shorter),
+    )
 
 
 def _warn_of_equal_systems(draft: TestSetDraft, report: Report) -> None:

@@ -31,7 +31,7 @@ from annotation.exports.formats import FACTS, facts_of
 from annotation.exports.parquet import MissingPackageError
 from annotation.exports.rows import judgments_of
 from annotation.filters.form import filter_choices
-from annotation.forms.columns import CHANGED, ColumnsForm, SkipForm, counts_of, is_changed
+from annotation.forms.columns import CHANGED, ColumnsForm, SkipForm, is_changed
 from annotation.forms.imports import (
     AppraiseForm,
     CampaignFileForm,
@@ -51,7 +51,8 @@ from annotation.forms.tables import (
 from annotation.imports import background, human_scores, sources
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
-from annotation.imports.sources import Reading, Sent
+from annotation.imports.judgments import Understood
+from annotation.imports.sources import Sent
 from annotation.imports.store import launch
 from annotation.models import Campaign
 from annotation.uploads import InputFile, Report, TestSetDraft
@@ -96,7 +97,7 @@ class Correction:
         return any(is_changed(form) for form in self.forms)
 
 
-def correction_of(sent: Sent, reading: Reading, report: Report, data: Any) -> Correction | None:
+def correction_of(sent: Sent, reading: Understood, report: Report, data: Any) -> Correction | None:
     """Return the forms with the present reading of tables; None for campaigns of tools."""
     if sent.tool not in WORDS:
         return None
@@ -111,12 +112,12 @@ def correction_of(sent: Sent, reading: Reading, report: Report, data: Any) -> Co
             samples=reading.samples,
         ),
         DirectionsForm(reading.directions, data),
-        SkipForm(counts_of(report), kinds_of(sent.words.get(SKIP, "")), data),
+        SkipForm(report.counts, kinds_of(sent.words.get(SKIP, "")), data),
     )
 
 
 def read_anew(
-    token: str, sent: Sent, reading: Reading, correction: Correction, user_id: int
+    token: str, sent: Sent, reading: Understood, correction: Correction, user_id: int
 ) -> str:
     """Keep the files with the new choices, and return their new token.
 

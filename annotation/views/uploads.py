@@ -30,12 +30,12 @@ from annotation.access import (
     visible_campaigns,
     visible_test_sets,
 )
+from annotation.doors import SEGMENT, SOURCE
 from annotation.forms.access import AccountForm
 from annotation.forms.columns import CHANGED, PairForm, SkipForm, Understanding
 from annotation.forms.preview import Heading, Preview, download
 from annotation.forms.uploads import UploadForm, read_again
 from annotation.imports import background
-from annotation.imports.first_rows import SEGMENT, SOURCE
 from annotation.models import FileImport, Output, Segment, System, TestSet, listed
 from annotation.uploads import OutdatedError, Submission, check_pairs, store
 from annotation.uploads.files import size_of
@@ -159,9 +159,9 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _understanding(pending: Pending, data: Any = None) -> Understanding:
-    skip = SkipForm(pending.counts, pending.sent.skip, data)
-    pair = PairForm(pending.pairs, pending.sent.words, data)
-    return Understanding(pending.meanings, pending.sent, skip, pair, data)
+    skip = SkipForm(pending.report.counts, pending.sent.skip, data)
+    pair = PairForm(pending.look.pairs, pending.sent.words, data)
+    return Understanding(pending.look.meanings, pending.sent, skip, pair, data)
 
 
 def _read_again(
@@ -185,8 +185,8 @@ def _preview(request: HttpRequest, pending: Pending, understanding: Understandin
     context = {
         "pending": pending,
         "name": pending.sent.words["name"],
-        "parts": pending.parts,
-        "has_entities": any(each.preview["entities"] for each in pending.parts),
+        "parts": pending.look.parts,
+        "has_entities": any(each.preview.entities for each in pending.look.parts),
         "shown": _shown(pending, understanding),
         "address": f"?{urlencode({'check': pending.token})}&",
         "understanding": understanding,
@@ -199,18 +199,17 @@ def _preview(request: HttpRequest, pending: Pending, understanding: Understandin
 
 
 def _shown(pending: Pending, understanding: Understanding) -> Preview:
-    part = pending.parts[0]
-    segments, draft = part.preview["first"], part.head
+    part = pending.look.parts[0]
+    segments, target = part.preview.first, part.head["target_language"]
     references = sorted({name for each in segments for name, _ in each["references"]})
     has_documents = any(each["document"] for each in segments)
     headings = [Heading(SEGMENT), *[Heading(DOCUMENT)] * has_documents]
-    headings.append(Heading(SOURCE, draft.source_language))
+    headings.append(Heading(SOURCE, part.head["source_language"]))
     headings += [
-        Heading(message("first.reference", "Reference {name}", name=n), draft.target_language)
-        for n in references
+        Heading(message("first.reference", "Reference {name}", name=n), target) for n in references
     ]
     labels = [label for label, _ in segments[0]["outputs"]] if segments else []
-    headings += [Heading(label, draft.target_language) for label in labels]
+    headings += [Heading(label, target) for label in labels]
     rows = [
         [
             each["key"],
@@ -237,7 +236,7 @@ def _store(request: HttpRequest, pending: Pending) -> HttpResponse:
                     expected=part.changes,
                     skipped=skipped(pending.report),
                 )
-                for draft, part in zip(pending.drafts, pending.parts, strict=True)
+                for draft, part in zip(pending.drafts, pending.look.parts, strict=True)
             ]
     except ExpiredError:
         messages.error(request, EXPIRED)

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 
+from django.utils.module_loading import import_string
+
 from annotation.exports.formats import FACTS, FORMATS
 from annotation.glossary import GROUPS
 from annotation.imports.human_scores import HUMAN, NAME
@@ -14,7 +16,7 @@ from annotation.uploads.tables.columns import Wanted
 from annotation.uploads.tables.meanings import WANTED
 from config.reference.site import code, table
 from metrics.datasets import DATASETS
-from metrics.imported.choices import FIELDS as SCORES
+from metrics.imported.files import FIELDS as SCORES
 
 TABLES = {
     "Test sets and outputs": WANTED,
@@ -51,7 +53,7 @@ def datasets_page() -> str:
 
 def _datasets() -> Iterator[tuple[str, str, str]]:
     for name, each in DATASETS.items():
-        about = import_module(each.reader.rpartition(".")[0]).__doc__ or ""
+        about = import_string(each.reader).__doc__ or ""
         yield code(name), re.sub(r"\s+", " ", about), code(each.folder)
 
 

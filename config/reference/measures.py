@@ -102,6 +102,7 @@ ROOMS = (
     *("correlation", "correlation.intervals", "correlation.hybrids", "significance"),
     *("sensitivity", "judgments", "judgments.agreement", "judgments.controls"),
     *("judgments.planning", "judgments.trial", "systems", "systems.shortness", "spans"),
+    *("challenges", "wmt"),
     *("scores", "files", "replication", "replication.questions"),
 )
 

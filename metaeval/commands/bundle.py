@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from metaeval.commands.output import OUTPUT_HELP, OUTPUTS
 from metaeval.commands.scores import UNIT_HELP, UNITS
 from metaeval.commands.systems import (
     OUT,
@@ -43,8 +44,6 @@ from metaeval.scores.directions import infer_direction
 from metaeval.systems.ranking import TESTS as RANKINGS
 from metaeval.systems.table import VERSUS
 
-OUTPUTS = ("tsv", "json")
-OUTPUT_HELP = "tsv (a table; default) or json (all details)"
 SEED_HELP = "random seed; default: 0"
 
 Row = dict[str, Any]

@@ -13,8 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.commands.bundle import OUTPUT_HELP, OUTPUTS, add_commands, add_common, choose, within
+from metaeval.commands.bundle import add_commands, add_common, choose, within
+from metaeval.commands.challenge import add_challenges
+from metaeval.commands.field import add_field
 from metaeval.commands.human import add_human, agreement_lines, human
+from metaeval.commands.output import OUTPUT_HELP, OUTPUTS, table_lines
 from metaeval.commands.prefilled import add_trial
 from metaeval.commands.scores import (
     FILES,
@@ -27,6 +30,7 @@ from metaeval.commands.scores import (
 )
 from metaeval.commands.spans import add_spans
 from metaeval.commands.systems import CommandError, add_systems, print_note
+from metaeval.commands.wmt import add_wmt
 from metaeval.correlation.measure import CORRELATIONS, Measure
 from metaeval.correlation.panel import panel
 from metaeval.correlation.values import metric_values
@@ -68,9 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.output == "json":
         print(json.dumps(plain(document), ensure_ascii=False, indent=1))
     else:
-        print("\t".join(map(printable, rows[0] if rows else [])))
-        for row in rows:
-            print("\t".join(_cell(value) for value in row.values()))
+        for line in table_lines(rows, options.output):
+            print(line)
         for line in agreement_lines(document) if options.run is human else ():
             print(f"# {line}")
     return int(options.run is reproduce and bool(rows))
@@ -298,6 +301,9 @@ def _parser() -> argparse.ArgumentParser:
     add_trial(commands)
     add_spans(commands)
     add_commands(commands)
+    add_wmt(commands)
+    add_challenges(commands)
+    add_field(commands, _scored)
     command = commands.add_parser("reproduce", help=reproduce.__doc__)
     command.set_defaults(run=reproduce)
     command.add_argument("bundle", help="a zip file or a folder")
@@ -312,6 +318,11 @@ def _scored(command: argparse.ArgumentParser, *, needs_human: bool) -> None:
     add = command.add_argument
     add("path", help="TSV or CSV of scores, or an mt-metrics-eval directory")
     add("--language-pair", help="language pair of the directory, such as en-de")
+    add("--domain", default="", help="use only the segments of this domain: of the directory's "
+        "file of documents, or of a table's column domain")  # fmt: skip
+    choose(add, "--level", ["seg", "doc"], "seg",
+           "the scores of a directory to compare: those of segments (seg; default) or documents",
+           )  # fmt: skip
     add(
         "--human",
         default="",
@@ -346,12 +357,6 @@ def _scored(command: argparse.ArgumentParser, *, needs_human: bool) -> None:
 
 def _measure(options: argparse.Namespace) -> Measure:
     return Measure(options.correlation, options.grouping, options.variant, options.threshold)
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return "" if np.isnan(value) else f"{value:.6g}"
-    return "" if value is None else printable(str(value))
 
 
 if __name__ == "__main__":

@@ -286,9 +286,11 @@ def _read(options: argparse.Namespace, measure: Measure) -> Named:
             )
         )
     wanted = [options.human, *options.metric]
-    metrics = read_score_table(options.path, columns=wanted if options.metric else None)
+    metrics = read_score_table(
+        options.path, columns=wanted if options.metric else None, domain=options.domain
+    )
     if options.human not in metrics:
-        metrics |= read_score_table(options.path, columns=[options.human])
+        metrics |= read_score_table(options.path, columns=[options.human], domain=options.domain)
     gold = metrics.pop(options.human)
     return Named(gold, metrics, references=named_references(gold.systems))
 
@@ -296,6 +298,8 @@ def _read(options: argparse.Namespace, measure: Measure) -> Named:
 def _read_directory(options: argparse.Namespace, measure: Measure) -> Named:
     """Read a directory; soft pairwise accuracy is of systems, but computed from segments."""
     evalset = read_evalset(options.path, options.language_pair)
+    if options.domain:
+        evalset = evalset.of_domain(options.domain)
     is_of_systems = measure.grouping == SYSTEM_LEVEL and measure.correlation != CORRELATIONS[-1]
     if is_of_systems and options.system_scores == FILES:
         found = evalset_system_scores(evalset, options.human)
@@ -305,9 +309,9 @@ def _read_directory(options: argparse.Namespace, measure: Measure) -> Named:
             {"": found.human_origin, **found.origins},
             references=references_of(evalset, found.human.systems),
         )
-    metrics = evalset.metrics()
+    metrics = evalset.metrics(options.level)
     origins = dict.fromkeys(["", *metrics], OF_SEGMENTS) if is_of_systems else {}
     lost = dict.fromkeys(name for name, _ in evalset.metric_scores if name not in metrics)
-    gold = evalset.human(options.human)
+    gold = evalset.human(options.human, options.level)
     references = references_of(evalset, gold.systems)
     return Named(gold, metrics, origins, list(lost), references=references)

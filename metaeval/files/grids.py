@@ -82,8 +82,10 @@ class Grid:
         self.notes.append(Note("warning", text, row))
 
 
-def read_separated(text: str, kind: str) -> Grid:
+def read_separated(text: str, kind: str, *, has_names: bool = True) -> Grid:
     """Return the table in a TSV or CSV text. Raises GridError where quoting makes no sense.
+
+    Without names in the first row, columns are called `column 1`, `column 2` and so on.
 
     Examples
     --------
@@ -110,11 +112,11 @@ def read_separated(text: str, kind: str) -> Grid:
         lines = _tabs(grid, text, first)
     else:
         lines = list(quoted_lines(text, grid.separator, first))
-    _fill(grid, lines)
+    _fill(grid, lines, has_names=has_names)
     return grid
 
 
-def read_workbook(data: bytes) -> Grid:
+def read_workbook(data: bytes, *, has_names: bool = True) -> Grid:
     """Return the first table of an XLSX workbook. Raises GridError for anything else."""
     try:
         from openpyxl import load_workbook
@@ -148,7 +150,7 @@ def read_workbook(data: bytes) -> Grid:
                     others=truncated(others),
                 )
             )
-        _fill(grid, filled[0][1])
+        _fill(grid, filled[0][1], has_names=has_names)
     return grid
 
 
@@ -282,8 +284,11 @@ def _are_quoted(marked: Sequence[str], n_cells: int) -> bool:
     )
 
 
-def _fill(grid: Grid, lines: Sequence[Line]) -> None:
+def _fill(grid: Grid, lines: Sequence[Line], *, has_names: bool) -> None:
     """Find the header among lines, and give every row its number of cells."""
+    first = next((line for line in lines if line[1]), None)
+    if first and not has_names:
+        lines = [(first[0], [f"column {n + 1}" for n in range(len(first[1]))]), *lines]
     start = _header_at(grid, lines)
     if start is None:
         return

@@ -26,10 +26,11 @@ from metaeval.scores.matrix import ScoreMatrix
 WHOLE = "all"
 # Names of the column with the document of each segment.
 DOCUMENT = "document|doc|doc_id"
+DOMAIN = "domain"
 
 
 def read_score_table(
-    path: str | Path, *, columns: Sequence[str] | None = None
+    path: str | Path, *, columns: Sequence[str] | None = None, domain: str = ""
 ) -> dict[str, ScoreMatrix]:
     """Read a TSV or CSV with columns system, segment (or seg, seg_id, sid) and one per measure.
 
@@ -42,6 +43,8 @@ def read_score_table(
     ----------
     columns
         The measures wanted; default: every column that holds numbers and missing scores only.
+    domain
+        Read only rows with this name in the column domain.
 
     Raises
     ------
@@ -63,8 +66,22 @@ def read_score_table(
     ...     read_score_table(path)["mqm"].values.tolist()
     [[-5.0, nan], [0.0, nan]]
     """
-    optional = ["segment|seg|seg_id|sid", DOCUMENT]
-    return score_columns(Table(path, ["system"], optional=optional), columns)
+    optional = ["segment|seg|seg_id|sid", DOCUMENT, DOMAIN]
+    table = Table(path, ["system", *([DOMAIN] if domain else [])], optional=optional)
+    if domain:
+        column = table.columns[DOMAIN]
+        known = sorted({row[column].strip() for _, row in table.rows})
+        table.rows = [(line, row) for line, row in table.rows if row[column].strip() == domain]
+        if not table.rows:
+            refusal = message(
+                "table.no-domain",
+                "Column {column} has no {domain}. It has: {known}.",
+                column=table.header[column],
+                domain=domain,
+                known=known,
+            )
+            raise FormatError(table.path, None, refusal)
+    return score_columns(table, columns)
 
 
 def score_columns(table: Table, columns: Sequence[str] | None = None) -> dict[str, ScoreMatrix]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import stdtrit
 
-from metaeval.arrays import BoolArray, as_floats
+from metaeval.arrays import BoolArray, FloatArray, as_floats
+from metaeval.documents import FEWEST_DOCUMENTS, clusters_from
 from metaeval.messages import message
-from metaeval.results import ConstantInputWarning, Notes, Result
+from metaeval.results import ConstantInputWarning, Interval, Notes, Result
 
 THRESHOLD = 85.0
+FEWEST_OUTPUTS = 20
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,6 +56,48 @@ def error_free_detection(gold: ArrayLike, predicted: ArrayLike) -> ErrorFree:
         true_positive=int(counts[3]), false_positive=int(counts[1]),
         false_negative=int(counts[2]), true_negative=int(counts[0]),
     )  # fmt: skip
+
+
+def mcc_interval(
+    gold: ArrayLike,
+    predicted: ArrayLike,
+    *,
+    documents: Iterable[Hashable] | None = None,
+    confidence: float = 0.95,
+) -> Interval:
+    """Interval of Matthews' correlation of n outputs, with documents as the unit.
+
+    se^2 = (N-1)/N sum (mcc_(k) - mean)^2 over mcc without document k, and t with N - 1 degrees of
+    freedom, within [-1, 1]. nan ends below 20 outputs or 6 documents, and where mcc is undefined.
+
+    Parameters
+    ----------
+    documents
+        The document of each output; by default each output is its own.
+    """
+    one, two = _truths("gold", gold), _truths("predicted", predicted)
+    clusters = clusters_from(documents, len(one))
+    n = len(np.unique(clusters))
+    none = Interval(np.nan, np.nan, confidence)
+    if len(one) < FEWEST_OUTPUTS or n < FEWEST_DOCUMENTS:
+        return none
+    cells = np.zeros((n, 4))
+    np.add.at(cells, (clusters, one.astype(np.int64) * 2 + two), 1.0)
+    total = cells.sum(axis=0)
+    value, without = _mcc(total[None])[0], _mcc(total - cells)
+    if np.isnan(value) or np.isnan(without).any():
+        return none
+    error = np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
+    half = float(stdtrit(n - 1, 0.5 + confidence / 2.0) * error)
+    return Interval(max(-1.0, value - half), min(1.0, value + half), confidence)
+
+
+def _mcc(counts: FloatArray) -> FloatArray:
+    """Return Matthews' correlation of counts: true and false negatives and positives (n, 4)."""
+    tn, fp, fn, tp = counts.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        root = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+        return np.asarray(np.where(root > 0.0, (tp * tn - fp * fn) / root, np.nan))
 
 
 def _truths(name: str, given: ArrayLike) -> BoolArray:

@@ -19,9 +19,8 @@ from annotation.uploads import InputFile
 from annotation.uploads.tables.lines import LINES
 from annotation.uploads.tables.skipping import KINDS
 from metrics.api.runs import OfTestSetViewSet
-from metrics.imported import pending
 from metrics.imported.checking import Checked, Found, bring_in, check
-from metrics.imported.choices import Choices
+from metrics.imported.files import Choices
 from metrics.imported.storing import withdraw
 from metrics.models import MetricImport
 from metrics.spans import doors
@@ -118,8 +117,8 @@ class FoundMetricSerializer(serializers.Serializer[Found]):
     n_systems = serializers.IntegerField()
     n_missing = serializers.IntegerField()
     coverage = serializers.DictField(child=serializers.IntegerField())
-    change = serializers.CharField(source="plan.change", default=None)
-    becomes = serializers.CharField(source="plan.message", default=None)
+    change = serializers.CharField(default=None)
+    becomes = serializers.CharField(default=None)
 
 
 class CheckedScoresSerializer(serializers.Serializer[Checked]):
@@ -167,7 +166,7 @@ class MetricImportViewSet(OfTestSetViewSet):
         if background.is_large(files):
             options = {"note": given["note"], "store": not given["dry_run"]}
             values = doors.to_values(given["test_set"], choices, **options)
-            token = pending.keep(files, signed_in(request).pk)
+            token = doors.keep(files, signed_in(request).pk)
             return begun(request, doors.METRIC_SCORES, token, files, values)
         checked = check(given["test_set"], files, choices)
         if errors := checked.report.errors:

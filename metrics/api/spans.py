@@ -30,8 +30,7 @@ from annotation.uploads.tables.skipping import KINDS, SKIP
 from core.messages import messages_of
 from core.text import pluralize
 from metrics.forms.spans import SpanFilesForm
-from metrics.imported import pending
-from metrics.imported.choices import Choices
+from metrics.imported.files import Choices
 from metrics.spans import doors
 from metrics.spans.importing import check, store
 
@@ -121,7 +120,7 @@ class MetricSpansView(TakesParameters):
                 SKIP: ",".join(sorted(choices.skip)), "query": query,
                 "store": not given["dry_run"],
             }  # fmt: skip
-            token = pending.keep(files, signed_in(request).pk)
+            token = doors.keep(files, signed_in(request).pk)
             return begun(request, doors.SPANS, token, files, values)
         checked = check(
             test_set, files, form.cleaned_data["name"], form.ends_included, request.user,

@@ -7,11 +7,11 @@ the list that command, page and API offer.
 
 from pathlib import Path
 
-from django.core.exceptions import ValidationError
 from django.utils.module_loading import import_string
 
 from annotation.imports import DATASETS as JUDGED
 from annotation.imports import DataSet, Pair
+from core.messages import invalid
 from metaeval.messages import message
 from metrics.datasets.store import EvaluationDraft, MetricDraft, Stored, examine, store
 
@@ -23,7 +23,7 @@ DATASETS: dict[str, DataSet] = {
             "dataset.wmt15",
             "WMT15: human and metric scores of systems, without texts",
         ),
-        "metrics.datasets.wmt15.read",
+        "metrics.datasets.published.wmt15",
         "wmt15",
         index=("scores.tsv", "lp"),
     ),
@@ -32,7 +32,7 @@ DATASETS: dict[str, DataSet] = {
             "dataset.wmt23-meta",
             "WMT23: four human scores and 13 metrics of the same outputs, without texts",
         ),
-        "metrics.datasets.wmt23_meta.read",
+        "metrics.datasets.published.wmt23_meta",
         "wmt23-meta/*",
     ),
     "spans": DataSet(
@@ -40,7 +40,7 @@ DATASETS: dict[str, DataSet] = {
             "dataset.spans",
             "WMT23: error spans in the same outputs by six groups of annotators",
         ),
-        "metrics.datasets.spans.read",
+        "metrics.datasets.published.spans",
         "spans/*",
     ),
     "length-control": DataSet(
@@ -49,7 +49,7 @@ DATASETS: dict[str, DataSet] = {
             "IWSLT 2022, isometric: outputs of systems built for length control, without human "
             "scores",
         ),
-        "metrics.datasets.length_control.read",
+        "metrics.datasets.published.length_control",
         "length-control/*",
     ),
 }
@@ -77,15 +77,11 @@ def find(name: str) -> tuple[str, str]:
     for known in sorted(DATASETS, key=len, reverse=True):
         if name.startswith(f"{known}-"):
             return known, name.removeprefix(f"{known}-")
-    raise ValidationError(
-        [
-            message(
-                "datasets.unknown",
-                "There is no data set {name}. Use {known}.",
-                name=name,
-                known=list(DATASETS),
-            )
-        ]
+    raise invalid(
+        "datasets.unknown",
+        "There is no data set {name}. Use {known}.",
+        name=name,
+        known=list(DATASETS),
     )
 
 

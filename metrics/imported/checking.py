@@ -12,15 +12,14 @@ from annotation.models import TestSet
 from annotation.uploads.files import InputFile
 from annotation.uploads.previews import FIRST
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.directions import USUAL, direction_message, say_direction
+from annotation.uploads.tables.cells import USUAL, direction_message, say_direction
 from annotation.uploads.tables.skipping import read_skipping, skipped
 from core.messages import messages_of
 from metaeval.messages import Message, message, truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 from metrics.imported import naming
-from metrics.imported.choices import Choices, is_human
 from metrics.imported.collecting import Collected, Collector
-from metrics.imported.files import Reading, read
+from metrics.imported.files import Choices, Reading, is_human, read
 from metrics.imported.held import Names, names_of
 from metrics.imported.storing import (
     NO_SCORES,
@@ -43,7 +42,8 @@ class Found:
     """One metric in the files, whether it is imported or not.
 
     `key` is its name in the files. `coverage` has the number of scored outputs of every system of
-    the test set; `n_missing` counts cells that state a missing score.
+    the test set; `n_missing` counts cells that state a missing score. `change` and `becomes` say
+    what an import does to the stored scores, of which `n_changed` have another value.
     """
 
     key: str
@@ -55,7 +55,9 @@ class Found:
     n_systems: int
     n_missing: int
     coverage: dict[str, int]
-    plan: Plan | None = None
+    change: str | None = None
+    becomes: Message | None = None
+    n_changed: int = 0
 
     @property
     def is_lower(self) -> bool | None:
@@ -68,26 +70,29 @@ class Found:
         return [name for name, n in self.coverage.items() if not n]
 
 
-@dataclass(frozen=True)
-class Checked:
-    """The content of the files, and every problem.
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """What a page shows of files: their content, and every problem.
 
-    `first` are the first scores as they will be stored, by `LABELS`.
+    `first` are the first scores as they will be stored, by `LABELS`; `fingerprint` is what would be
+    stored, as a text to compare.
     """
 
-    test_set: TestSet
     choices: Choices
     reading: Reading
     report: Report
     metrics: list[Found] = field(default_factory=list)
-    drafts: list[Draft] = field(default_factory=list)
     n_outputs: int = 0
     first: Sequence[Sequence[str]] = ()
+    fingerprint: str = ""
 
-    @property
-    def fingerprint(self) -> str:
-        """Return what would be stored, as a text to compare."""
-        return fingerprint([each.plan for each in self.metrics if each.plan])
+
+@dataclass(frozen=True, kw_only=True)
+class Checked(Look):
+    """The content of the files, with what is to be stored."""
+
+    test_set: TestSet
+    drafts: list[Draft] = field(default_factory=list)
 
 
 def check(
@@ -97,7 +102,7 @@ def check(
     if user is not None and not may_change_test_set(user, test_set):
         report = Report()
         report.error(test_set_refusal(test_set))
-        return Checked(test_set, choices, Reading(), report)
+        return Checked(test_set=test_set, choices=choices, reading=Reading(), report=report)
     names = names_of(test_set)
 
     def once(report: Report) -> Checked:
@@ -128,7 +133,17 @@ def _check(
     ]
     _warn(metrics, report)
     first = list(islice(_scores(drafts, names), FIRST))
-    return Checked(test_set, choices, reading, report, metrics, drafts, len(names.has), first)
+    return Checked(
+        test_set=test_set,
+        choices=choices,
+        reading=reading,
+        report=report,
+        metrics=metrics,
+        drafts=drafts,
+        n_outputs=len(names.has),
+        first=first,
+        fingerprint=fingerprint(list(plans.values())),
+    )
 
 
 LABELS = (
@@ -255,7 +270,9 @@ def _found(
         n_systems=len(held.systems),
         n_missing=each.n_missing,
         coverage={label: len(held.outputs.get(pk, {})) for pk, label in names.labels.items()},
-        plan=planned,
+        change=planned.change.value if planned else None,
+        becomes=planned.message if planned else None,
+        n_changed=planned.n_changed if planned else 0,
     )
 
 
@@ -266,8 +283,8 @@ def _warn(metrics: Sequence[Found], report: Report) -> None:
     for each in taken:
         if each.is_lower in [row.info.higher_is_better for row in known.siblings(each.name)]:
             report.warn(_other_direction(each))
-    for change in dict.fromkeys(e.plan.message for e in taken if e.plan and e.plan.n_changed):
-        named = [e.name for e in taken if e.plan and e.plan.message == change]
+    for change in dict.fromkeys(e.becomes for e in taken if e.becomes and e.n_changed):
+        named = [e.name for e in taken if e.becomes == change]
         report.warn(
             message(
                 "scores.metrics-change",

@@ -17,7 +17,7 @@ from annotation.uploads.tables.cells import has_decimal_comma, no_number
 from annotation.uploads.tables.columns import Wanted, is_called, say_unused
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import count_infinite, read_score
-from metaeval.messages import Message, message, plural, truncated
+from metaeval.messages import Message, message, truncated
 from metrics.imported.held import MetricScores, Names
 
 # Reading stops at more errors than this.
@@ -37,10 +37,6 @@ def parts_of_file(file: str) -> list[str]:
     ends = [len(stem), *(sign.start() for sign in SIGNS.finditer(stem))]
     parts = {stem[begin:end] for begin in begins for end in ends if begin < end}
     return sorted(parts, key=lambda part: (-len(part), part))
-
-
-NO_SYSTEM = message("scores.no-system-named", "The system is missing.")
-NO_SEGMENT = message("scores.no-segment-named", "The segment is missing.")
 
 
 class TooManyError(Exception):
@@ -83,10 +79,12 @@ class Collector:
         return self._find("segment", self.names.segments, key, place)
 
     @cached_property
-    def _known(self) -> dict[str, tuple[Near, list[str]]]:
+    def _near(self) -> dict[str, Near]:
         """Known systems and segments, to suggest what an unknown name may mean."""
-        known = {"system": self.names.labels.values(), "segment": self.names.segments}
-        return {what: (Near(each), sorted(each)) for what, each in known.items()}
+        return {
+            "system": Near(self.names.labels.values()),
+            "segment": Near(self.names.segments),
+        }
 
     def _find(self, what: str, among: Mapping[str, int], name: str, place: Place) -> int | None:
         found = self.find_system(name) if what == "system" else among.get(name)
@@ -94,48 +92,13 @@ class Collector:
             found = self._plain[what].get(nfc(name))
         if found is None:
             place = place._replace(field=what)
+            near = self._near[what]
+            refusal = near.no_system(name) if what == "system" else near.no_segment(name)
             if name:
-                self._unknown(what, name, self._unknown_name(what, name), place)
+                self._unknown(what, name, refusal, place)
             else:
-                self.error(NO_SYSTEM if what == "system" else NO_SEGMENT, place)
+                self.error(refusal, place)
         return found
-
-    def _unknown_name(self, what: str, name: str) -> Message:
-        near, names = self._known[what]
-        known, listed = near.name(name), truncated(names, 6)
-        if what == "system":
-            return (
-                message(
-                    "scores.unknown-system-near",
-                    "The test set has no system “{system}”, but it has “{known}”.",
-                    system=name,
-                    known=known,
-                )
-                if known
-                else message(
-                    "scores.unknown-system",
-                    "The test set has no system “{system}”. Its {n} systems: {systems}.",
-                    system=name,
-                    n=len(names),
-                    systems=listed,
-                )
-            )
-        return (
-            message(
-                "scores.unknown-segment-near",
-                "The test set has no segment “{segment}”, but it has “{known}”.",
-                segment=name,
-                known=known,
-            )
-            if known
-            else message(
-                "scores.unknown-segment",
-                "The test set has no segment “{segment}”. Its {n} segments: {segments}.",
-                segment=name,
-                n=len(names),
-                segments=listed,
-            )
-        )
 
     @cached_property
     def _plain(self) -> dict[str, dict[str, int]]:
@@ -231,16 +194,13 @@ class Collector:
     def report_infinite(self) -> None:
         """Warn of infinite values, which are missing scores."""
         for name, each in self.metrics.items():
-            if each.n_infinite:
-                self.report.warn(
-                    plural(
-                        "scores.infinite",
-                        "“{metric}”: {n} infinite value counts as missing.",
-                        "“{metric}”: {n} infinite values count as missing.",
-                        n=each.n_infinite,
-                        metric=name,
-                    )
-                )
+            self.report.warn_of(
+                each.n_infinite,
+                "scores.infinite",
+                "“{metric}”: {n} infinite value counts as missing.",
+                "“{metric}”: {n} infinite values count as missing.",
+                metric=name,
+            )
 
     def report_file_names(self) -> None:
         """Note systems that the files name like their output files."""

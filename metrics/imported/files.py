@@ -13,23 +13,84 @@ from annotation.models import TestSet
 from annotation.uploads.files import InputFile, hashes
 from annotation.uploads.formats.base import METRIC_SCORES, Import
 from annotation.uploads.formats.registry import read_files
+from annotation.uploads.formats.scores import LINE, METRIC, SCORE, SYSTEM
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import read_percent, write_points
-from annotation.uploads.tables.columns import propose, renamed, say_unused
+from annotation.uploads.tables.columns import propose, renamed, say_unused, wanted
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
-from annotation.uploads.tables.pairs import keep_pair
+from annotation.uploads.tables.objects import GROUP
+from annotation.uploads.tables.pairs import Pair, keep_pair
 from annotation.uploads.tables.rows import Row, Table
-from metaeval.files.names import column_of
+from metaeval.files.names import NAMES, column_of
 from metaeval.messages import message, plural, truncated
-from metrics.imported.choices import FIELDS, LINE, METRIC, SCORE, SEGMENT, SYSTEM, Choices
 from metrics.imported.collecting import Collector, TooManyError, columns_of_metrics, plainly
+
+# Choices for tables of scores: columns, names, directions, and what to skip.
+
+SEGMENT, PAIR = "segment", "language_pair"
+FIELDS = (
+    wanted(SEGMENT, message("field.segment", "segment"), *NAMES["item"]),
+    wanted(SYSTEM, message("field.system", "system"), GROUP),
+    wanted(METRIC, message("field.metric-name", "name of the metric"), "name"),
+    wanted(SCORE, message("field.score", "score"), "prediction"),
+    wanted(PAIR, message("field.language-pair", "language pair")),
+)
+# Columns with these names hold human scores; they are not metrics unless the person chooses them.
+HUMAN = frozenset(
+    (
+        *("human", "human_score", "human_z", "human_raw", "human_mean", "z_mean", "raw_mean"),
+        *("mqm", "da", "da_sqm", "esa", "sqm", "rating", "z", "raw", "score_human"),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The choices of a person; names are those of the files.
+
+    `columns` maps columns to fields; a column with an empty field is not used. Only `metrics` are
+    imported (None: all except columns of human scores). `metric` is the name of a metric that the
+    table does not name, by default the name of the file. `names` are other names for metrics.
+    `lower` and `higher` have a stated direction; the direction of others is that of their scores in
+    this test set, or is inferred. `skip` are kinds of problems whose rows are skipped and counted
+    (`annotation.uploads.tables.skipping`); otherwise they are errors. `lines` is the meaning of
+    line n in files without keys (`annotation.uploads.tables.lines`), `system` the system of files
+    that do not name one.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    metrics: tuple[str, ...] | None = None
+    metric: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    lower: frozenset[str] = frozenset()
+    higher: frozenset[str] = frozenset()
+    skip: frozenset[str] = frozenset()
+    lines: str = ""
+    system: str = ""
+
+    def takes(self, name: str) -> bool:
+        """Return whether a metric is to be imported."""
+        return not is_human(name) if self.metrics is None else name in self.metrics
+
+    def name_of(self, name: str) -> str:
+        """Return the new name of a metric."""
+        return self.names.get(name) or name
+
+
+def is_human(name: str) -> bool:
+    """Return whether a column has a name of human scores: `mqm`, `esa_1`."""
+    plain = name.casefold().replace("-", "_").replace(" ", "_")
+    return plain in HUMAN or plain.rstrip("0123456789").rstrip("_") in HUMAN
+
+
+# Read files.
 
 
 @dataclass
 class Reading:
     """The content of files: columns with titles, fields and samples, and the files' SHA-256.
 
-    `pairs` counts the rows by the languages that they name. `lines` are the possible meanings of
+    `pairs` are the languages that rows name. `lines` are the possible meanings of
     line n, if it is unclear or was chosen; `systems` are the systems to choose from for files that
     do not name one.
     """
@@ -40,7 +101,7 @@ class Reading:
     lines: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
     samples: dict[str, str] = field(default_factory=dict)
-    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    pairs: set[Pair] = field(default_factory=set)
 
 
 def read(
@@ -122,7 +183,7 @@ class _Scores:
             return
         pair = test_set.source_language, test_set.target_language
         kept, pairs = keep_pair(table, pair, report, of_test_set=True)
-        reading.pairs += pairs
+        reading.pairs |= pairs.keys()
         rows = kept.rows
         metrics = self._metrics(free, system)
         named = [(line, row | {SYSTEM: system} if system else row) for line, row in rows]

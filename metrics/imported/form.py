@@ -15,8 +15,8 @@ from annotation.uploads import InputFile
 from annotation.uploads.tables.columns import Wanted
 from annotation.uploads.tables.lines import LINES
 from annotation.uploads.tables.skipping import KINDS, SKIP
-from metrics.imported.checking import Checked
-from metrics.imported.choices import FIELDS, Choices
+from metrics.imported.checking import Look
+from metrics.imported.files import FIELDS, Choices
 
 UNUSED = _("a metric, or not used")
 
@@ -39,7 +39,7 @@ class ScoreFilesForm(forms.Form):
         return [InputFile.sent(file) for file in self.cleaned_data["tables"]]
 
 
-def columns_form(checked: Checked) -> ColumnsForm:
+def columns_form(checked: Look) -> ColumnsForm:
     """Return a form for the fields of columns, with the titles of the files."""
     reading = checked.reading
     return titled_form(reading.columns, reading.fields, reading.samples, FIELDS, unused=UNUSED)
@@ -104,7 +104,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
-def is_as_shown(checked: Checked, choices: Choices, data: QueryDict) -> bool:
+def is_as_shown(checked: Look, choices: Choices, data: QueryDict) -> bool:
     """Return whether a person's choices are those with which a page showed the files."""
     own = [
         each.name == choices.name_of(each.key)
@@ -121,7 +121,7 @@ def is_as_shown(checked: Checked, choices: Choices, data: QueryDict) -> bool:
     )
 
 
-def seen_of(checked: Checked) -> str:
+def seen_of(checked: Look) -> str:
     """Return a hash of what a page showed and would store, which the person confirms."""
     metrics = [(each.key, each.name, each.is_taken, each.is_lower) for each in checked.metrics]
     columns = sorted(checked.reading.fields.items())

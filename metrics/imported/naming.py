@@ -10,9 +10,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-from django.core.exceptions import ValidationError
-
-from core.messages import as_json
+from core.messages import as_json, invalid
 from metaeval.messages import message
 from metrics import registry
 from metrics.base import IMPORTED, MetricInfo, one_measure
@@ -35,27 +33,19 @@ def check_name(name: str) -> str:
     """Return a metric's name without outer blanks; ValidationError for an invalid name."""
     name = unicodedata.normalize("NFC", name).strip()
     if not name:
-        raise ValidationError([message("scores.name-missing", "Enter a name for the metric.")])
+        raise invalid("scores.name-missing", "Enter a name for the metric.")
     if len(name) > LONGEST:
-        raise ValidationError(
-            [
-                message(
-                    "scores.name-too-long",
-                    "The name “{name}…” is too long: at most {longest} characters are allowed.",
-                    name=name[:20],
-                    longest=LONGEST,
-                )
-            ]
+        raise invalid(
+            "scores.name-too-long",
+            "The name “{name}…” is too long: at most {longest} characters are allowed.",
+            name=name[:20],
+            longest=LONGEST,
         )
     if any(unicodedata.category(each) in ("Cc", "Cs", "Zl", "Zp") for each in name):
-        raise ValidationError(
-            [
-                message(
-                    "scores.name-with-control-character",
-                    "The name {name} contains a control character.",
-                    name=repr(name),
-                )
-            ]
+        raise invalid(
+            "scores.name-with-control-character",
+            "The name {name} contains a control character.",
+            name=repr(name),
         )
     return name
 

@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from annotation.models import TestSet
+from core.messages import invalid
 from core.work.models import Now
 from metaeval.messages import Message, message, plural, truncated
 from metrics.base import format_signature
@@ -200,13 +201,9 @@ def store_all(
                 raise OutdatedError
             return [_store(test_set, each, known, about) for each in plans]
     except IntegrityError as error:
-        raise ValidationError(
-            [
-                message(
-                    "scores.concurrent-import",
-                    "Another import stored a metric of this name at the same time. Try again.",
-                )
-            ]
+        raise invalid(
+            "scores.concurrent-import",
+            "Another import stored a metric of this name at the same time. Try again.",
         ) from error
 
 

@@ -1,28 +1,73 @@
-"""What metrics import by workers: scores and error spans that were computed elsewhere."""
+"""Imports of scores and error spans: files that wait for confirmation, and the work of workers.
 
-from collections.abc import Mapping
-from dataclasses import asdict, replace
+The files may have rows of several language pairs: each test set of their sender imports its own.
+"""
+
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
 from django.core.exceptions import ValidationError
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from annotation.access import may_change_test_set, visible_test_sets
 from annotation.imports import background
-from annotation.models import FileImport, TestSet
+from annotation.models import FileImport, TestSet, listed
+from annotation.uploads import InputFile, waiting
 from annotation.uploads.tables.skipping import SKIP, kinds_of
+from core import languages
 from core.messages import as_json
 from metaeval.messages import Message, message, plural
-from metrics.imported import pending
-from metrics.imported.checking import Checked, bring_in, check
-from metrics.imported.choices import Choices
-from metrics.imported.held import MetricScores
+from metrics.imported.checking import Look, bring_in, check
+from metrics.imported.files import Choices
 from metrics.imported.storing import Outcome, OutdatedError, summary
 from metrics.spans import importing
 
-SETS = ("lower", "higher", "skip")
+PURPOSE = "metrics.imported.waiting"
+
+
+def keep(files: Sequence[InputFile], user_id: int) -> str:
+    """Store the files and return a token for this user only."""
+    named = {f"file{n}": file for n, file in enumerate(files)}
+    return waiting.keep_files({}, named, user_id=user_id, purpose=PURPOSE)
+
+
+def recall(token: str, user_id: int) -> list[InputFile]:
+    """Read the files back. Raises `waiting.ExpiredError`."""
+    return list(waiting.recall_files(token, user_id=user_id, purpose=PURPOSE)[1].values())
+
+
+def forget(token: str, user_id: int) -> None:
+    """Delete the files after they were stored."""
+    waiting.forget(token, user_id=user_id, purpose=PURPOSE)
+
+
+def other_sets(test_set: TestSet, pairs: Iterable[tuple[str, str]], user: Any) -> list[TestSet]:
+    """Return the other test sets that may take rows of the files: those of their other pairs."""
+    wanted = {_bare(pair) for pair in pairs} - {
+        _bare((test_set.source_language, test_set.target_language))
+    }
+    return [each for each in own_sets(user) if wanted
+            and _bare((each.source_language, each.target_language)) in wanted]  # fmt: skip
+
+
+def test_sets_named(slugs: Iterable[str], user: Any) -> list[TestSet]:
+    """Return test sets by their slugs."""
+    return [each for each in own_sets(user) if each.slug in set(slugs)]
+
+
+def own_sets(user: Any) -> list[TestSet]:
+    """Return the test sets with systems to which a user may add scores."""
+    rows = listed(visible_test_sets(user).filter(systems__isnull=False)).distinct()
+    return [each for each in rows.order_by("name") if may_change_test_set(user, each)]
+
+
+def _bare(pair: tuple[str, str]) -> tuple[str, ...]:
+    return tuple(languages.bare(code) if code else "" for code in pair)
+
+
 METRIC_SCORES, SPANS = "metric-scores", "spans"
-NOTHING = MetricScores()
 GONE = message("scores.test-set-gone", "The test set no longer exists.")
 
 
@@ -36,29 +81,21 @@ def test_set_of(row: FileImport) -> TestSet:
 
 def to_values(test_set: TestSet, choices: Choices, **more: Any) -> dict[str, Any]:
     """Return choices as a row keeps them."""
-    values = asdict(choices) | {name: sorted(getattr(choices, name)) for name in SETS}
-    values["metrics"] = None if choices.metrics is None else list(choices.metrics)
+    values = msgspec.to_builtins(choices, order="deterministic")
     return {"test_set": test_set.slug, "choices": values, **more}
-
-
-def from_values(values: Mapping[str, Any]) -> Choices:
-    """Return the choices that a row keeps."""
-    chosen = {name: frozenset(values[name]) for name in SETS}
-    metrics = None if values["metrics"] is None else tuple(values["metrics"])
-    return Choices(**{**values, **chosen, "metrics": metrics})
 
 
 class MetricScoresDoor(background.Door):
     """Scores of metrics."""
 
-    purpose = pending.PURPOSE
+    purpose, look = PURPOSE, Look
 
     def check(self, row: FileImport, token: str) -> background.Found:
         """Read the files as their page does."""
-        files = pending.recall(token, row.created_by_id)
-        choices = from_values(row.choices["choices"])
+        files = recall(token, row.created_by_id)
+        choices = msgspec.convert(row.choices["choices"], Choices)
         checked = check(test_set_of(row), files, choices, row.created_by)
-        return background.Found(checked.report, _without_scores(checked), checked)
+        return background.Found(checked.report, background.look_of(checked, Look), checked)
 
     def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
         """Store the scores, if that does what the preview said."""
@@ -79,36 +116,24 @@ class MetricScoresDoor(background.Door):
         return reverse("metric-scores", args=[row.choices["test_set"]])
 
 
-def _without_scores(checked: Checked) -> Checked:
-    """Return what a page shows."""
-    metrics = [
-        replace(
-            each,
-            plan=each.plan
-            and replace(each.plan, held=NOTHING, draft=replace(each.plan.draft, held=NOTHING)),
-        )
-        for each in checked.metrics
-    ]
-    return replace(checked, drafts=[], metrics=metrics)
-
-
 class SpansDoor(background.Door):
     """Error spans. The page has their choices in its address."""
 
-    purpose = pending.PURPOSE
+    purpose, look = PURPOSE, importing.Look
 
     def check(self, row: FileImport, token: str) -> background.Found:
         """Read the files as their page does."""
         values = row.choices
         checked = importing.check(
             test_set_of(row),
-            pending.recall(token, row.created_by_id),
+            recall(token, row.created_by_id),
             values["name"],
             values["ends_included"],
             row.created_by,
             choices=Choices(columns=values["columns"], skip=kinds_of(values[SKIP])),
         )
-        return background.Found(checked.report, importing.without_spans(checked), checked)
+        look = background.look_of(checked, importing.Look)
+        return background.Found(checked.report, look, checked)
 
     def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
         """Store the spans."""

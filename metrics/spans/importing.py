@@ -4,18 +4,19 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.access import may_change_test_set, test_set_refusal
-from annotation.imports.judgments.cells.spans import other_words
+from annotation.imports.judgments.spans import other_words
 from annotation.models import Output, TestSet
 from annotation.uploads.files import InputFile, hashes
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.directions import USUAL, direction_message, say_direction
+from annotation.uploads.tables.cells import USUAL, direction_message, say_direction
+from annotation.uploads.tables.pairs import Pair
 from annotation.uploads.tables.skipping import read_skipping, skipped
 from core.messages import messages_of
 from metaeval.messages import Message, message, plural, truncated
@@ -23,8 +24,8 @@ from metaeval.scores.directions import Direction, infer_direction
 from metaeval.spans.span_table import EndsAtWords, ends_at_words
 from metrics.error_spans import MISSING, SOURCE, FoundSpan
 from metrics.imported import naming
-from metrics.imported.choices import Choices
 from metrics.imported.collecting import Collector
+from metrics.imported.files import Choices
 from metrics.imported.held import MetricScores, Names, names_of
 from metrics.imported.storing import Draft, Outcome, store_all, with_note
 from metrics.models import SegmentSpans
@@ -33,6 +34,7 @@ from metrics.spans.tables import Cell, Read, collect
 
 Texts = tuple[int, str, str]
 NO_CHOICES = Choices()
+NO_ENDS = EndsAtWords(0, 0, 0)
 FIRST = 5
 # Where no score is given: what a span takes off, as in xCOMET (unbabel-comet 2.2).
 WEIGHTS = {"minor": 1.0, "major": 5.0, "critical": 10.0}
@@ -42,9 +44,9 @@ COMPUTED = message(
 )
 
 
-@dataclass(frozen=True)
-class Checked:
-    """The content of files: spans by output, and every problem.
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """What a page shows of files with spans, and every problem.
 
     `ends` counts ends at word boundaries for both meanings of an end; `ends_included` is the choice
     of a person, or None before. `columns` are those of all tables with their titles, `fields` the
@@ -52,13 +54,10 @@ class Checked:
     `n_checked` outputs with `n_spans` spans, `n_clean` have none.
     """
 
-    test_set: TestSet
     name: str
     ends_included: bool | None
     report: Report
-    ends: EndsAtWords = field(default_factory=lambda: EndsAtWords(0, 0, 0))
-    spans: Mapping[int, Sequence[FoundSpan]] = field(default_factory=dict)
-    scores: Mapping[Cell, float] = field(default_factory=dict)
+    ends: EndsAtWords = NO_ENDS
     files: Sequence[Mapping[str, str]] = ()
     severities: Mapping[str, int] = field(default_factory=dict)
     has_scores: bool = False
@@ -66,11 +65,20 @@ class Checked:
     columns: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, str] = field(default_factory=dict)
     samples: Mapping[str, str] = field(default_factory=dict)
-    pairs: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    pairs: Sequence[Pair] = ()
     first: Sequence[Sequence[str]] = ()
     n_checked: int = 0
     n_spans: int = 0
     n_clean: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked(Look):
+    """The content of files, with the spans of each output."""
+
+    test_set: TestSet
+    spans: Mapping[int, Sequence[FoundSpan]] = field(default_factory=dict)
+    scores: Mapping[Cell, float] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
@@ -92,7 +100,7 @@ def check(
     if user is not None and not may_change_test_set(user, test_set):
         report = Report()
         report.error(test_set_refusal(test_set))
-        return Checked(test_set, name, ends_included, report)
+        return Checked(test_set=test_set, name=name, ends_included=ends_included, report=report)
 
     def once(report: Report) -> Checked:
         return _check(test_set, files, name, ends_included, choices, report)
@@ -155,11 +163,26 @@ def _check(
         for refusal in messages_of(error):
             report.error(refusal, Place(field="name"))
     return Checked(
-        test_set, name, ends_included, report, ends, spans, scores, hashes(files),
-        _counted(spans), bool(collected.scores), direction, collected.titles, collected.fields,
-        collected.samples, collected.pairs, _first(spans, texts, names), len(spans),
-        sum(map(len, spans.values())), sum(not own for own in spans.values()),
-    )  # fmt: skip
+        test_set=test_set,
+        name=name,
+        ends_included=ends_included,
+        report=report,
+        ends=ends,
+        spans=spans,
+        scores=scores,
+        files=hashes(files),
+        severities=dict(Counter(each.severity for own in spans.values() for each in own)),
+        has_scores=bool(collected.scores),
+        direction=direction,
+        columns=collected.titles,
+        fields=collected.fields,
+        samples=collected.samples,
+        pairs=list(collected.pairs),
+        first=_first(spans, texts, names),
+        n_checked=len(spans),
+        n_spans=sum(map(len, spans.values())),
+        n_clean=sum(not own for own in spans.values()),
+    )
 
 
 LABELS = (
@@ -191,15 +214,6 @@ def _first(
         if len(found) >= FIRST:
             break
     return found[:FIRST]
-
-
-def without_spans(checked: Checked) -> Checked:
-    """Return what a page shows."""
-    return replace(checked, spans={}, scores={})
-
-
-def _counted(spans: Mapping[int, Sequence[FoundSpan]]) -> dict[str, int]:
-    return dict(Counter(each.severity for own in spans.values() for each in own))
 
 
 def _texts(test_set: TestSet) -> dict[Cell, Texts]:
@@ -253,24 +267,18 @@ class _Reader:
 
     def warn(self) -> None:
         """Warn about spans that did not fit their texts."""
-        if self.n_behind:
-            self.report.warn(
-                plural(
-                    "spans.behind-text",
-                    "{n} span starts after the end of its text and was read as an omission.",
-                    "{n} spans start after the end of their texts and were read as omissions.",
-                    n=self.n_behind,
-                )
-            )
-        if self.n_cut:
-            self.report.warn(
-                plural(
-                    "spans.cut",
-                    "{n} span was cut at the end of its text.",
-                    "{n} spans were cut at the end of their texts.",
-                    n=self.n_cut,
-                )
-            )
+        self.report.warn_of(
+            self.n_behind,
+            "spans.behind-text",
+            "{n} span starts after the end of its text and was read as an omission.",
+            "{n} spans start after the end of their texts and were read as omissions.",
+        )
+        self.report.warn_of(
+            self.n_cut,
+            "spans.cut",
+            "{n} span was cut at the end of its text.",
+            "{n} spans were cut at the end of their texts.",
+        )
 
 
 def _scores(

@@ -1,6 +1,6 @@
 """Pages to import and withdraw metric scores that were computed elsewhere."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import messages
@@ -22,7 +22,7 @@ from annotation.access import (
     test_set_refusal,
     visible_campaigns,
 )
-from annotation.forms.columns import SkipForm, counts_of
+from annotation.forms.columns import SkipForm
 from annotation.forms.preview import Heading, Preview, download
 from annotation.imports import background
 from annotation.models import FileImport, TestSet
@@ -35,10 +35,9 @@ from annotation.web.errors import refuse
 from core.messages import messages_of, sentences, translated
 from metaeval.messages import message
 from metrics import catalogue
-from metrics.imported import pending
 from metrics.imported.checking import LABELS as HEADINGS
-from metrics.imported.checking import Checked, bring_in, check
-from metrics.imported.choices import Choices
+from metrics.imported.checking import Checked, Look, bring_in, check
+from metrics.imported.files import Choices
 from metrics.imported.form import (
     ScoreFilesForm,
     choices_of,
@@ -63,7 +62,7 @@ CHANGED = _("Nothing was stored, because the result has changed. Check it again,
 @require_GET
 def score_sets(request: HttpRequest) -> HttpResponse:
     """Choose the test set for an import of scores."""
-    context = {"section": "metrics", "test_sets": pending.mine(request.user)}
+    context = {"section": "metrics", "test_sets": doors.own_sets(request.user)}
     return render(request, "metrics/score_sets.html", context)
 
 
@@ -83,7 +82,7 @@ def metric_scores(request: HttpRequest, slug: str) -> HttpResponse:
     is_sent = request.method == "POST"
     form = ScoreFilesForm(request.POST, request.FILES) if is_sent else ScoreFilesForm()
     if form.is_valid():
-        key = pending.keep(form.sent(), signed_in(request).pk)
+        key = doors.keep(form.sent(), signed_in(request).pk)
         return redirect(f"{reverse('metric-scores', args=[slug])}?check={key}")
     context = {
         "form": form,
@@ -121,7 +120,7 @@ def _imports(test_set: TestSet) -> dict[str, Any]:
 
 def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpResponse:
     try:
-        return _checked(request, test_set, token, pending.recall(token, signed_in(request).pk))
+        return _checked(request, test_set, token, doors.recall(token, signed_in(request).pk))
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("metric-scores", test_set.slug)
@@ -143,18 +142,18 @@ def _checked(
         row = _decided(request, row, choices, values)
     if row is not None and row.state != row.State.CHECKED:
         return redirect(row)
-    checked = background.shown(row) if row else check(test_set, files, choices, user)
+    checked: Look = background.shown(row) if row else check(test_set, files, choices, user)
     if row is not None:
         choices = checked.choices
     is_fit = columns is not None and columns.is_valid() and not checked.report.errors
     if is_fit and "import" in request.POST:
-        if request.POST.get("seen") == seen_of(checked):
+        if isinstance(checked, Checked) and request.POST.get("seen") == seen_of(checked):
             return _store(request, checked, token)
         messages.warning(request, CHANGED)
     if "problems" in request.GET:
         return download(checked.report)
     bound = columns if columns is not None and not columns.is_valid() else columns_form(checked)
-    return _preview(request, checked, choices, bound, token)
+    return _preview(request, test_set, checked, choices, bound, token)
 
 
 def _decided(
@@ -171,23 +170,28 @@ def _decided(
 
 
 def _preview(
-    request: HttpRequest, checked: Checked, choices: Choices, columns: Any, token: str
+    request: HttpRequest,
+    test_set: TestSet,
+    checked: Look,
+    choices: Choices,
+    columns: Any,
+    token: str,
 ) -> HttpResponse:
     report = checked.report
     context = {
-        **_head(checked.test_set),
+        **_head(test_set),
         "checked": checked,
         "columns": columns,
         "shown": Preview(
             report,
-            SkipForm(counts_of(report), choices.skip),
+            SkipForm(report.counts, choices.skip),
             [("", columns)] if columns.fields else [],
             [Heading(label) for label in HEADINGS],
             [] if report.errors else checked.first,
         ),
         "address": f"?{urlencode({'check': token})}&",
         "kept": token,
-        "other_sets": pending.others(checked.test_set, checked.reading.pairs, request.user),
+        "other_sets": doors.other_sets(test_set, checked.reading.pairs, request.user),
         "shown_columns": shown({column: field.initial for column, field in _initial(columns)}),
         "seen": seen_of(checked),
         "lines": choices.lines,
@@ -220,15 +224,15 @@ def _store(request: HttpRequest, checked: Checked, token: str) -> HttpResponse:
 
 
 def after_import(
-    request: HttpRequest, page: str, test_set: TestSet, pairs: Mapping[Pair, int], token: str
+    request: HttpRequest, page: str, test_set: TestSet, pairs: Iterable[Pair], token: str
 ) -> HttpResponse:
     """Return to the page of a test set, with the files if other test sets may take rows of them."""
     user = signed_in(request)
     address = reverse(page, args=[test_set.slug])
-    if rest := pending.others(test_set, pairs, user):
+    if rest := doors.other_sets(test_set, pairs, user):
         query = {"kept": token, "for": [each.slug for each in rest]}
         return redirect(f"{address}?{urlencode(query, doseq=True)}")
-    pending.forget(token, user.pk)
+    doors.forget(token, user.pk)
     return redirect(address)
 
 
@@ -236,7 +240,7 @@ def kept_for(request: HttpRequest) -> dict[str, Any]:
     """Return the files that are kept, and the test sets that may take rows of them."""
     kept = request.GET.get("kept", "")
     slugs = request.GET.getlist("for") if kept else []
-    return {"kept": kept, "other_sets": pending.named(slugs, request.user) if slugs else []}
+    return {"kept": kept, "other_sets": doors.test_sets_named(slugs, request.user) if slugs else []}
 
 
 @researcher_required

@@ -23,7 +23,7 @@ from annotation.access import (
     test_set_refusal,
 )
 from annotation.exports.tables import csv_response
-from annotation.forms.columns import CHANGED, ColumnsForm, SkipForm, counts_of, is_changed
+from annotation.forms.columns import CHANGED, ColumnsForm, SkipForm, is_changed
 from annotation.forms.preview import Heading, Preview, download
 from annotation.imports import background
 from annotation.imports.judgments.options import read_columns
@@ -37,12 +37,11 @@ from annotation.web.errors import refuse
 from core.messages import messages_of, sentences, translated
 from metrics.error_spans import TARGET
 from metrics.forms.spans import SpanFilesForm
-from metrics.imported import pending
-from metrics.imported.choices import Choices
+from metrics.imported.files import Choices
 from metrics.imported.form import titled_form
 from metrics.scores import latest_signatures
 from metrics.spans import doors
-from metrics.spans.importing import LABELS, Checked, check, store
+from metrics.spans.importing import LABELS, Checked, Look, check, store
 from metrics.spans.stored import find_with_spans, read_rows
 from metrics.spans.tables import FIELDS
 from metrics.views.imports import EXPIRED, after_import, kept_for
@@ -66,7 +65,7 @@ def metric_spans(request: HttpRequest, slug: str) -> HttpResponse:
     is_sent = request.method == "POST"
     form = SpanFilesForm(request.POST, request.FILES) if is_sent else SpanFilesForm()
     if is_sent and form.is_valid():
-        key = pending.keep(form.sent(), signed_in(request).pk)
+        key = doors.keep(form.sent(), signed_in(request).pk)
         chosen = {name: form.cleaned_data[name] for name in ("name", "ends")}
         return redirect(f"{request.path}?{urlencode({'check': key, **chosen})}")
     context = _head(test_set) | {"form": form, "marking": _marking(test_set)}
@@ -88,7 +87,7 @@ def _marking(test_set: TestSet) -> list[str]:
 
 def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpResponse:
     try:
-        return _checked(request, test_set, token, pending.recall(token, signed_in(request).pk))
+        return _checked(request, test_set, token, doors.recall(token, signed_in(request).pk))
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("metric-spans", test_set.slug)
@@ -120,13 +119,13 @@ def _checked(
         row = background.check_again(row, values)
     if row is not None and row.state != row.State.CHECKED:
         return redirect(row)
-    checked = (
+    checked: Look = (
         background.shown(row) if row else check(test_set, files, name, ends, user, choices=asked)
     )
     data = request.POST if is_sent else None
     form = SpanFilesForm(data, has_files=True, initial=request.GET.dict())
     columns = titled_form(checked.columns, checked.fields, checked.samples, FIELDS, data)
-    skip = SkipForm(counts_of(checked.report), asked.skip, data)
+    skip = SkipForm(checked.report.counts, asked.skip, data)
     forms = (form, columns, skip)
     if is_sent and all(each.is_valid() for each in forms):
         if any(map(is_changed, forms)):
@@ -135,7 +134,7 @@ def _checked(
             return redirect(f"{request.path}?{urlencode(_query(token, form, columns, skip))}")
         if row is not None and "import" in request.POST and not checked.report.errors:
             return redirect(background.confirm(row))
-        if "import" in request.POST and not checked.report.errors:
+        if "import" in request.POST and isinstance(checked, Checked) and not checked.report.errors:
             try:
                 outcome = store(checked, user)
             except ValidationError as error:
@@ -149,13 +148,13 @@ def _checked(
     context = _head(test_set) | {
         "form": form, "token": token, "checked": checked,
         "shown": shown_of(checked, skip, tables), "address": f"?{request.GET.urlencode()}&",
-        "other_sets": pending.others(test_set, checked.pairs, user), "kept": token,
+        "other_sets": doors.other_sets(test_set, checked.pairs, user), "kept": token,
     }  # fmt: skip
     status = 422 if checked.report.errors and is_sent else 200
     return render(request, "metrics/spans_import.html", context, status=status)
 
 
-def shown_of(checked: Checked, skip: SkipForm | None = None, tables: Tables = ()) -> Preview:
+def shown_of(checked: Look, skip: SkipForm | None = None, tables: Tables = ()) -> Preview:
     """Return the preview of error spans."""
     first = () if checked.report.errors else checked.first
     return Preview(checked.report, skip, tables, [Heading(label) for label in LABELS], first)

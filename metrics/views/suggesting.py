@@ -24,9 +24,9 @@ from annotation.web.errors import refuse
 from core.messages import as_json, messages_of, sentences, translated
 from metaeval.messages import SHOWN, Message, from_json, message, plural
 from metrics.forms.suggesting import GOLD, SharesForm, SuggestForm
-from metrics.imported import pending
 from metrics.models import MetricSignature
 from metrics.scores import latest_signatures
+from metrics.spans import doors
 from metrics.spans.importing import Checked, check
 from metrics.spans.stored import find_with_spans
 from metrics.spans.suggesting import Fitted, fit, suggestions_of
@@ -78,7 +78,7 @@ def _choose(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         _keep(request, campaign, given["what"], Prefill.Source.METRIC, given["metric"], fitted,
               details)  # fmt: skip
         return redirect("campaign-suggestions", campaign.slug)
-    key = pending.keep(form.sent(), signed_in(request).pk)
+    key = doors.keep(form.sent(), signed_in(request).pk)
     query = {"check": key, "what": given["what"], "ends": given["ends"]}
     return redirect(f"{request.path}?{urlencode(query)}")
 
@@ -106,7 +106,7 @@ def _marking(campaign: Campaign) -> Mapping[str, MetricSignature]:
 def _confirm(request: HttpRequest, campaign: Campaign, token: str) -> HttpResponse:
     user = signed_in(request)
     try:
-        files = pending.recall(token, user.pk)
+        files = doors.recall(token, user.pk)
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("campaign-suggestions", campaign.slug)
@@ -125,7 +125,7 @@ def _confirm(request: HttpRequest, campaign: Campaign, token: str) -> HttpRespon
     if "keep" in request.POST and not checked.report.errors:
         _keep(request, campaign, form.cleaned_data["what"], Prefill.Source.FILE, _names(files),
               fit(campaign, checked.spans), _details(checked))  # fmt: skip
-        pending.forget(token, user.pk)
+        doors.forget(token, user.pk)
         return redirect("campaign-suggestions", campaign.slug)
     return _page(request, campaign, form, token=token, checked=checked)
 

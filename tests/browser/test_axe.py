@@ -19,8 +19,8 @@ from annotation.imports.background import EXPIRED
 from annotation.models import Assignment, FileImport, Output, System
 from annotation.uploads import InputFile, Problem
 from metrics.datasets import waiting
-from metrics.imported import pending
 from metrics.models import MetricRun
+from metrics.spans import doors
 from tests.browser.axe import violations
 from tests.browser.conftest import Visitor
 from tests.browser.full_world import DEMO, TEST_SET, TOKEN, make_full
@@ -72,7 +72,7 @@ def scores_to_confirm() -> str:
     key = system.test_set.segments.earliest("position").key
     lines = f"sid\tsystem\tTER\tCOMET\tmqm\tremark\n{key}\t{label}\t30\t\t-1\tfine\n"
     file = InputFile.holding("scores.tsv", lines.encode())
-    token = pending.keep([file], User.objects.get(username="admin").pk)
+    token = doors.keep([file], User.objects.get(username="admin").pk)
     return f"/testsets/{TEST_SET}/scores/?check={token}"
 
 

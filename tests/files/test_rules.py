@@ -20,7 +20,7 @@ from annotation.uploads.problems import Report
 from metaeval.files import read_score_table
 from metaeval.files.names import NAMES
 from metrics.imported import checking
-from metrics.imported.choices import Choices
+from metrics.imported.files import Choices
 from metrics.spans import importing
 from tests.files.doors import of_talks
 

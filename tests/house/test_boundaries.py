@@ -253,6 +253,8 @@ ROOMS = [
     "judgments",
     "systems",
     "spans",
+    "challenges",
+    "wmt",
     "replication",
     "commands",
 ]

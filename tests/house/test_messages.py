@@ -49,17 +49,22 @@ def calls() -> list[Call]:
 
 def _calls(path: Path) -> Iterator[Call]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        if not isinstance(node, ast.Call):
             continue
-        n_texts = {"message": 2, "plural": 3}.get(node.func.id)
+        name = getattr(node.func, "id", "") or getattr(node.func, "attr", "")
+        is_of_report = name in ("warn_of", "note_of")
+        if not is_of_report and not isinstance(node.func, ast.Name):
+            continue
+        n_texts = {"message": 2, "invalid": 2, "plural": 3}.get(name, 3 if is_of_report else None)
         if n_texts is None or (path.name == "messages.py" and path.parent.name == "commands"):
             continue
         place = f"{path.relative_to(ROOT)}:{node.lineno}"
-        texts = [getattr(each, "value", None) for each in node.args[:n_texts]]
+        texts = [getattr(each, "value", None) for each in node.args[is_of_report:][:n_texts]]
         assert len(texts) == n_texts, place
         assert all(isinstance(each, str) for each in texts), f"{place}: not literal"
         code, *patterns = map(str, texts)
         names = frozenset(each.arg for each in node.keywords if each.arg)
+        names = (names | {"n"}) - {"place"} if is_of_report else names
         is_open = any(each.arg is None for each in node.keywords)
         yield Call(place, code, tuple(patterns), names, is_open)
 

@@ -25,7 +25,7 @@ ROOMS = [
     ),
 ]
 # These ask more kinds of questions than other rooms.
-CROWDED = {"metaeval.sensitivity": 20, "metaeval.replication.questions": 17}
+CROWDED = {"metaeval": 17, "metaeval.sensitivity": 20, "metaeval.replication.questions": 17}
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -24,13 +24,12 @@ from annotation.imports.appraise.batches import (
 )
 from annotation.imports.appraise.manifest import DOCUMENT, PAIRWISE, Manifest, Pair
 from annotation.imports.appraise.spans import resolve_ends, suggest
-from annotation.imports.drafts import CampaignDraft, ItemDraft
+from annotation.imports.drafts import SHOW_OUTPUT, CampaignDraft, ItemDraft, base_document
 from annotation.models import Campaign, Item
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import Report
-from metaeval.messages import message, plural
+from metaeval.messages import message
 
-COPY = re.compile(r"#(bad|duplicate)\d*$")
 DUPLICATE = re.compile(r"#duplicate\d*")
 # The difference from the tutorial's score that Appraise accepts.
 TOLERANCE = 20
@@ -93,27 +92,13 @@ def _without_documents(items: list[RawItem], manifest: Manifest, report: Report)
     if manifest.protocol == "document-da":
         return items
     of_segments = [item for item in items if not item.is_complete]
-    if n := len(items) - len(of_segments):
-        report.warn(
-            plural(
-                "appraise.document-ratings",
-                "{n} rating of a whole document is skipped: this protocol rates segments.",
-                "{n} ratings of whole documents are skipped: this protocol rates segments.",
-                n=n,
-            )
-        )
+    report.warn_of(
+        len(items) - len(of_segments),
+        "appraise.document-ratings",
+        "{n} rating of a whole document is skipped: this protocol rates segments.",
+        "{n} ratings of whole documents are skipped: this protocol rates segments.",
+    )
     return of_segments
-
-
-def base_document(name: str, target_id: str) -> str:
-    """Return the document that a degraded or repeated copy was made of.
-
-    >>> base_document("news.7#sysA#bad1", "sysA")
-    'news.7'
-    """
-    while COPY.search(name):
-        name = COPY.sub("", name)
-    return name.removesuffix(f"#{target_id}")
 
 
 @dataclass
@@ -271,7 +256,7 @@ class Builder:
         kind = _kind(item, partner)
         if partner is None and item.kind == "BAD":
             self._unmatched_bad.append(item)
-        shows_output = kind in (Item.Kind.TARGET, Item.Kind.REPEAT)
+        shows_output = kind in SHOW_OUTPUT
         if shows_output:
             self._keep_output(index, item)
         is_own = shows_output or (kind == Item.Kind.DOCUMENT and item.item_type in ("TGT", "CHK"))

@@ -13,9 +13,9 @@ from itertools import accumulate
 
 from annotation import protocols
 from annotation.imports.appraise.batches import TYPES, RawItem, unknown_type
-from annotation.imports.appraise.build import DUPLICATE, Built, base_document
+from annotation.imports.appraise.build import DUPLICATE, Built
 from annotation.imports.appraise.spans import read_spans
-from annotation.imports.drafts import CampaignDraft, JudgmentDraft
+from annotation.imports.drafts import CampaignDraft, JudgmentDraft, base_document
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report
@@ -78,56 +78,41 @@ def add_scores(
 
 
 def _warn(counts: Counts, place: Place, report: Report) -> None:
-    if counts.repeated:
-        report.warn(
-            plural(
-                "appraise.repeated-rows",
-                "{n} row is repeated. Each row counts once.",
-                "{n} rows are repeated. Each row counts once.",
-                n=counts.repeated,
-            ),
-            place,
-        )
-    if counts.skipped:
-        report.warn(
-            plural(
-                "appraise.skipped-rows",
-                "{n} row is skipped because its check item is skipped.",
-                "{n} rows are skipped because their check items are skipped.",
-                n=counts.skipped,
-            ),
-            place,
-        )
-    if counts.without_start:
-        report.warn(
-            plural(
-                "appraise.no-start",
-                "{n} judgment has no start time. It is imported without times.",
-                "{n} judgments have no start time. They are imported without times.",
-                n=counts.without_start,
-            ),
-            place,
-        )
-    if counts.ended_early:
-        report.warn(
-            plural(
-                "appraise.end-before-start",
-                "{n} judgment ends before its start. It is imported without times.",
-                "{n} judgments end before their start. They are imported without times.",
-                n=counts.ended_early,
-            ),
-            place,
-        )
-    if counts.undecided:
-        report.warn(
-            plural(
-                "appraise.span-without-severity",
-                "{n} error span is skipped because it has no severity.",
-                "{n} error spans are skipped because they have no severity.",
-                n=counts.undecided,
-            ),
-            place,
-        )
+    report.warn_of(
+        counts.repeated,
+        "appraise.repeated-rows",
+        "{n} row is repeated. Each row counts once.",
+        "{n} rows are repeated. Each row counts once.",
+        place,
+    )
+    report.warn_of(
+        counts.skipped,
+        "appraise.skipped-rows",
+        "{n} row is skipped because its check item is skipped.",
+        "{n} rows are skipped because their check items are skipped.",
+        place,
+    )
+    report.warn_of(
+        counts.without_start,
+        "appraise.no-start",
+        "{n} judgment has no start time. It is imported without times.",
+        "{n} judgments have no start time. They are imported without times.",
+        place,
+    )
+    report.warn_of(
+        counts.ended_early,
+        "appraise.end-before-start",
+        "{n} judgment ends before its start. It is imported without times.",
+        "{n} judgments end before their start. They are imported without times.",
+        place,
+    )
+    report.warn_of(
+        counts.undecided,
+        "appraise.span-without-severity",
+        "{n} error span is skipped because it has no severity.",
+        "{n} error spans are skipped because they have no severity.",
+        place,
+    )
 
 
 def _rows(file: InputFile, report: Report) -> Iterator[tuple[int, Row]]:

@@ -12,10 +12,10 @@ from typing import Any
 
 from annotation.imports.appraise.batches import NOT_SPANS, RawItem
 from annotation.imports.drafts import ItemDraft
-from annotation.imports.ends import ends_are_included
-from annotation.imports.published.mqm_names import our_category, their_category
+from annotation.imports.jsonfiles import ends_are_included
 from annotation.protocols import Protocol, Span, SpanScheme
 from annotation.protocols.base import SOURCE, TARGET
+from annotation.protocols.published import our_category, their_category
 from annotation.uploads.problems import Place, Report, within
 from metaeval.messages import message, plural
 from metaeval.spans.span_table import EndsAtWords, ends_at_words
@@ -205,16 +205,13 @@ def resolve_ends(
         )
         return [replace(item, marked=()) for item in items]
     included = ends_are_included(lambda: _count_ends(marked), stated, report, place)
-    if n := sum(len(item.marked) - len(decided(item.marked)) for item in marked):
-        report.warn(
-            plural(
-                "appraise.marked-without-severity",
-                "{n} error marked beforehand is skipped because it has no severity.",
-                "{n} errors marked beforehand are skipped because they have no severity.",
-                n=n,
-            ),
-            place,
-        )
+    report.warn_of(
+        sum(len(item.marked) - len(decided(item.marked)) for item in marked),
+        "appraise.marked-without-severity",
+        "{n} error marked beforehand is skipped because it has no severity.",
+        "{n} errors marked beforehand are skipped because they have no severity.",
+        place,
+    )
     return [replace(item, ends_included=included) for item in items]
 
 

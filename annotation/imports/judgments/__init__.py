@@ -2,6 +2,6 @@
 
 from annotation.imports.judgments.fields import FIELDS
 from annotation.imports.judgments.options import Options, read_options
-from annotation.imports.judgments.read import Reading, read
+from annotation.imports.judgments.read import Reading, Understood, read
 
-__all__ = ["FIELDS", "Options", "Reading", "read", "read_options"]
+__all__ = ["FIELDS", "Options", "Reading", "Understood", "read", "read_options"]

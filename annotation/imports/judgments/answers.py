@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
-from annotation.imports.judgments.cells.spans import RawSpan, raw_spans
-from annotation.imports.judgments.cells.times import Clock, TimeError
+from annotation.imports.drafts import SHOW_OUTPUT
 from annotation.imports.judgments.exported.columns import is_answer
 from annotation.imports.judgments.fields import KEYS, Sheet
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import NOT_JOINED, Key, Row, rows_of
+from annotation.imports.judgments.spans import RawSpan, raw_spans
+from annotation.imports.judgments.times import Clock, TimeError
 from annotation.models import Annotator, Item
 from annotation.models.judgment import MAX_SCORE
 from annotation.protocols.composed import MOST_VALUE
@@ -250,8 +250,4 @@ def say(reader: Reader, report: Report) -> None:
             n=len(reader.missing),
         )
         report.warn(text, reader.missing[0].at("score"))
-    clock = reader.clock
-    for text in clock.warnings():
-        report.warn(text)
-    if clock.written:
-        report.note(clock.written)
+    reader.clock.warn(report)

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from annotation.imports.drafts import ItemDraft, JudgmentDraft
 from annotation.imports.judgments.answers import Answer
-from annotation.imports.judgments.cells.spans import SpanReader
 from annotation.imports.judgments.exported import cells
 from annotation.imports.judgments.items import Items
 from annotation.imports.judgments.options import LAST_WINS, Options
 from annotation.imports.judgments.rows import Row
+from annotation.imports.judgments.spans import SpanReader
 from annotation.imports.judgments.texts import Texts
 from annotation.models import Item
 from annotation.models.judgment import MAX_SCORE
 from annotation.protocols import Protocol, Span
 from annotation.uploads.problems import Place, Report
-from metaeval.messages import message, plural
+from metaeval.messages import message
 
 # Convert scores to whole numbers from 0 to 100, unchanged or from a stated scale.
 
@@ -142,34 +142,24 @@ class Revisions:
 
     def say(self) -> None:
         """Report what was found."""
-        if self.copies:
-            self.report.warn(
-                plural(
-                    "judgments.copies",
-                    "{n} row is a copy of another and was skipped.",
-                    "{n} rows are copies of others and were skipped.",
-                    n=self.copies,
-                )
-            )
-        if self.revised:
-            self.report.note(
-                plural(
-                    "judgments.revised",
-                    "{n} judgment was revised later. All versions are stored; the last is current.",
-                    "{n} judgments were revised later. All versions are stored; the last is "
-                    "current.",
-                    n=self.revised,
-                )
-            )
-        if self.by_rule:
-            self.report.note(
-                plural(
-                    "judgments.last-row-counts",
-                    "The rule that the last row counts was used {n} time.",
-                    "The rule that the last row counts was used {n} times.",
-                    n=self.by_rule,
-                )
-            )
+        self.report.warn_of(
+            self.copies,
+            "judgments.copies",
+            "{n} row is a copy of another and was skipped.",
+            "{n} rows are copies of others and were skipped.",
+        )
+        self.report.note_of(
+            self.revised,
+            "judgments.revised",
+            "{n} judgment was revised later. All versions are stored; the last is current.",
+            "{n} judgments were revised later. All versions are stored; the last is current.",
+        )
+        self.report.note_of(
+            self.by_rule,
+            "judgments.last-row-counts",
+            "The rule that the last row counts was used {n} time.",
+            "The rule that the last row counts was used {n} times.",
+        )
 
 
 DIFFERENCE = 1e-6
@@ -329,24 +319,18 @@ class Drafter:
                 self.first_other,
             )
         counts = self.spans.counts
-        if counts["undecided"]:
-            self.report.warn(
-                plural(
-                    "judgments.spans-without-severity",
-                    "Skipped {n} error span without a severity.",
-                    "Skipped {n} error spans without a severity.",
-                    n=counts["undecided"],
-                )
-            )
-        if counts["unplaced"]:
-            self.report.warn(
-                plural(
-                    "judgments.spans-of-unknown-texts",
-                    "The text of {n} error span is unknown, so its end was not checked.",
-                    "The texts of {n} error spans are unknown, so their ends were not checked.",
-                    n=counts["unplaced"],
-                )
-            )
+        self.report.warn_of(
+            counts["undecided"],
+            "judgments.spans-without-severity",
+            "Skipped {n} error span without a severity.",
+            "Skipped {n} error spans without a severity.",
+        )
+        self.report.warn_of(
+            counts["unplaced"],
+            "judgments.spans-of-unknown-texts",
+            "The text of {n} error span is unknown, so its end was not checked.",
+            "The texts of {n} error spans are unknown, so their ends were not checked.",
+        )
 
 
 def _in_order(answers: Sequence[Answer]) -> Sequence[Answer]:

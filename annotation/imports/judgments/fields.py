@@ -131,7 +131,9 @@ class Sheet:
         return self._columns.get(field, field)
 
 
-def read_tables(files: Iterable[InputFile], report: Report, door: Door = JUDGMENTS) -> list[Table]:
+def read_tables(
+    files: Iterable[InputFile], report: Report, door: Door = JUDGMENTS, *, has_names: bool = True
+) -> list[Table]:
     """Read files as tables; what is wrong goes to the report."""
 
     def prepare(table: Table) -> bool:
@@ -139,7 +141,7 @@ def read_tables(files: Iterable[InputFile], report: Report, door: Door = JUDGMEN
             _restore(table)
         return is_usable
 
-    tables = read_files(files, Import(door, report), prepare=prepare)
+    tables = read_files(files, Import(door, report, has_names=has_names), prepare=prepare)
     for table in tables:
         require_rows(table, report)
     return tables

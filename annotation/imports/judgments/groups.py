@@ -168,26 +168,18 @@ def _usable(
             n_gold += 1
         else:
             usable.append(answer)
-    if n_documents:
-        report.warn(
-            plural(
-                "judgments.documents-skipped",
-                "Skipped {n} judgment of a whole document, which this protocol does not rate.",
-                "Skipped {n} judgments of whole documents, which this protocol does not rate.",
-                n=n_documents,
-            )
-        )
-    if n_gold:
-        report.warn(
-            plural(
-                "judgments.gold-skipped",
-                "Skipped {n} judgment of a gold item without the right score. Add a column low or "
-                "high.",
-                "Skipped {n} judgments of gold items without the right score. Add a column low or "
-                "high.",
-                n=n_gold,
-            )
-        )
+    report.warn_of(
+        n_documents,
+        "judgments.documents-skipped",
+        "Skipped {n} judgment of a whole document, which this protocol does not rate.",
+        "Skipped {n} judgments of whole documents, which this protocol does not rate.",
+    )
+    report.warn_of(
+        n_gold,
+        "judgments.gold-skipped",
+        "Skipped {n} judgment of a gold item without the right score. Add a column low or high.",
+        "Skipped {n} judgments of gold items without the right score. Add a column low or high.",
+    )
     return usable
 
 

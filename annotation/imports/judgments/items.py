@@ -4,9 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from annotation.imports.drafts import ItemDraft
+from annotation.imports.drafts import SHOW_OUTPUT, ItemDraft
 from annotation.imports.judgments.answers import Answer
-from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
 from annotation.imports.judgments.exported import cells
 from annotation.imports.judgments.texts import Texts
 from annotation.models import Item
@@ -121,17 +120,14 @@ class Items:
                     kind=KINDS[kind],
                 )
             )
-        if self.again:
-            self.report.warn(
-                plural(
-                    "judgments.repeats-of-outputs",
-                    "{n} judgment is of an output that the same annotator rated before as another "
-                    "item. It was read as a repeat.",
-                    "{n} judgments are of outputs that the same annotator rated before as other "
-                    "items. They were read as repeats.",
-                    n=self.again,
-                )
-            )
+        self.report.warn_of(
+            self.again,
+            "judgments.repeats-of-outputs",
+            "{n} judgment is of an output that the same annotator rated before as another "
+            "item. It was read as a repeat.",
+            "{n} judgments are of outputs that the same annotator rated before as other "
+            "items. They were read as repeats.",
+        )
 
     def _partner(self, draft: ItemDraft, answer: Answer) -> int | None:
         if answer.row.sheet.is_exported:

@@ -16,6 +16,7 @@ from core import languages
 from metaeval.messages import message
 
 LAST_WINS = "last"
+YES = ("true", "1", "yes", "on")
 # What comes first in dates such as 8/4/2025.
 ORDERS = ("day", "month")
 SCALE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|:|to|\.\.)\s*(-?\d+(?:\.\d+)?)\s*")
@@ -33,7 +34,7 @@ class Options:
     critical error weighs, from 0 to 1000, None where nobody said so, and `severity` that of errors
     that name none. `ends_included`: offsets of error spans name the last character, not the one
     behind it. `dates` is what comes first in dates with slashes. `is_named`: a person stated the
-    name.
+    name. `headless`: tables begin with data, and their columns are called `column 1` and so on.
     """
 
     name: str = ""
@@ -56,6 +57,7 @@ class Options:
     columns: Mapping[str, str] = field(default_factory=dict)
     directions: Mapping[str, str] = field(default_factory=dict)
     is_named: bool = False
+    headless: bool = False
 
 
 LOWER, HIGHER = "lower", "higher"
@@ -81,7 +83,8 @@ def read_options(words: Mapping[str, Any], report: Report) -> Options:
         **dict[str, Any](language),
         scale=_scale(given.get("scale", ""), report),
         critical=_weight(given.get("critical", ""), report),
-        ends_included=given.get("ends_included", "").lower() in ("true", "1", "yes", "on"),
+        ends_included=given.get("ends_included", "").lower() in YES,
+        headless=given.get("headless", "").lower() in YES,
         time_zone=_zone(given.get("time_zone", ""), report),
         columns=read_columns(given.get("columns", ""), report),
         directions=_directions(given.get("directions", ""), report),

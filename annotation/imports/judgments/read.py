@@ -8,7 +8,6 @@ from pathlib import PurePath
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments import answers as answering
 from annotation.imports.judgments.answers import Reader
-from annotation.imports.judgments.cells.times import Clock
 from annotation.imports.judgments.exported.cells import add_suggestions, has_suggestions
 from annotation.imports.judgments.fields import (
     FIELDS,
@@ -27,6 +26,7 @@ from annotation.imports.judgments.fields import (
 from annotation.imports.judgments.groups import drafts_of
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Row, fill_names, join, name_segments, rows_of
+from annotation.imports.judgments.times import Clock
 from annotation.imports.judgments.wide import unfold
 from annotation.models import TestSet
 from annotation.uploads import TestSetDraft
@@ -106,15 +106,14 @@ Drafts = list[tuple[TestSetDraft, CampaignDraft]]
 
 
 @dataclass(frozen=True)
-class Reading:
-    """The result of reading tables: drafts, and how the columns were interpreted.
+class Understood:
+    """How tables were understood.
 
     `columns` are those of all tables in order with `samples` of their cells, `fields` what each is
     taken for, `directions` those of published scores by name, and `name` what the campaign is
     called.
     """
 
-    drafts: Drafts = field(default_factory=list)
     columns: Sequence[str] = ()
     fields: dict[str, str] = field(default_factory=dict)
     wanted: Sequence[Wanted] = FIELDS
@@ -123,12 +122,19 @@ class Reading:
     name: str = ""
 
 
+@dataclass(frozen=True)
+class Reading(Understood):
+    """The result of reading tables: how they were understood, and drafts."""
+
+    drafts: Drafts = field(default_factory=list)
+
+
 def read(files: Sequence[InputFile], options: Options, report: Report) -> Reading:
     """Read tables of judgments, with tables of texts and spans beside them or without.
 
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
-    every = read_tables(files, report)
+    every = read_tables(files, report, has_names=not options.headless)
     suggested = [table for table in every if has_suggestions(table)]
     tables = [unfold(table, report) for table in every if table not in suggested]
     n_broken = len(report.errors)
@@ -152,7 +158,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
         Reader(options, report, Clock(options.time_zone, options.dates)).read(_rows(judged), [])
         return seen
     if not judged:
-        _ask_who(sheets, report)
+        _ask_who(sheets, report, options.headless)
         return seen
     sheets = numbered(sheets, report)
     judged = _judged(sheets, options)
@@ -196,7 +202,7 @@ def _judged(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
     return scored or [sheet for sheet in sheets if sheet.has_span_rows]
 
 
-def _ask_who(sheets: Sequence[Sheet], report: Report) -> None:
+def _ask_who(sheets: Sequence[Sheet], report: Report, is_headless: bool) -> None:
     for sheet in sheets:
         columns = truncated(sheet.table.columns, 30)
         if sheet.has:
@@ -206,12 +212,19 @@ def _ask_who(sheets: Sequence[Sheet], report: Report) -> None:
                 "the annotators, or name the one annotator of all judgments.",
                 columns=columns,
             )
+        elif is_headless:
+            refusal = message(
+                "judgments.unnamed-columns",
+                "The columns of this table have no names. Choose what they are: {columns}.",
+                columns=columns,
+            )
         else:
             refusal = message(
                 "judgments.no-header",
                 "No column has a known name. The first row must name the columns, such as segment, "
                 "source, output, system, annotator and score, but it reads: {columns}. Add such a "
-                "row, or choose what the columns are.",
+                "row; or state that there is none (command line: --headless; API: headless), and "
+                "choose what the columns 1, 2, … are.",
                 columns=columns,
             )
         report.error(refusal, sheet.table.head)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.imports.drafts import SHOW_OUTPUT, base_document
 from annotation.imports.jsonfiles import UNSTORABLE
-from annotation.imports.judgments.cells.kinds import KINDS, SHOW_OUTPUT, base_document
 from annotation.imports.judgments.fields import KEYS, NAMED, Sheet, not_text
 from annotation.imports.judgments.options import Options
 from annotation.models import Item
@@ -24,6 +24,19 @@ from metaeval.messages import Message, message, plural
 TRUE = frozenset({"true", "1", "yes", "y", "document"})
 FALSE = frozenset({"", "false", "0", "no", "n", "segment", "sentence"})
 Key = tuple[str, ...]
+_WORDS = {
+    Item.Kind.TARGET: "tgt target system output outputs mt normal regular segment candidate",
+    Item.Kind.BAD_REF: "bad badref badreference degraded cal",
+    Item.Kind.REPEAT: "repeat chk check duplicate dup repeated",
+    Item.Kind.REF: "ref reference human referenceasoutput",
+    Item.Kind.TRAP: "trap",
+    Item.Kind.GOLD: "gold",
+    Item.Kind.TUTORIAL: "tutorial practice training",
+    Item.Kind.DOCUMENT: "document wholedocument doc",
+}
+KINDS = {"": Item.Kind.TARGET} | {
+    word: kind for kind, words in _WORDS.items() for word in words.split()
+}
 NOT_JOINED = message(
     "judgments.table-not-joined",
     "No column joins this table with the judgments. Both need a segment or an item; choose its "
@@ -300,9 +313,7 @@ def name_segments(rows: Sequence[Row], report: Report) -> None:
     _name_documents(whole, single, report)
     for row in single:
         if not row.name("segment"):
-            report.error(
-                message("judgments.no-segment", "The segment is missing."), row.at("segment")
-            )
+            report.error(message("segment.missing", "The segment is missing."), row.at("segment"))
 
 
 def _derive(rows: Sequence[Row], report: Report) -> None:

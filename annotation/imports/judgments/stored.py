@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import cast
 
-from annotation.imports.judgments.cells.kinds import SHOW_OUTPUT
+from annotation.imports.drafts import SHOW_OUTPUT
 from annotation.imports.judgments.rows import Row
 from annotation.imports.judgments.texts import REFERENCES, Texts
 from annotation.models import Item, Output, TestSet
@@ -15,7 +15,7 @@ from annotation.uploads.changes import Stored, read_stored
 from annotation.uploads.drafts import DOCUMENT, OUTPUT, REFERENCE, SOURCE
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near, nfc
-from metaeval.messages import Message, message, truncated
+from metaeval.messages import message, truncated
 
 NAMES = {
     "source": SOURCE,
@@ -125,14 +125,14 @@ def compare(chosen: Chosen, judged: Iterable[Row], others: Iterable[Row], report
         key, system = row.name("segment"), row.name("system")
         if not key and "segment" not in row.cells:  # a score of a whole system
             if system not in systems:
-                report.error(_no_system(system, among), row.at("system"))
+                report.error(among.no_system(system), row.at("system"))
             continue
         if key not in chosen.stored.segments:
-            report.error(no_segment(key, near), row.at("segment"))
+            report.error(near.no_segment(key), row.at("segment"))
             continue
         is_output = row.shows_output or _names_output(row)
         if is_output and system not in systems:
-            report.error(_no_system(system, among), row.at("system"))
+            report.error(among.no_system(system), row.at("system"))
         elif is_output and (system, key) not in chosen.texts.outputs:
             report.error(
                 message(
@@ -152,35 +152,6 @@ def compare(chosen: Chosen, judged: Iterable[Row], others: Iterable[Row], report
 def _names_output(row: Row) -> bool:
     """Whether a system must be named: our exports leave it out where no output was shown."""
     return not row.sheet.is_exported and row.cells["kind"] in (*SHOW_OUTPUT, Item.Kind.DOCUMENT)
-
-
-def no_segment(key: str, near: Near) -> Message:
-    """Return the message that refuses an unknown segment, with the known one that it may mean."""
-    if known := near.name(key):
-        return message(
-            "judgments.unknown-segment-near",
-            "The test set has no segment “{segment}”, but it has “{known}”.",
-            segment=key,
-            known=known,
-        )
-    return message(
-        "judgments.unknown-segment", "The test set has no segment “{segment}”.", segment=key
-    )
-
-
-def _no_system(name: str, near: Near) -> Message:
-    if not name:
-        return message("judgments.no-system", "The system is missing.")
-    if known := near.name(name):
-        return message(
-            "judgments.unknown-system-near",
-            "The test set has no system “{system}”, but it has “{known}”.",
-            system=name,
-            known=known,
-        )
-    return message(
-        "judgments.unknown-system", "The test set has no system “{system}”.", system=name
-    )
 
 
 def _compare_texts(chosen: Chosen, row: Row, report: Report) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation import protocols
-from annotation.imports.pearmut.findings import Findings
+from annotation.imports.jsonfiles import Findings
 from annotation.protocols import composed
 from metaeval.messages import message, plural, truncated
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.html import format_html
 
-from annotation.imports.pearmut.findings import Findings
+from annotation.imports.jsonfiles import Findings
 from annotation.uploads import SegmentDraft, SystemDraft
 from annotation.uploads.media.attachments import NOT_TEXT
 from annotation.uploads.media.elements import RefusedTagError, read_tag

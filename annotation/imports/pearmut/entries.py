@@ -6,8 +6,7 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import Any
 
-from annotation.imports.jsonfiles import ESCAPES, parse, unstorable
-from annotation.imports.pearmut.findings import Findings
+from annotation.imports.jsonfiles import ESCAPES, Findings, parse, unstorable
 from annotation.imports.pearmut.offsets import Raw, is_span
 from annotation.uploads import InputFile, Report
 from annotation.uploads.checks import character

@@ -10,9 +10,8 @@ from typing import Any
 from django.utils.html import strip_tags
 
 from annotation import protocols
-from annotation.imports.jsonfiles import missing_key
+from annotation.imports.jsonfiles import Findings, missing_key
 from annotation.imports.pearmut.answering import read_answers
-from annotation.imports.pearmut.findings import Findings
 from annotation.protocols import composed
 from annotation.protocols.base import Scale
 from metaeval.messages import Message, message, plural, truncated

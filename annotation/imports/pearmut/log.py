@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.jsonfiles import Findings
 from annotation.imports.pearmut.entries import Entry, spans_of, times_of
-from annotation.imports.pearmut.findings import Findings
 from annotation.imports.pearmut.offsets import Convention, Raw, read_spans
 from annotation.models import Annotator, Item
 from annotation.protocols import Protocol, Span

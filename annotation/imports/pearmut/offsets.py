@@ -9,11 +9,10 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.imports.ends import ends_are_included
-from annotation.imports.pearmut.findings import Findings, no_output
-from annotation.imports.published.mqm_names import our_category
+from annotation.imports.jsonfiles import Findings, ends_are_included, no_output
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET
+from annotation.protocols.published import our_category
 from metaeval.messages import message, plural
 from metaeval.spans.span_table import EndsAtWords, ends_at_words
 

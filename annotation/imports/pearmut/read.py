@@ -14,10 +14,9 @@ from typing import Any
 from django.utils.text import slugify
 
 from annotation.imports.drafts import CampaignDraft
-from annotation.imports.jsonfiles import read_json
+from annotation.imports.jsonfiles import Findings, read_json
 from annotation.imports.pearmut.contents import Contents
 from annotation.imports.pearmut.entries import logs_of, marked_in, read_entries
-from annotation.imports.pearmut.findings import Findings
 from annotation.imports.pearmut.log import LogReader
 from annotation.imports.pearmut.offsets import Stated
 from annotation.imports.pearmut.reader import Reader

@@ -11,9 +11,8 @@ from django.utils.crypto import salted_hmac
 from annotation import protocols
 from annotation.campaigns.layouts import MOST_ON_SCREEN, group_sizes
 from annotation.imports.drafts import CampaignDraft, ItemDraft
-from annotation.imports.jsonfiles import missing_key
+from annotation.imports.jsonfiles import Findings, missing_key
 from annotation.imports.pearmut.contents import Contents
-from annotation.imports.pearmut.findings import Findings
 from annotation.imports.pearmut.info import (
     DYNAMIC,
     USUAL_ASSIGNMENT,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.imports.drafts import ItemDraft
-from annotation.imports.pearmut.findings import Findings, no_output
+from annotation.imports.jsonfiles import Findings, no_output
 from annotation.imports.pearmut.info import plain
 from annotation.imports.pearmut.offsets import (
     Convention,

@@ -1,14 +1,14 @@
 """Find the language pairs of a published data set, with their folders and names."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from django.core.exceptions import ValidationError
-
-from annotation.imports.tables import read_table
+from annotation.imports.tables import Row, read_table
+from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from core import languages
-from metaeval.messages import Message, message, truncated
+from core.messages import invalid
+from metaeval.messages import Message, truncated
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,51 @@ class Pair:
     def label(self) -> str:
         """Both languages in English: `Chinese–English`."""
         return "–".join(map(languages.display_name, (self.source, self.target)))
+
+    def rows(self, file: str, *columns: str) -> Iterator[Row]:
+        """Yield the rows of a table with these columns. Raises ValidationError."""
+        return read_table(self.folder / file, *columns)
+
+    def cells(self, file: str, *columns: str) -> Iterator[tuple[str, ...]]:
+        """Yield some cells of each row of a table. Raises ValidationError."""
+        return (tuple(row[column] for column in columns) for row in self.rows(file, *columns))
+
+    def segments(
+        self, file: str, key: str, *, document: str = "", **references: str
+    ) -> list[SegmentDraft]:
+        """Return the segments of a table by its columns. Raises ValidationError."""
+        columns = [key, "source", *([document] if document else []), *references.values()]
+        return [
+            SegmentDraft(
+                row[key],
+                row["source"],
+                row[document] if document else "",
+                {name: row[column] for name, column in references.items()},
+            )
+            for row in self.rows(file, *columns)
+        ]
+
+    def test_set(
+        self,
+        slug: str,
+        name: str,
+        description: str,
+        segments: Iterable[SegmentDraft] = (),
+        outputs: Iterable[Sequence[str]] = (),
+    ) -> TestSetDraft:
+        """Return the test set of this pair; `outputs` are system, segment and text."""
+        texts: dict[str, dict[str, str]] = {}
+        for system, segment, text in outputs:
+            texts.setdefault(system, {})[segment] = text
+        return TestSetDraft(
+            slug=slug,
+            name=name,
+            source_language=self.source,
+            target_language=self.target,
+            description=description,
+            segments=list(segments),
+            systems=[SystemDraft(system, outputs=own) for system, own in texts.items()],
+        )
 
 
 @dataclass(frozen=True)
@@ -49,26 +94,18 @@ class DataSet:
         found = {pair.name: pair for pair in self._found(data)}
         where = data / self.folder
         if not found:
-            raise ValidationError(
-                [
-                    message(
-                        "published.no-pairs",
-                        "{folder} has no language pairs. Set TOUCHSTONE_DATA or pass --data.",
-                        folder=str(where),
-                    )
-                ]
+            raise invalid(
+                "published.no-pairs",
+                "{folder} has no language pairs. Set TOUCHSTONE_DATA or pass --data.",
+                folder=str(where),
             )
         if missing := sorted(set(chosen) - found.keys()):
-            raise ValidationError(
-                [
-                    message(
-                        "published.unknown-pairs",
-                        "{folder} does not have {missing}. It has {pairs}.",
-                        folder=str(where),
-                        missing=missing,
-                        pairs=truncated(sorted(found), 20),
-                    )
-                ]
+            raise invalid(
+                "published.unknown-pairs",
+                "{folder} does not have {missing}. It has {pairs}.",
+                folder=str(where),
+                missing=missing,
+                pairs=truncated(sorted(found), 20),
             )
         return [found[name] for name in sorted(found) if not chosen or name in chosen]
 

@@ -28,7 +28,10 @@ from annotation.uploads.tables.skipping import SKIP
 from core.commands import RefusedCommandError
 from metaeval.messages import message
 
-WORDS = ("name", "source_language", "target_language", "test_set", "system", "study", "question")
+WORDS = (
+    *("name", "source_language", "target_language", "test_set", "system", "study", "question"),
+    "headless",
+)
 
 
 class Command(BaseCommand):
@@ -93,6 +96,10 @@ def add_table_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--column", action="append", default=[], metavar="COLUMN=FIELD",
         help="the field of a column, such as seg_id=segment; seg_id= ignores the column",
+    )  # fmt: skip
+    parser.add_argument(
+        "--headless", action="store_true",
+        help="the first row is data; columns are called “column 1”, “column 2” and so on",
     )  # fmt: skip
     parser.add_argument("--name", help="name to store; default: that of the first file")
     add_study_arguments(parser)

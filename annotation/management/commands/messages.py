@@ -31,6 +31,9 @@ from core.extensions import template_folders
 NO_TEXTS = ("tests", "benchmarks")
 KEYWORDS: dict[str, Any] = {
     "message": (2,),
+    "invalid": (2,),
+    "warn_of": (3, 4),
+    "note_of": (3, 4),
     "plural": (2, 3),
     "_": None,
     "gettext": None,

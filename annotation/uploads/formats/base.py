@@ -30,11 +30,15 @@ class Content:
 
 @dataclass(frozen=True)
 class Import:
-    """The import that reads files; `pair` are the languages of its test set, empty if unknown."""
+    """The import that reads files; `pair` are the languages of its test set, empty if unknown.
+
+    `has_names`: the first row of tables names their columns.
+    """
 
     door: Door
     report: Report
     pair: Pair = ("", "")
+    has_names: bool = True
 
 
 Reader = Callable[[Sequence[Content], Import], Iterable[Table]]

@@ -30,7 +30,7 @@ from annotation.uploads.formats.marks import (
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Row, Table
 from metaeval.files.names import NAMES, column_of, is_called
-from metaeval.messages import message, plural
+from metaeval.messages import message
 
 DATA = "data."
 LISTS = ("annotations", "completions")
@@ -124,14 +124,13 @@ def _read(table: Table, to: Import) -> Table:
     if any("spans" in row for _, row in rows):
         for _, row in rows:
             row.setdefault("spans", [])
-    if on_errors:
-        text = plural(
-            "format.comments",
-            "Added {n} comment on an error to the comment of its judgment.",
-            "Added {n} comments on errors to the comments of their judgments.",
-            n=len(on_errors),
-        )
-        to.report.note(text, table.head)
+    to.report.note_of(
+        len(on_errors),
+        "format.comments",
+        "Added {n} comment on an error to the comment of its judgment.",
+        "Added {n} comments on errors to the comments of their judgments.",
+        table.head,
+    )
     say_skipped(counts, table, to.report)
     ratings = (r.name for each in found for r in each.results if not r.is_text)
     return made(table, rows, ratings, to)

@@ -16,7 +16,7 @@ from annotation.uploads.problems import Report
 from annotation.uploads.tables.rows import Row, Table
 from metaeval.files.cells import parse_number
 from metaeval.files.names import NAMES, is_called, plain
-from metaeval.messages import Message, message, plural
+from metaeval.messages import Message, message
 
 SEVERITY = re.compile(r"(?<![a-z])(neutral|trivial|minor|major|critical)(?![a-z])", re.IGNORECASE)
 # What is left of a label once its severity was taken from it.
@@ -139,9 +139,20 @@ def made(table: Table, rows: list[tuple[int, Row]], ratings: Iterable[str], to: 
 
 def say_skipped(counts: Counter[str], table: Table, report: Report) -> None:
     """Report what was skipped: marks without offsets, cancelled answers, and what is no answer."""
-    for name, skipped in ((CANCELLED, _cancelled), (UNPLACED, _unplaced)):
-        if n := counts.pop(name, 0):
-            report.warn(skipped(n), table.head)
+    report.warn_of(
+        counts.pop(CANCELLED, 0),
+        "format.cancelled",
+        "Skipped {n} annotation that was cancelled.",
+        "Skipped {n} annotations that were cancelled.",
+        table.head,
+    )
+    report.warn_of(
+        counts.pop(UNPLACED, 0),
+        "format.unplaced",
+        "Skipped {n} mark without the numbers of its first and last character.",
+        "Skipped {n} marks without the numbers of their first and last characters.",
+        table.head,
+    )
     if counts:
         text = message(
             "format.unread", "Not read, because it is no answer: {names}.", names=counted(counts)
@@ -155,21 +166,3 @@ def counted(counts: Counter[str], names: Mapping[str, Message] = NAMELESS) -> li
         message("format.counted", "{name} ({n})", name=names.get(name, name), n=n)
         for name, n in counts.items()
     ]
-
-
-def _cancelled(n: int) -> Message:
-    return plural(
-        "format.cancelled",
-        "Skipped {n} annotation that was cancelled.",
-        "Skipped {n} annotations that were cancelled.",
-        n=n,
-    )
-
-
-def _unplaced(n: int) -> Message:
-    return plural(
-        "format.unplaced",
-        "Skipped {n} mark without the numbers of its first and last character.",
-        "Skipped {n} marks without the numbers of their first and last characters.",
-        n=n,
-    )

@@ -8,14 +8,14 @@ each segment, and the time of each error. Tags take precedence over tokens.
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
 from annotation.uploads.formats.base import Content, Import, tables_of
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table
-from metaeval.messages import Message, MessageError, message, plural, truncated
+from metaeval.messages import MessageError, message, truncated
 
 NEEDED = ("system", "rater", "source", "target", "category", "severity")
 IDS = ("system", "doc", "docsegid", "doc_id", "seg_id", "globalsegid")
@@ -63,9 +63,7 @@ def _untag(table: Table, report: Report) -> None:
     table.rows = _without_post_edited(rows, names, counts)
     table.columns = [*(c for c in table.columns if c != metadata.column), *MADE]
     metadata.add_times(table)
-    for what, warning in WARNINGS.items():
-        if counts[what]:
-            report.warn(warning(counts[what]), Place(table.file))
+    _warn(counts, Place(table.file), report)
     if metadata.unused:
         text = message(
             "mqm.metadata",
@@ -75,68 +73,49 @@ def _untag(table: Table, report: Report) -> None:
         report.warn(text, table.head)
 
 
-def _planted(n: int) -> Message:
-    return plural(
+def _warn(counts: Counter[str], place: Place, report: Report) -> None:
+    report.warn_of(
+        counts[PLANTED],
         "mqm.planted",
         "Skipped {n} row that says whether a planted error was found.",
         "Skipped {n} rows that say whether a planted error was found.",
-        n=n,
+        place,
     )
-
-
-def _without_annotator(n: int) -> Message:
-    return plural(
+    report.warn_of(
+        counts["rater"],
         "mqm.no-annotator",
         "Skipped {n} row without an annotator: it is not a judgment.",
         "Skipped {n} rows without an annotator: they are not judgments.",
-        n=n,
+        place,
     )
-
-
-def _in_parts(n: int) -> Message:
-    return plural(
+    report.warn_of(
+        counts["parts"],
         "mqm.parts",
         "{n} error has several parts. It was marked from the first to the last.",
         "{n} errors have several parts. They were marked from the first to the last.",
-        n=n,
+        place,
     )
-
-
-def _unclosed(n: int) -> Message:
-    return plural(
+    report.warn_of(
+        counts["unclosed"],
         "mqm.unclosed",
         "{n} mark is not closed. It was closed at the end of the text.",
         "{n} marks are not closed. They were closed at the end of the text.",
-        n=n,
+        place,
     )
-
-
-def _post_edited(n: int) -> Message:
-    return plural(
+    report.warn_of(
+        counts[POST_EDITED],
         "mqm.post-edited",
         "Skipped {n} row of a post-edited output, which is not the one that most annotators saw.",
         "Skipped {n} rows of post-edited outputs, which are not those that most annotators saw.",
-        n=n,
+        place,
     )
-
-
-def _unplaced(n: int) -> Message:
-    return plural(
+    report.warn_of(
+        counts["unplaced"],
         "mqm.unplaced",
         "{n} error has no mark in either text. It was marked over the whole output.",
         "{n} errors have no mark in either text. They were marked over the whole output.",
-        n=n,
+        place,
     )
-
-
-WARNINGS: dict[str, Callable[[int], Message]] = {
-    PLANTED: _planted,
-    "rater": _without_annotator,
-    "parts": _in_parts,
-    "unclosed": _unclosed,
-    POST_EDITED: _post_edited,
-    "unplaced": _unplaced,
-}
 
 
 class TagError(MessageError, ValueError):

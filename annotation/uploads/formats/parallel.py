@@ -5,20 +5,81 @@ has a row for each language besides the source: that of the test set, or else `s
 markup (`ph`, `bpt`, `x`, …) are removed from texts; what other elements within a text hold stays.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import PurePath
+from typing import Any, Protocol
+from xml.parsers import expat
 
 from annotation.uploads.formats.base import Content, Import
 from annotation.uploads.formats.marks import counted
-from annotation.uploads.formats.xml import begins_with, parse_xml
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.pairs import code_of
 from annotation.uploads.tables.rows import LONGEST_TEXT, Row, Table, too_long
 from core import languages
-from metaeval.messages import message, plural
+from metaeval.messages import MessageError, message
+
+# Read XML in time proportional to its length, without entities of its own.
+
+# What may stand before the root. Possessive: with backtracking, many comments would take
+# exponential time.
+BEFORE = r"\ufeff?(?>\s+|<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^<>[]*+(?:\[[^]]*+\]\s*+)?>)*+"
+
+
+class Handler(Protocol):
+    """What elements and texts go to, in their order."""
+
+    def start(self, tag: str, given: Mapping[str, str], line: int) -> None:
+        """An element begins in a line, with its attributes."""
+
+    def text(self, data: str) -> None:
+        """Characters between tags."""
+
+    def end(self, tag: str) -> None:
+        """An element ends."""
+
+
+def begins_with(root: str) -> re.Pattern[str]:
+    """Return the pattern of the beginning of files with a root element."""
+    return re.compile(rf"{BEFORE}<({root})\b", re.IGNORECASE | re.DOTALL)
+
+
+def parse_xml(name: str, text: str, handler: Handler, report: Report) -> bool:
+    """Return True if it was XML; declared entities are refused, since they may expand endlessly."""
+    parser = expat.ParserCreate("utf-8")
+    parser.buffer_text = True
+    parser.StartElementHandler = lambda tag, given: handler.start(
+        tag, given, parser.CurrentLineNumber
+    )
+    parser.CharacterDataHandler, parser.EndElementHandler = handler.text, handler.end
+
+    def refuse(*_: Any) -> None:
+        raise MessageError(
+            message(
+                "marked.entities",
+                "The XML declares entities (<!ENTITY>), which are not accepted. Write the texts "
+                "without them.",
+            )
+        )
+
+    parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(text.encode("utf-8", "surrogatepass"), True)
+    except MessageError as error:
+        refusal = error.message
+    except expat.ExpatError as error:
+        reason = expat.ErrorString(error.code)
+        refusal = message("marked.xml", "The XML cannot be read: {reason}.", reason=reason)
+    else:
+        return True
+    report.error(refusal, Place(name, parser.CurrentLineNumber))
+    return False
+
+
+# Read units.
 
 TMX, XLIFF = begins_with("tmx"), begins_with(r"(?:\w+:)?xliff")
 UNITS = ("tu", "trans-unit", "segment")
@@ -233,14 +294,13 @@ def _preferred(names: Sequence[str], pair: tuple[str, str]) -> str:
 def _table(file: _File, rows: list[tuple[int, Row]]) -> Iterator[Table]:
     """Yield the table of a file, and say what of it is not in the table."""
     place = Place(file.name)
-    if file.n_elements:
-        text = plural(
-            "parallel.elements",
-            "Removed {n} element of markup from the texts.",
-            "Removed {n} elements of markup from the texts.",
-            n=file.n_elements,
-        )
-        file.report.warn(text, place)
+    file.report.warn_of(
+        file.n_elements,
+        "parallel.elements",
+        "Removed {n} element of markup from the texts.",
+        "Removed {n} elements of markup from the texts.",
+        place,
+    )
     if unused := +file.unused:
         text = message("parallel.unused", "Not used: {names}.", names=counted(unused, NAMES))
         file.report.warn(text, place)

@@ -26,7 +26,6 @@ from annotation.uploads.formats.marks import (
 )
 from annotation.uploads.tables.rows import Row, Table
 from metaeval.files.names import column_of
-from metaeval.messages import plural
 
 LABELS, MARKS = ("label_annotations.", "labels."), ("span_annotations", "spans")
 TIME = re.compile(r"(?:(\d{1,9})d )?(?:(\d{1,9})h )?(?:(\d{1,9})m )?(\d{1,9})s")
@@ -85,14 +84,13 @@ def _read(table: Table, to: Import) -> Table:
     if any("spans" in row for _, row in rows):
         for _, row in rows:
             row.setdefault("spans", [])
-    if n_pages:
-        text = plural(
-            "format.pages",
-            "Skipped {n} answer to a page of the survey.",
-            "Skipped {n} answers to pages of the survey.",
-            n=n_pages,
-        )
-        to.report.warn(text, table.head)
+    to.report.warn_of(
+        n_pages,
+        "format.pages",
+        "Skipped {n} answer to a page of the survey.",
+        "Skipped {n} answers to pages of the survey.",
+        table.head,
+    )
     say_skipped(counts, table, to.report)
     return made(table, rows, (scheme for scheme, _ in schemes.values() if scheme), to)
 

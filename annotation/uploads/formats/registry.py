@@ -293,7 +293,7 @@ def _content(
     if data is None:
         return None, None
     if is_binary(name, data):
-        table = table_in(name, data, report)
+        table = table_in(name, data, report, has_names=to.has_names)
         return (Content(name, table=table) if table else None), None
     if (text := decode(name, data, report)) is None:
         return None, None
@@ -305,7 +305,7 @@ def _content(
     before, table = len(report.problems), None
     other = _recognised(content) if text.lstrip().startswith("<") else None
     if other is None:
-        table = parse(name, text, report)
+        table = parse(name, text, report, has_names=to.has_names)
         is_wrong = any(problem.severity == "error" for problem in report.problems[before:])
         other = _recognised(content) if is_wrong else None
     if other is None:

@@ -103,14 +103,13 @@ def _split(
             name = key if number == 1 else f"{key}:{place + 1}"
             values = {"system": stem, "language_pair": "-".join(languages_of(key))}
             rows.append((line, (row if is_source else values | row) | cut | {"segment": name}))
-    if n_others:
-        text = plural(
-            "paragraphs.no-source",
-            "Skipped {n} row of a document without a source in these files.",
-            "Skipped {n} rows of documents without a source in these files.",
-            n=n_others,
-        )
-        report.warn(text, table.head)
+    report.warn_of(
+        n_others,
+        "paragraphs.no-source",
+        "Skipped {n} row of a document without a source in these files.",
+        "Skipped {n} rows of documents without a source in these files.",
+        table.head,
+    )
     columns = ["segment", *table.columns, *added]
     titles = {"segment": "segment"} | table.titles | {column: column for column in added}
     return replace(table, columns=list(dict.fromkeys(columns)), rows=rows, titles=titles)

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 
 from annotation.uploads import drafts
 from annotation.uploads.formats.base import Content, Import
-from annotation.uploads.formats.xml import parse_xml
+from annotation.uploads.formats.parallel import parse_xml
 from annotation.uploads.media.elements import Start, read_markup
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, too_long
 from core import languages
-from metaeval.messages import Message, message, plural
+from metaeval.messages import Message, message
 
 # Any other XML too: the reader says what it should have been. Possessive quantifiers: with
 # backtracking, many comments would take exponential time.
@@ -155,22 +155,20 @@ class _File:
                 "(“doc”) with “src”, “ref” and “hyp”, or in a “srcset”, “refset” or “tstset”.",
             )
             self.report.error(text, place)
-        if self.n_elements:
-            text = plural(
-                "marked.elements",
-                "Removed the tags of {n} element within segments; its text remains.",
-                "Removed the tags of {n} elements within segments; their texts remain.",
-                n=self.n_elements,
-            )
-            self.report.warn(text, place)
-        if self.n_suites:
-            text = plural(
-                "marked.suites",
-                "Skipped {n} document of a test suite.",
-                "Skipped {n} documents of test suites.",
-                n=self.n_suites,
-            )
-            self.report.note(text, place)
+        self.report.warn_of(
+            self.n_elements,
+            "marked.elements",
+            "Removed the tags of {n} element within segments; its text remains.",
+            "Removed the tags of {n} elements within segments; their texts remain.",
+            place,
+        )
+        self.report.note_of(
+            self.n_suites,
+            "marked.suites",
+            "Skipped {n} document of a test suite.",
+            "Skipped {n} documents of test suites.",
+            place,
+        )
 
     def _fail(self, refusal: Message, line: int, element: str) -> None:
         self.report.error(refusal, Place(self.name, line, element))

@@ -10,7 +10,7 @@ from annotation.uploads.problems import Report
 from annotation.uploads.tables.rows import Table
 from metaeval.files import names
 from metaeval.files.names import NAMES, plain
-from metaeval.messages import Message, plural, truncated
+from metaeval.messages import Message, truncated
 
 
 @dataclass(frozen=True)
@@ -59,26 +59,24 @@ def say_unused(table: Table, used: Container[str], report: Report) -> None:
     rest = [column for column in table.columns if column not in used]
     empty = [c for c in rest if all(row.get(c) in (None, "", [], {}) for _, row in table.rows)]
     titles = [table.titles.get(column, column) for column in rest if column not in empty]
-    if titles:
-        text = plural(
-            "columns.unused",
-            "The column {columns} is not used. If it has something that is missing here, say what "
-            "it is.",
-            "The columns {columns} are not used. If one of them has something that is missing "
-            "here, say what it is.",
-            n=len(titles),
-            columns=truncated(titles, 50),
-        )
-        report.warn(text, table.head)
-    if empty:
-        text = plural(
-            "columns.empty",
-            "The column {columns} is empty and not used.",
-            "The columns {columns} are empty and not used.",
-            n=len(empty),
-            columns=truncated([table.titles.get(column, column) for column in empty]),
-        )
-        report.note(text, table.head)
+    report.warn_of(
+        len(titles),
+        "columns.unused",
+        "The column {columns} is not used. If it has something that is missing here, say what "
+        "it is.",
+        "The columns {columns} are not used. If one of them has something that is missing "
+        "here, say what it is.",
+        table.head,
+        columns=truncated(titles, 50),
+    )
+    report.note_of(
+        len(empty),
+        "columns.empty",
+        "The column {columns} is empty and not used.",
+        "The columns {columns} are empty and not used.",
+        table.head,
+        columns=truncated([table.titles.get(column, column) for column in empty]),
+    )
 
 
 def renamed(table: Table, fields: Mapping[str, str]) -> Table:

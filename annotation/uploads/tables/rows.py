@@ -78,14 +78,14 @@ def read_table(file: InputFile, report: Report) -> Table | None:
     return table and without_skipped(table, report)
 
 
-def table_in(name: str, data: bytes, report: Report) -> Table | None:
+def table_in(name: str, data: bytes, report: Report, *, has_names: bool = True) -> Table | None:
     """Return the table that bytes hold, or None with the reason reported."""
     if is_parquet(data):
         return _of_parquet(name, data, report)
     if _is_workbook(name, data):
-        return of_grid(name, lambda: read_workbook(data), report)
+        return of_grid(name, lambda: read_workbook(data, has_names=has_names), report)
     text = decode(name, data, report)
-    return None if text is None else parse(name, text, report)
+    return None if text is None else parse(name, text, report, has_names=has_names)
 
 
 def is_binary(name: str, data: bytes) -> bool:
@@ -108,7 +108,7 @@ def format_of(name: str, text: str) -> str:
     return TSV if "\t" in first else CSV
 
 
-def parse(name: str, text: str, report: Report) -> Table | None:
+def parse(name: str, text: str, report: Report, *, has_names: bool = True) -> Table | None:
     """Return the rows of a table, or None with the reason reported."""
     if not text.strip():
         report.error(message("file.empty", "The file is empty."), Place(name))
@@ -116,7 +116,7 @@ def parse(name: str, text: str, report: Report) -> Table | None:
     kind = format_of(name, text)
     if kind == JSON:
         return _of_objects(name, objects_in(name, text, report), report)
-    return of_grid(name, lambda: read_separated(text, kind), report)
+    return of_grid(name, lambda: read_separated(text, kind, has_names=has_names), report)
 
 
 def without_skipped(table: Table, report: Report) -> Table:

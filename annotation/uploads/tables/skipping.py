@@ -54,8 +54,10 @@ KINDS: dict[str, Kind] = {
             cell: empty, missing
             name: empty
             document: empty
-            judgments: no-annotator, no-segment, no-system, source-missing, score-missing
-            scores: no-system-named, no-segment-named, no-metric-named""",
+            judgments: no-annotator, source-missing, score-missing
+            segment: missing
+            system: missing
+            scores: no-metric-named""",
         ),
         _kind(
             "unusable",
@@ -76,15 +78,12 @@ KINDS: dict[str, Kind] = {
             "unknown-segment",
             message("skip.unknown-segment", "rows of segments that the test set does not have"),
             """segment: unknown, unknown-near
-            stored: no-segment
-            judgments: unknown-segment, unknown-segment-near
-            scores: unknown-segment, unknown-segment-near""",
+            stored: no-segment""",
         ),
         _kind(
             "unknown-system",
             message("skip.unknown-system", "rows of systems that the test set does not have"),
-            """judgments: unknown-system, unknown-system-near
-            scores: unknown-system, unknown-system-near
+            """system: unknown, unknown-near
             human-scores: system-without-outputs""",
         ),
         _kind(

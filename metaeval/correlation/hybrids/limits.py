@@ -198,7 +198,8 @@ def limits_of(
     """
     clusters = np.arange(human.shape[1]) if clusters is None else clusters
     h = within(human[None], drawable)[0]
-    found = [_limit(h, within(m[None], drawable)[0], drawable) for m in matrices.values()]
+    weights = 1.0 / np.maximum(drawable.sum(axis=0), 1)
+    found = [weighted_limit(h, within(m[None], drawable)[0], weights) for m in matrices.values()]
     found = [(r, sum_by(part, clusters)) for r, part in found]
     found += [
         corpus_limit(h, counts[name], corpus.score, drawable, clusters)
@@ -207,12 +208,15 @@ def limits_of(
     return np.array([r for r, _ in found]), np.array([part for _, part in found])
 
 
-def _limit(h: FloatArray, m: FloatArray, drawable: BoolArray) -> tuple[float, FloatArray]:
-    """Return r and each segment's influence on it."""
-    k = np.maximum(drawable.sum(axis=0), 1)
-    a, b, c = ((x * y).sum(axis=0) / k for x, y in ((h, m), (h, h), (m, m)))
+def weighted_limit(h: FloatArray, m: FloatArray, weights: FloatArray) -> tuple[float, FloatArray]:
+    """Return r of scores less their segments' means, and each segment's influence on it.
+
+    ``h`` and ``m`` are systems x segments, 0 where missing; ``weights`` multiply the sums of the
+    segments.
+    """
+    a, b, c = ((x * y).sum(axis=0) * weights for x, y in ((h, m), (h, h), (m, m)))
     if not (b.sum() > 0.0 and c.sum() > 0.0):
-        return np.nan, np.zeros(len(k))
+        return np.nan, np.zeros(len(a))
     scale = np.sqrt(b.sum() * c.sum())
     r = float(np.clip(a.sum() / scale, -1.0, 1.0))
     return r, a / scale - r * (b / (2.0 * b.sum()) + c / (2.0 * c.sum()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
@@ -32,6 +32,10 @@ class Scores:
 
     values: Mapping[str, FloatArray]
     domains: tuple[str, ...] = ()
+
+    def at(self, places: Sequence[int]) -> Scores:
+        """Return the scores at some places, without names of domains."""
+        return Scores({system: own[list(places)] for system, own in self.values.items()})
 
 
 def read_scores(path: Path, level: str, documents: Documents, size: int | None) -> Scores:
@@ -224,23 +228,73 @@ class EvalSet:
         """Names of the segments: "1", "2", ..."""
         return tuple(str(number + 1) for number in range(len(self.sources)))
 
-    def human(self, name: str) -> ScoreMatrix:
-        """Return human segment scores as a matrix."""
-        return self._matrix(self.human_scores, name)
+    def human(self, name: str, level: str = "seg") -> ScoreMatrix:
+        """Return human scores of segments, or of documents (``doc``), as a matrix."""
+        return self._matrix(self.human_scores, name, level)
 
-    def metrics(self) -> dict[str, ScoreMatrix]:
-        """Return all metrics that have segment scores."""
-        names = [name for name, level in self.metric_scores if level == "seg"]
-        return {name: self._matrix(self.metric_scores, name) for name in names}
+    @property
+    def domains(self) -> list[str]:
+        """Names of the domains, sorted."""
+        return sorted({domain for domain, _ in self.documents})
 
-    def _matrix(self, scores: Mapping[tuple[str, str], Scores], name: str) -> ScoreMatrix:
-        if (name, "seg") not in scores:
-            known = sorted(entry for entry, level in scores if level == "seg")
-            raise KeyError(f"no segment scores {name!r}; there are {', '.join(known)}")
-        rows = scores[name, "seg"].values
-        stack: FloatArray = np.array(list(rows.values())).reshape(len(rows), len(self.sources))
+    def of_domain(self, domain: str) -> EvalSet:
+        """Return the segments of one domain; scores of the domain become those of systems.
+
+        Scores of whole systems are not of this domain, so they are dropped. Raises KeyError for an
+        unknown domain.
+        """
+        if domain not in self.domains:
+            raise KeyError(f"no domain {domain!r}; there are {', '.join(self.domains)}")
+        kept = [place for place, (name, _) in enumerate(self.documents) if name == domain]
+        ordered = list(dict.fromkeys(self.documents))
+        places = {
+            "seg": kept,
+            "doc": [place for place, (name, _) in enumerate(ordered) if name == domain],
+        }
+
+        def texts(given: Mapping[str, tuple[str | None, ...]]) -> dict[str, tuple[str | None, ...]]:
+            return {name: tuple(each[place] for place in kept) for name, each in given.items()}
+
+        def scores(given: Mapping[tuple[str, str], Scores]) -> dict[tuple[str, str], Scores]:
+            found = {}
+            for (name, level), each in given.items():
+                if level in places:
+                    found[name, level] = each.at(places[level])
+                elif level == "domain" and domain in each.domains:
+                    found[name, "sys"] = each.at([each.domains.index(domain)])
+            return found
+
+        return replace(
+            self,
+            sources=tuple(self.sources[place] for place in kept),
+            documents=tuple(self.documents[place] for place in kept),
+            references=texts(self.references),
+            outputs=texts(self.outputs),
+            human_scores=scores(self.human_scores),
+            metric_scores=scores(self.metric_scores),
+            ratings={
+                name: {system: [rows[place] for place in kept] for system, rows in each.items()}
+                for name, each in self.ratings.items()
+            },
+        )
+
+    def metrics(self, level: str = "seg") -> dict[str, ScoreMatrix]:
+        """Return all metrics that have scores of segments, or of documents (``doc``)."""
+        names = [name for name, each in self.metric_scores if each == level]
+        return {name: self._matrix(self.metric_scores, name, level) for name in names}
+
+    def _matrix(
+        self, scores: Mapping[tuple[str, str], Scores], name: str, level: str
+    ) -> ScoreMatrix:
+        if (name, level) not in scores:
+            known = sorted(entry for entry, each in scores if each == level)
+            unit = "segment" if level == "seg" else "document"
+            raise KeyError(f"no {unit} scores {name!r}; there are {', '.join(known)}")
         documents = [document for _, document in self.documents] or None
-        return ScoreMatrix(stack, rows, self.segments, documents)
+        columns = self.segments if level == "seg" else tuple(dict.fromkeys(documents or ()))
+        rows = scores[name, level].values
+        stack: FloatArray = np.array(list(rows.values())).reshape(len(rows), len(columns))
+        return ScoreMatrix(stack, rows, columns, documents if level == "seg" else None)
 
 
 def write_evalset(evalset: EvalSet, directory: str | Path) -> None:

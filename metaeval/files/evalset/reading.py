@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
+from metaeval.files.evalset import tables
 from metaeval.files.evalset.folder import (
     NO_OUTPUT,
     NO_SOURCE,
@@ -26,6 +27,14 @@ Texts: TypeAlias = tuple["str | None", ...]
 T = TypeVar("T")
 
 
+def language_pairs(directory: str | Path) -> set[str]:
+    """Return the language pairs of which a directory has human scores, in either layout."""
+    root = Path(directory)
+    scores = _files(root / "human-scores", ".score")
+    found = {path.name.split(".")[0] for path in scores}
+    return found | tables.language_pairs(root)
+
+
 def read_evalset(
     directory: str | Path,
     language_pair: str,
@@ -39,7 +48,8 @@ def read_evalset(
     lines; mt-metrics-eval keeps them in a set, whose order changes from run to run. All files
     are UTF-8. The ``.jsonl`` variants of texts are read where there is no ``.txt``. Any part may
     be missing: without outputs, the systems are those that have scores; without sources, the
-    number of segments is that of documents, outputs, references or scores.
+    number of segments is that of documents, outputs, references or scores. A directory may instead
+    have tables of scores in a folder per language pair (`metaeval.files.evalset.tables`).
 
     Parameters
     ----------
@@ -69,7 +79,10 @@ def read_evalset(
     >>> again.outputs["A"], again.metrics()["m-src"].values.tolist()
     (('e', None), [[0.5, 1.0]])
     """
-    return _Reader(Path(directory), language_pair, faults).read(metrics or (lambda _: True))
+    wanted = metrics or (lambda _: True)
+    if tables.has_pair(Path(directory), language_pair):
+        return tables.read_tables(Path(directory), language_pair, wanted)
+    return _Reader(Path(directory), language_pair, faults).read(wanted)
 
 
 class _Reader:

@@ -22,12 +22,12 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.template.defaultfilters import filesizeformat
 
 from annotation.uploads import InputFile
 from annotation.uploads.files import too_large
-from metaeval.messages import message, printable
+from core.messages import invalid
+from metaeval.messages import printable
 from metrics.datasets.mtme.folder import PARTS, SUFFIXES
 
 CHUNK = 1024 * 1024
@@ -51,15 +51,8 @@ def unpacked(archive: InputFile) -> Iterator[Path]:
     contains links, paths that lead outside, or pickles.
     """
     if refusal := too_large(archive.size):
-        raise ValidationError(
-            [
-                message(
-                    "mtme.archive-too-large",
-                    "{archive}: {reason}",
-                    archive=archive.name,
-                    reason=refusal,
-                )
-            ]
+        raise invalid(
+            "mtme.archive-too-large", "{archive}: {reason}", archive=archive.name, reason=refusal
         )
     with TemporaryDirectory(prefix="mtme-") as folder, archive.open() as stream:
         # The folder has the archive's name, which messages show.
@@ -69,15 +62,11 @@ def unpacked(archive: InputFile) -> Iterator[Path]:
             write(_entries(stream), Path(folder) / top, top)
         except BROKEN as error:
             reason = printable(str(error)) or type(error).__name__
-            raise ValidationError(
-                [
-                    message(
-                        "mtme.damaged",
-                        "The archive {archive} cannot be unpacked: {reason}.",
-                        archive=archive.name,
-                        reason=reason,
-                    )
-                ]
+            raise invalid(
+                "mtme.damaged",
+                "The archive {archive} cannot be unpacked: {reason}.",
+                archive=archive.name,
+                reason=reason,
             ) from error
         yield Path(folder) / top
 
@@ -102,18 +91,10 @@ def write(entries: Entries, folder: Path, top: str) -> None:
             continue
         seen[place.casefold()] += 1
         if seen[place.casefold()] > 1:
-            raise ValidationError(
-                [message("mtme.file-twice", "The archive has {path} twice.", path=path)]
-            )
+            raise invalid("mtme.file-twice", "The archive has {path} twice.", path=path)
         if len(seen) > MAX_FILES:
-            raise ValidationError(
-                [
-                    message(
-                        "mtme.too-many-files",
-                        "The archive has more than {most} files.",
-                        most=MAX_FILES,
-                    )
-                ]
+            raise invalid(
+                "mtme.too-many-files", "The archive has more than {most} files.", most=MAX_FILES
             )
         target = folder / place
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -133,15 +114,11 @@ class _Limit:
         self.left -= size
         if self.left < 0:
             limit = filesizeformat(settings.MAX_UNPACKED_BYTES)
-            raise ValidationError(
-                [
-                    message(
-                        "mtme.too-large",
-                        "The unpacked archive is larger than {limit}. Import the language pairs "
-                        "one by one, or use manage.py import_mtme on the folder.",
-                        limit=str(limit),
-                    )
-                ]
+            raise invalid(
+                "mtme.too-large",
+                "The unpacked archive is larger than {limit}. Import the language pairs "
+                "one by one, or use manage.py import_mtme on the folder.",
+                limit=str(limit),
             )
 
 
@@ -152,24 +129,14 @@ def _place(path: str, top: str) -> str | None:
     """
     parts = PurePosixPath(path).parts
     if path.startswith("/") or ".." in parts or UNSAFE.search(path):
-        raise ValidationError(
-            [
-                message(
-                    "mtme.unsafe-path",
-                    "The path {path} leads outside the archive, or is not portable.",
-                    path=printable(path),
-                )
-            ]
+        raise invalid(
+            "mtme.unsafe-path",
+            "The path {path} leads outside the archive, or is not portable.",
+            path=printable(path),
         )
     if path.casefold().endswith(PICKLES):
-        raise ValidationError(
-            [
-                message(
-                    "mtme.pickle",
-                    "{path}: pickles and arrays are not read. Remove this file.",
-                    path=path,
-                )
-            ]
+        raise invalid(
+            "mtme.pickle", "{path}: pickles and arrays are not read. Remove this file.", path=path
         )
     found = next((place for place, part in enumerate(parts) if part in PARTS), None)
     if found is None or path.endswith("/") or "__MACOSX" in parts or parts[-1].startswith("."):
@@ -194,14 +161,8 @@ def _zipped(stream: BinaryIO) -> Entries:
     with zipfile.ZipFile(stream) as archive:
         for info in archive.infolist():
             if stat.S_ISLNK(info.external_attr >> 16):
-                raise ValidationError(
-                    [
-                        message(
-                            "mtme.link",
-                            "{path}: links are not unpacked.",
-                            path=printable(info.filename),
-                        )
-                    ]
+                raise invalid(
+                    "mtme.link", "{path}: links are not unpacked.", path=printable(info.filename)
                 )
             if not info.is_dir():
                 with archive.open(info) as entry:
@@ -215,14 +176,10 @@ def _tarred(stream: object) -> Entries:
             if member.isdir():
                 continue
             if not member.isreg():
-                raise ValidationError(
-                    [
-                        message(
-                            "mtme.link-or-device",
-                            "{path}: links and devices are not unpacked.",
-                            path=printable(member.name),
-                        )
-                    ]
+                raise invalid(
+                    "mtme.link-or-device",
+                    "{path}: links and devices are not unpacked.",
+                    path=printable(member.name),
                 )
             if entry := archive.extractfile(member):
                 yield member.name.removeprefix("./"), entry

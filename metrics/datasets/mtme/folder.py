@@ -5,10 +5,9 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from django.core.exceptions import ValidationError
-
 from core import languages
-from metaeval.messages import message, truncated
+from core.messages import invalid
+from metaeval.messages import truncated
 
 PARTS = (
     "documents",
@@ -29,9 +28,7 @@ def find_root(folder: Path) -> Path:
     Raises ValidationError if there is none, or more than one.
     """
     if not folder.is_dir():
-        raise ValidationError(
-            [message("mtme.no-folder", "The folder {folder} does not exist.", folder=str(folder))]
-        )
+        raise invalid("mtme.no-folder", "The folder {folder} does not exist.", folder=str(folder))
     if _is_root(folder):
         return folder
     found = sorted(
@@ -40,25 +37,17 @@ def find_root(folder: Path) -> Path:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise ValidationError(
-            [
-                message(
-                    "mtme.other-layout",
-                    "“{folder}” has no folder in the layout of mt-metrics-eval, with folders such "
-                    "as sources, system-outputs, human-scores and metric-scores.",
-                    folder=folder.name,
-                )
-            ]
+        raise invalid(
+            "mtme.other-layout",
+            "“{folder}” has no folder in the layout of mt-metrics-eval, with folders such "
+            "as sources, system-outputs, human-scores and metric-scores.",
+            folder=folder.name,
         )
-    raise ValidationError(
-        [
-            message(
-                "mtme.several-test-sets",
-                "“{folder}” has several test sets ({names}). Import them one by one.",
-                folder=folder.name,
-                names=truncated([path.name for path in found], 20),
-            )
-        ]
+    raise invalid(
+        "mtme.several-test-sets",
+        "“{folder}” has several test sets ({names}). Import them one by one.",
+        folder=folder.name,
+        names=truncated([path.name for path in found], 20),
     )
 
 
@@ -94,37 +83,25 @@ def choose_pairs(root: Path, wanted: str = "") -> list[str]:
     """
     found = pairs_of(root)
     if not found:
-        raise ValidationError(
-            [
-                message(
-                    "mtme.no-language-pair",
-                    "“{folder}” has no file named after a language pair such as en-de.",
-                    folder=root.name,
-                )
-            ]
+        raise invalid(
+            "mtme.no-language-pair",
+            "“{folder}” has no file named after a language pair such as en-de.",
+            folder=root.name,
         )
     if wanted and wanted not in found:
-        raise ValidationError(
-            [
-                message(
-                    "mtme.unknown-pair",
-                    "“{folder}” does not have the language pair {pair}. It has {pairs}.",
-                    folder=root.name,
-                    pair=wanted,
-                    pairs=truncated(found, 40),
-                )
-            ]
+        raise invalid(
+            "mtme.unknown-pair",
+            "“{folder}” does not have the language pair {pair}. It has {pairs}.",
+            folder=root.name,
+            pair=wanted,
+            pairs=truncated(found, 40),
         )
     if not wanted and len(found) > 1:
-        raise ValidationError(
-            [
-                message(
-                    "mtme.choose-pair",
-                    "“{folder}” has several language pairs. Choose one: {pairs}.",
-                    folder=root.name,
-                    pairs=truncated(found, 40),
-                )
-            ]
+        raise invalid(
+            "mtme.choose-pair",
+            "“{folder}” has several language pairs. Choose one: {pairs}.",
+            folder=root.name,
+            pairs=truncated(found, 40),
         )
     return [wanted] if wanted else found
 

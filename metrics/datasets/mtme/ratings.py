@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 
 from annotation import protocols
 from annotation.imports import ItemDraft, JudgmentDraft
-from annotation.imports.published.mqm_names import our_category
 from annotation.models import Item
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE, TARGET
+from annotation.protocols.published import our_category
 from annotation.uploads.problems import Place, Report
 from metaeval.files import EvalSet
 from metaeval.messages import MessageError, message, plural

@@ -18,7 +18,7 @@ from annotation.imports import CampaignDraft
 from annotation.models import Campaign
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.directions import direction_message, say_direction
+from annotation.uploads.tables.cells import direction_message, say_direction
 from core import languages
 from metaeval.files import EvalSet, FormatError, read_evalset
 from metaeval.files.evalset.folder import NO_SOURCE, Scores
@@ -229,16 +229,13 @@ def _metric(evalset: EvalSet, name: str, choice: Choice, report: Report) -> Metr
 
 def _note_missing(name: str, scores: Iterable[Scores], report: Report) -> None:
     missing = sum(int(np.isnan(row).sum()) for each in scores for row in each.values.values())
-    if missing:
-        report.note(
-            plural(
-                "mtme.missing-scores",
-                "{name}: {n} score is missing.",
-                "{name}: {n} scores are missing.",
-                n=missing,
-                name=name,
-            )
-        )
+    report.note_of(
+        missing,
+        "mtme.missing-scores",
+        "{name}: {n} score is missing.",
+        "{name}: {n} scores are missing.",
+        name=name,
+    )
 
 
 DOCUMENTS = message("mtme.documents", "documents")

@@ -22,7 +22,7 @@ from core.commands import RefusedCommandError, refused_by
 from core.text import pluralize
 from metaeval.messages import message
 from metrics.imported.checking import Checked, bring_in, check
-from metrics.imported.choices import FIELDS, Choices
+from metrics.imported.files import FIELDS, Choices
 from metrics.imported.storing import summary
 
 SHOWN = 50
@@ -93,7 +93,7 @@ class Command(BaseCommand):
         if len(problems) > SHOWN:
             self.stderr.write(f"… and {len(problems) - SHOWN} more")
         for found in checked.metrics:
-            state = str(found.plan.message) if found.plan else "–" if found.is_taken else "skipped"
+            state = str(found.becomes) if found.becomes else "–" if found.is_taken else "skipped"
             self.stdout.write(
                 f"  {found.name}: {found.n_outputs:,} of {checked.n_outputs:,} outputs, "
                 f"{pluralize(found.n_systems, 'system')}, {found.n_missing:,} without a score; "

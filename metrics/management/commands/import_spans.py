@@ -17,7 +17,7 @@ from annotation.management.command_line import (
 from annotation.uploads.tables.skipping import SKIP
 from core.commands import refused_by
 from core.text import pluralize
-from metrics.imported.choices import Choices
+from metrics.imported.files import Choices
 from metrics.management.commands.import_scores import (
     SHOWN,
     add_test_set_arguments,

@@ -1,6 +1,8 @@
 """Large files: a worker checks and stores them, the page and the API say how far it is."""
 
+import hashlib
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +179,34 @@ def test_only_its_owner_and_site_admins_see_an_import(world: World, client: Clie
         if code == 404:
             assert client.post(f"{address}cancel/").status_code == 404
             assert client.delete(f"{JOBS}{pk}/").status_code == 404
+
+
+class Planted:
+    """What runs a command when it is unpickled."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return open, ("unpickled", "w")
+
+
+@pytest.mark.parametrize("content", [pickle.dumps(Planted()), b"[]", b"{", b'{"reading": 1}'])
+def test_a_preview_of_an_earlier_version_is_refused(
+    world: World, as_admin: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    address = send(as_admin, table())["Location"]
+    work()
+    row = FileImport.objects.get()
+    (background.waiting.folder_of(row.held) / background.SHOWN).write_bytes(content)
+    row.held[background.SHOWN] = hashlib.sha256(content).hexdigest()
+    row.save()
+    preview = as_admin.get(address)["Location"]
+    assert as_admin.get(preview)["Location"] == PAGE
+    assert "Send the files again" in as_admin.get(PAGE).text
+    row.refresh_from_db()
+    assert row.state == State.CANCELLED
+    assert not (tmp_path / "unpickled").exists()
+    # The same files are then read anew.
+    assert send(as_admin, table())["Location"] != address
 
 
 def upload(client: Client, extra: str = "", **words: str) -> str:

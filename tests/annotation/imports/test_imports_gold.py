@@ -60,7 +60,7 @@ def test_a_segment_may_be_named_by_its_source(world: World) -> None:
 @pytest.mark.parametrize(
     ("rows", "place", "code"),
     [
-        ("gold\t9\tx\t0\t20\t\n", "row 2, segment", "judgments.unknown-segment"),
+        ("gold\t9\tx\t0\t20\t\n", "row 2, segment", "segment.unknown"),
         ("trap\t1\tx\t0\t20\t\n", "row 2, kind", "gold.unknown-kind"),
         ("gold\t1\t\t0\t20\t\n", "row 2, text", "gold.empty"),
         ("gold\t1\tx\t30\t20\t\n", "row 2, low", "gold.range-reversed"),

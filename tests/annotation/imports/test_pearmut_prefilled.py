@@ -10,7 +10,7 @@ from annotation import protocols
 from annotation.campaigns import open_campaign
 from annotation.exports.pearmut import write_span
 from annotation.imports import pearmut
-from annotation.imports.pearmut.findings import Findings
+from annotation.imports.jsonfiles import Findings
 from annotation.imports.pearmut.offsets import Convention, Raw, read_spans
 from annotation.imports.store import launch
 from annotation.models import Campaign, Item

@@ -61,6 +61,37 @@ def test_the_person_says_what_a_column_holds(world: World, as_admin: Client) -> 
         assert as_admin.get(reverse(name, args=["later"])).status_code == 200, name
 
 
+def test_a_table_without_column_names_is_read_as_the_person_says(
+    world: World, as_admin: Client
+) -> None:
+    rows = "R1\t1\tstrong\t80\nR2\t1\tstrong\t60\n"
+    checked = send(as_admin, sent(rows), test_set="harbour", name="Later")
+    assert as_admin.get(checked.url).status_code == 422
+    answers = {"words-test_set": "harbour", "words-name": "Later", "words-headless": "on"}
+    read = as_admin.post(checked.url, {"change": "1", **answers})
+    page = as_admin.get(read.url)
+    assert "The columns of this table have no names" in page.text
+    fields = ("annotator", "segment", "system", "score")
+    answers |= {f"column-{number}": field for number, field in enumerate(fields)}
+    read = as_admin.post(read.url, {"change": "1", **answers})
+    done = as_admin.post(read.url, answers)
+    assert "Stored: 2 annotators, 1 system, 1 segment, 1 item, 2 judgments." in done.text
+    assert set(Judgment.objects.values_list("score", flat=True)) == {80, 60}
+
+
+def test_scores_without_column_names_are_read_as_the_person_says(
+    world: World, as_admin: Client
+) -> None:
+    words = {"test_set": "harbour", "name": "Seen", "headless": "on"}
+    checked = send(as_admin, sent(SCORES.partition("\n")[2]), tool="human-scores", **words)
+    answers = {f"words-{name}": value for name, value in words.items()}
+    fields = ("segment", "system", "score")
+    answers |= {f"column-{number}": field for number, field in enumerate(fields)}
+    read = as_admin.post(checked.url, {"change": "1", **answers})
+    as_admin.post(read.url, answers)
+    assert PublishedScore.objects.get().value == 0.5
+
+
 def test_two_columns_for_one_field_are_refused_on_the_page(world: World, as_admin: Client) -> None:
     checked = send(as_admin, sent(TABLE), test_set="harbour")
     columns = {"change": "1", "column-0": "segment", "column-1": "segment"}

@@ -133,17 +133,17 @@ def test_scores_of_a_stored_test_set(world: World) -> None:
 @pytest.mark.parametrize(
     ("table", "place", "code"),
     [
-        ("segment\tsystem\tda\n9\tstrong\t1\n", "row 2, segment", "judgments.unknown-segment"),
-        ("segment\tsystem\tda\n1\tnone\t1\n", "row 2, system", "judgments.unknown-system"),
-        ("system\tda\nnone\t1\n", "row 2, system", "judgments.unknown-system"),
+        ("segment\tsystem\tda\n9\tstrong\t1\n", "row 2, segment", "segment.unknown"),
+        ("segment\tsystem\tda\n1\tnone\t1\n", "row 2, system", "system.unknown"),
+        ("system\tda\nnone\t1\n", "row 2, system", "system.unknown"),
         ("segment\tsystem\tda\n1\tweak\tx\n", "row 2, da", "cell.not-a-number"),
         (
             "segment\tsystem\tda\n1\tweak\t1\n1\tweak\t2\n",
             "row 3, da",
             "human-scores.other-output-score",
         ),
-        ("segment\tsystem\tda\n1\t\t1\n", "row 2, system", "judgments.no-system"),
-        ("segment\tsystem\tda\n\tweak\t1\n", "row 2, segment", "judgments.no-segment"),
+        ("segment\tsystem\tda\n1\t\t1\n", "row 2, system", "system.missing"),
+        ("segment\tsystem\tda\n\tweak\t1\n", "row 2, segment", "segment.missing"),
         ("segment\tsystem\tbleu\n1\tweak\t1\n", "row 1", "human-scores.no-score-column"),
         ("segment\tmt\tda\n1\tweak\t1\n", "row 1", "human-scores.no-system-column"),
     ],

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from annotation.doors import first_rows
 from annotation.exports import FORMATS
-from annotation.imports.first_rows import first_rows
 from annotation.models import Campaign, ErrorSpan, Item, Judgment, System, TestSet
 from annotation.uploads import InputFile
 from metrics import catalogue
@@ -108,7 +108,7 @@ def test_csv_and_json_lines(db: None) -> None:
         ("R1|2|alpha|-1.2", "score", "judgments.score-outside"),
         ("R1|2|alpha|62.5", "score", "judgments.score-outside"),
         ("|2|alpha|5", "annotator", "judgments.no-annotator"),
-        ("R1||alpha|5", "seg_id", "judgments.no-segment"),
+        ("R1||alpha|5", "seg_id", "segment.missing"),
         ("R1|1|alpha|5", "score", "judgments.contradiction"),
         ("R1|2|alpha", "", "table.cells"),
         (f"{'R' * 81}|2|alpha|5", "annotator", "judgments.name-too-long"),
@@ -164,6 +164,36 @@ def test_columns_that_do_not_exist_or_mean_the_same(db: None) -> None:
     assert nobody == [("own.tsv, row 1", "judgments.no-annotator-column")]
     headless = errors_of(table("0.9|z26|Die Uhr.", head="1.0\tz17\tDer Hafen.\n"), **DE_EN)
     assert headless == [("own.tsv, row 1", "judgments.no-header")]
+
+
+def test_a_table_without_names_of_columns(db: None) -> None:
+    """The same rows, with names or with those of their columns chosen, are the same judgments."""
+    rows = ("R1|1|alpha|80|The port.", "R2|1|alpha|80|The port.", "R1|2|alpha|60|The port.")
+    fields = ("annotator", "segment", "system", "score", "output")
+    named, _ = read(table(*rows, head="\t".join(fields) + "\n"), **DE_EN)
+    first, *rest = rows
+    columns = {f"Column {n}": name for n, name in enumerate(fields, 1)}
+    files = table(*rest, head=first.replace("|", "\t") + "\n")
+    headless, report = read(files, headless=True, columns=columns, **DE_EN)
+    assert report.errors == []
+    (ours,), (theirs,) = named.drafts, headless.drafts
+    assert ours[1].judgments == theirs[1].judgments
+    assert [each.score for each in theirs[1].judgments] == [80, 80, 60]
+    assert ours[0].systems == theirs[0].systems
+    # Without a choice, the columns are asked for.
+    (error,) = read(files, headless=True, **DE_EN)[1].errors
+    assert error.code == "judgments.unnamed-columns"
+    assert error.message.parameters["columns"] == [f"column {n}" for n in range(1, 6)]
+
+
+def test_entities_that_were_not_decoded_are_counted(db: None) -> None:
+    rows = ("R1|1|alpha|80|The port&#44; at night.", "R1|2|alpha|60|AT&T.", "R1|3|alpha|1|&quot;")
+    fields = "annotator\tsegment\tsystem\tscore\toutput\n"
+    _, report = read(table(*rows, head=fields), **DE_EN)
+    (warning,) = [each for each in report.warnings if each.code == "texts.entities-unchanged"]
+    assert warning.message.count == 2
+    assert (warning.place.row, warning.place.field) == (2, "output")
+    assert warning.message.parameters["entities"] == ["&#44;", "&quot;"]
 
 
 def test_columns_that_no_page_could_show(db: None) -> None:
@@ -308,10 +338,10 @@ def test_a_stored_test_set_has_the_texts(world: World) -> None:
 @pytest.mark.parametrize(
     ("row", "column", "code"),
     [
-        ("R1|9|strong|80|", "seg_id", "judgments.unknown-segment"),
-        ("R1|1.0|strong|80|", "seg_id", "judgments.unknown-segment-near"),
-        ("R1|1|Strong|80|", "system", "judgments.unknown-system-near"),
-        ("R1|1||80|", "system", "judgments.no-system"),
+        ("R1|9|strong|80|", "seg_id", "segment.unknown"),
+        ("R1|1.0|strong|80|", "seg_id", "segment.unknown-near"),
+        ("R1|1|Strong|80|", "system", "system.unknown-near"),
+        ("R1|1||80|", "system", "system.missing"),
         ("R1|1|strong|80|Nope.", "mt", "judgments.differs-from-stored"),
     ],
 )

@@ -12,7 +12,7 @@ from django.conf import settings
 from annotation.exports.mqm import HEADER, mqm_lines
 from annotation.filters import FilterError
 from annotation.imports.judgments.options import read_options
-from annotation.imports.published.mqm_ted import read as read_ted
+from annotation.imports.published.human import mqm_ted as read_ted
 from annotation.imports.published.pairs import Pair
 from annotation.models import Campaign, Judgment, Output
 from annotation.uploads import InputFile, Report

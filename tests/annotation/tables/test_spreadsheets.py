@@ -110,7 +110,7 @@ def test_a_score_that_is_not_known_as_one_is_warned_of(db: None) -> None:
 def test_wrong_cells_are_named_together_with_missing_keys(db: None) -> None:
     text = "annotator\tseg\tsystem\tscore\nR1\t\talpha\tgood\n\t2\talpha\t7\nR1\t2\talpha\t3,5\n"
     assert errors_of(as_files(own_tsv=text), **DE_EN) == [
-        ("own.tsv, row 2, seg", "judgments.no-segment"),
+        ("own.tsv, row 2, seg", "segment.missing"),
         ("own.tsv, row 2, score", "cell.not-a-number"),
         ("own.tsv, row 3, annotator", "judgments.no-annotator"),
         ("own.tsv, row 4, score", "cell.decimal-comma"),

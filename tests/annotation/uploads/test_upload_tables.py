@@ -184,7 +184,8 @@ def test_a_key_that_programs_write_otherwise_is_named(db: None, written: str, ne
     if written:
         (error,) = report.errors
         assert str(error.place) == "o.tsv, row 3, output"
-        assert error.message.parameters == {"key": written} | ({"near": near} if near else {})
+        others = {"known": near} if near else {"n": 2, "segments": ["01", "doc a-1"]}
+        assert error.message.parameters == {"segment": written, **others}
     assert Near(["01", "doc a-1"]).name(written) == near
 
 

@@ -29,7 +29,7 @@ from metaeval.commands import run_command
 from metaeval.replication import plain
 from metrics import imported
 from metrics.imported.checking import bring_in, check
-from metrics.imported.choices import Choices
+from metrics.imported.files import Choices
 from tests.dashboards.imported import make_set, meta_campaign, rows_of, wmt15_campaign
 from tests.shared import SharedRows
 from tests.world import World
@@ -279,7 +279,7 @@ def test_the_bundle_reproduces_imported_scores(meta: Campaign, tmp_path: Path) -
 def test_wmt17_sentence_bleu_stands_beside_ours(db: None) -> None:
     """The column that came with the data: r with the humans over 560 outputs."""
     from annotation.imports import DATASETS, store_campaign
-    from annotation.imports.published.wmt17 import read
+    from annotation.imports.published.human import wmt17 as read
     from annotation.uploads import store
     from metrics.runs import scoring, starting
 

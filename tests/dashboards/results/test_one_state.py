@@ -18,7 +18,7 @@ from dashboards.documents.results import latest
 from dashboards.results.figures import metrics as drawn
 from dashboards.results.page import RESULTS
 from metrics.imported.checking import bring_in, check
-from metrics.imported.choices import Choices
+from metrics.imported.files import Choices
 from tests.dashboards.conftest import make_rated
 from tests.dashboards.documents.working import compute_waiting
 from tests.shared import SharedRows

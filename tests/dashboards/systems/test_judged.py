@@ -24,7 +24,7 @@ from annotation.uploads import InputFile
 from dashboards.systems.document import SystemsChoice, compute
 from dashboards.systems.marks import marked
 from metrics.imported.checking import bring_in, check
-from metrics.imported.choices import Choices
+from metrics.imported.files import Choices
 from tests.dashboards import typed
 from tests.shared import SharedRows
 from tests.world import add_system, make_test_set

@@ -11,7 +11,7 @@ import pytest
 from metaeval import ScoreMatrix
 from metaeval.correlation.hybrids import hybrid_limit_intervals, hybrid_supersample
 from metaeval.correlation.hybrids.cells import within
-from metaeval.correlation.hybrids.limits import _limit, corpus_limit
+from metaeval.correlation.hybrids.limits import corpus_limit, weighted_limit
 from metaeval.judgments import mean_scores
 from metaeval.replication import questions
 from metaeval.results import TooFewWarning
@@ -29,7 +29,7 @@ def test_worked_case(data_dir: Path) -> None:
     given, expected = checks["1-hybrid"]["inputs"], checks["1-hybrid"]["expected"]
     everything = np.ones((3, 4), dtype=bool)
     sides = [within(np.array(given[n])[None], everything)[0] for n in ("human", "metric")]
-    r, influence = _limit(*sides, everything)
+    r, influence = weighted_limit(*sides, 1.0 / everything.sum(axis=0))
     assert r == pytest.approx(expected["r"], abs=1e-6)
     assert influence == pytest.approx(expected["influence"], abs=1e-6)
     assert np.sqrt(4 / 3 * (influence**2).sum()) == pytest.approx(expected["se"], abs=1e-6)

@@ -273,3 +273,50 @@ def test_fields_of_two_lines_are_not_taken_for_those_of_one(tmp_path: Path) -> N
     path.write_text("A 0.5\nB   1\nA\tNone\nB\tn/a\n")
     found = read_scores(path, "seg", (), 2).values
     np.testing.assert_array_equal([found["A"], found["B"]], [[0.5, np.nan], [1.0, np.nan]])
+
+
+def test_one_domain_of_a_folder_has_its_segments_documents_and_system_scores() -> None:
+    whole = small()
+    chat = whole.of_domain("chat")
+    assert chat.sources == ("d",)
+    assert chat.documents == (("chat", "d2"),)
+    assert chat.references["refA"] == ("t",)
+    assert chat.human("mqm").values.tolist() == [[0.1]]
+    assert chat.human("mqm", "doc").values.tolist() == [[3.0]]
+    # The score of the domain, and not that of all segments.
+    assert chat.human_scores["mqm", "sys"].values["A"].tolist() == [3.0]
+    assert ("mqm", "domain") not in chat.human_scores
+    with pytest.raises(KeyError):
+        whole.of_domain("law")
+
+
+def test_scores_of_documents_are_a_matrix_of_documents() -> None:
+    found = small().human("mqm", "doc")
+    assert found.segments == ("d1", "d2")
+    assert found.values.tolist() == [[2.0, 3.0]]
+
+
+def test_a_domain_of_a_directory_and_of_a_table(tmp_path: Path, capsys) -> None:
+    """Pearson of WMT23's news segments, from its tables and from one table with a domain column."""
+    documents, rows = (
+        table(f"wmt23-meta/en-de/{name}.tsv") for name in ("documents", "segment-scores")
+    )
+    domains = dict(zip(documents["seg"], documents["domain"], strict=True))
+    lines = ["system\tseg\tdomain\tmqm\tCOMET-refA"]
+    x, y = [], []
+    columns = (rows[name] for name in ("system", "seg", "mqm", "COMET-refA"))
+    for system, segment, human, metric in zip(*columns, strict=True):
+        lines.append(f"{system}\t{segment}\t{domains[segment]}\t{human}\t{metric}")
+        if domains[segment] == "news" and human and metric:
+            x.append(float(human))
+            y.append(float(metric))
+    path = tmp_path / "scores.tsv"
+    path.write_text("\n".join(lines) + "\n")
+    expected = np.corrcoef(x, y)[0, 1]
+    for words in (["wmt23-meta", "--language-pair", "en-de"], [str(path)]):
+        given = [str(DATA / words[0]), *words[1:], "--human", "mqm", "--metric", "COMET-refA"]
+        assert main(["correlate", *given, "--domain", "news", "--output", "json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["metrics"][0]["statistic"] == pytest.approx(expected, abs=1e-12)
+        assert main(["correlate", *given, "--domain", "none"]) == 2
+        capsys.readouterr()

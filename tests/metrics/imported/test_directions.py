@@ -19,7 +19,7 @@ from metaeval.files import EvalSet, EvalSetScores, write_evalset
 from metrics import catalogue
 from metrics.datasets import mtme
 from metrics.imported.checking import check
-from metrics.imported.choices import Choices
+from metrics.imported.files import Choices
 from metrics.imported.storing import shown_imports
 from tests.metrics.imported.test_views import filled
 from tests.world import World

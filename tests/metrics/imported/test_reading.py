@@ -7,7 +7,7 @@ import pytest
 
 from annotation.uploads.problems import Place, Problem
 from metrics.imported.checking import Checked, check
-from metrics.imported.choices import Choices
+from metrics.imported.files import Choices
 from tests.metaeval.files.test_cells import MARKERS
 from tests.metrics.imported.files import table
 from tests.world import World
@@ -32,8 +32,7 @@ def test_a_row_a_score(world: World) -> None:
     [found] = checked(world, *LONG).metrics
     assert (found.name, found.n_outputs, found.n_systems) == ("COMET", 2, 0)
     assert found.coverage == {"strong": 2, "weak": 0}
-    assert found.plan is not None
-    assert found.plan.change == "new"
+    assert found.change == "new"
 
 
 def test_a_column_a_metric_keeps_its_name(world: World) -> None:
@@ -86,11 +85,11 @@ def test_score_files_of_wmt_go_by_the_order_of_segments(world: World) -> None:
 @pytest.mark.parametrize(
     ("row", "wanted"),
     [
-        ("9\tstrong\tCOMET\t1", ("segment", "scores.unknown-segment", "9")),
-        ("01\tstrong\tCOMET\t1", ("segment", "scores.unknown-segment-near", "01")),
-        ("1\tother\tCOMET\t1", ("system", "scores.unknown-system", "other")),
-        ("1\t STRONG\tCOMET\t1", ("system", "scores.unknown-system-near", "STRONG")),
-        ("\tstrong\tCOMET\t1", ("segment", "scores.no-segment-named", None)),
+        ("9\tstrong\tCOMET\t1", ("segment", "segment.unknown", "9")),
+        ("01\tstrong\tCOMET\t1", ("segment", "segment.unknown-near", "01")),
+        ("1\tother\tCOMET\t1", ("system", "system.unknown", "other")),
+        ("1\t STRONG\tCOMET\t1", ("system", "system.unknown-near", "STRONG")),
+        ("\tstrong\tCOMET\t1", ("segment", "segment.missing", None)),
         ("3\tstrong\t\t1", ("metric", "scores.no-metric-named", None)),
         ("3\tstrong\tCOMET\thigh", ("score", "cell.not-a-number", "high")),
         ("3\tstrong\tCOMET\t0,5", ("score", "cell.decimal-comma", "0,5")),
@@ -219,7 +218,7 @@ def test_arrays_of_json_are_of_the_system_that_the_file_is_called_as(world: Worl
     for lines, file, code in (
         (json.dumps(values), "strong.json", "scores.metric-unknown"),
         (json.dumps({"strong": values[:-1]}), "COMET.json", "scores.other-number"),
-        (json.dumps({"nobody": values}), "COMET.json", "scores.unknown-system"),
+        (json.dumps({"nobody": values}), "COMET.json", "system.unknown"),
         (
             '{"strong": [1, 2, 3, 4], "strong": [5, 6, 7, 8]}',
             "COMET.json",

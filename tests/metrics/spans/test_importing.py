@@ -115,8 +115,8 @@ def test_lists_and_json(test_set: TestSet, name: str, text: str) -> None:
         ("strong\t1\t1 2\t9\tminor\t\t\t", (2, "spans.lists-differ")),
         ("strong\t1\t1\t9\tminor\t\tmiddle\t", (2, "spans.unknown-side")),
         ("strong\t1\t1\t9\tminor\t\t\t1.5", (2, "spans.confidence-outside")),
-        ("nobody\t1\t1\t9\tminor\t\t\t", (2, "scores.unknown-system")),
-        ("strong\t77\t1\t9\tminor\t\t\t", (2, "scores.unknown-segment")),
+        ("nobody\t1\t1\t9\tminor\t\t\t", (2, "system.unknown")),
+        ("strong\t77\t1\t9\tminor\t\t\t", (2, "segment.unknown")),
     ],
 )
 def test_what_is_wrong_is_named_and_nothing_stored(

@@ -8,10 +8,10 @@ from uuid import UUID
 
 from annotation.imports.drafts import AnnotatorDraft, FateDraft, Shown
 from annotation.imports.jsonfiles import unstorable
-from annotation.imports.judgments.cells.times import Clock, TimeError
 from annotation.imports.judgments.exported.columns import CHOICE, ITEM_SUGGESTIONS, PERSON, SCALE
 from annotation.imports.judgments.fields import Sheet
 from annotation.imports.judgments.rows import Row, rows_of
+from annotation.imports.judgments.times import Clock, TimeError
 from annotation.models import Judgment, SuggestionFate
 from annotation.prefill.suggestions import PLANTED, WITHHELD, Condition
 from annotation.protocols import Protocol, Span

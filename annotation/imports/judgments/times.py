@@ -9,8 +9,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from annotation.imports.judgments.options import ORDERS
+from annotation.uploads.problems import Report
 from metaeval.files.cells import is_missing, parse_number
-from metaeval.messages import Message, MessageError, message, plural
+from metaeval.messages import Message, MessageError, message
 
 # A Unix time this large counts milliseconds: as seconds it would lie in the year 5138.
 MILLISECONDS, MICROSECONDS = 1e11, 1e14
@@ -48,29 +49,22 @@ class Clock:
     without_start: int = 0
     reversed: int = 0
 
-    def warnings(self) -> list[Message]:
-        """Return warnings of times that were dropped or are uncertain."""
-        texts = []
-        if self.without_start:
-            texts.append(
-                plural(
-                    "judgments.start-is-zero",
-                    "The start time of {n} judgment is 0. Its times were dropped.",
-                    "The start time of {n} judgments is 0. Their times were dropped.",
-                    n=self.without_start,
-                )
-            )
-        if self.reversed:
-            texts.append(
-                plural(
-                    "judgments.end-before-start",
-                    "{n} judgment ends before it starts. Its times were dropped.",
-                    "{n} judgments end before they start. Their times were dropped.",
-                    n=self.reversed,
-                )
-            )
+    def warn(self, report: Report) -> None:
+        """Report times that were dropped or are uncertain."""
+        report.warn_of(
+            self.without_start,
+            "judgments.start-is-zero",
+            "The start time of {n} judgment is 0. Its times were dropped.",
+            "The start time of {n} judgments is 0. Their times were dropped.",
+        )
+        report.warn_of(
+            self.reversed,
+            "judgments.end-before-start",
+            "{n} judgment ends before it starts. Its times were dropped.",
+            "{n} judgments end before they start. Their times were dropped.",
+        )
         if self.never or self.twice:
-            texts.append(
+            report.warn(
                 message(
                     "judgments.times-at-clock-change",
                     "Clock changes in {zone}: {never} times are in an hour that is skipped, and "
@@ -80,17 +74,15 @@ class Clock:
                     twice=self.twice,
                 )
             )
-        if self.without_zone:
-            texts.append(
-                plural(
-                    "judgments.times-without-zone",
-                    "{n} time has no time zone and was read as {zone}.",
-                    "{n} times have no time zone and were read as {zone}.",
-                    n=self.without_zone,
-                    zone=self.zone or "UTC",
-                )
-            )
-        return texts
+        report.warn_of(
+            self.without_zone,
+            "judgments.times-without-zone",
+            "{n} time has no time zone and was read as {zone}.",
+            "{n} times have no time zone and were read as {zone}.",
+            zone=self.zone or "UTC",
+        )
+        if self.written:
+            report.note(self.written)
 
     def learn(self, values: Iterable[Any]) -> None:
         """Find what comes first in dates: a number above 12 is no month."""

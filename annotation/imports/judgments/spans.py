@@ -13,9 +13,9 @@ from typing import Any
 
 from annotation.imports.appraise.spans import MISSING, OMISSION, UNDECIDED, code_points
 from annotation.imports.judgments.rows import Row
-from annotation.imports.published.mqm_names import our_category
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import CRITICAL, SOURCE, TARGET
+from annotation.protocols.published import our_category
 from annotation.uploads.normalising import Normalised, normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import QUOTED_JSON

@@ -1,1 +1,0 @@
-"""Read cells: the kind of an item, a score on its scale, error spans, a time."""

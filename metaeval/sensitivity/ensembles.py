@@ -1,0 +1,135 @@
+"""Ensembles of metrics with weights learned on other documents, and what they really gain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from metaeval.arrays import BoolArray, FloatArray
+from metaeval.correlation.intervals.clustered import CorrelationIntervals
+from metaeval.correlation.intervals.crossed import correlation_intervals
+from metaeval.correlation.measure import Measure
+from metaeval.correlation.panel import Panel, panel
+from metaeval.correlation.values import correlate_metrics
+from metaeval.results import Interval, Notes
+from metaeval.scores.matrix import ScoreMatrix
+from metaeval.sensitivity.folds import folds
+
+ENSEMBLE, BEST = "ensemble", "best single"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ensemble:
+    """An ensemble on documents that did not choose its weights.
+
+    Attributes
+    ----------
+    weights
+        folds x metrics: weights of the standardised metrics, learned on the other folds.
+    best
+        By fold, the single metric that was best on the other folds.
+    held_out
+        Correlations of the ensemble and of those single metrics on the held-out documents, with
+        intervals and their difference.
+    in_sample, best_in_sample
+        The same on the documents that chose the weights and the metric: too good.
+    """
+
+    metrics: tuple[str, ...]
+    weights: FloatArray
+    best: tuple[str, ...]
+    held_out: CorrelationIntervals
+    in_sample: float
+    best_in_sample: float
+
+    @property
+    def gain(self) -> tuple[float, Interval]:
+        """Correlation of the ensemble less that of the best single metric, held out."""
+        found = self.held_out
+        ends = (float(found.difference_lows[0, 1]), float(found.difference_highs[0, 1]))
+        return float(found.differences[0, 1]), Interval(*ends, found.confidence)
+
+
+def ensemble(
+    human: ScoreMatrix, metrics: Mapping[str, ScoreMatrix], measure: Measure | str = "pearson"
+) -> Ensemble:
+    """Combine metrics by weights that are never negative, and measure the gain on held-out folds.
+
+    Documents are split into folds (`folds`). For each, the metrics and the human scores are
+    standardised on the other folds, weights are those of least squares there (Lawson and Hanson
+    1974), and the held-out outputs are scored with them. The ensemble competes with the single
+    metric that was best on the same other folds, so that neither has seen the documents it is
+    measured on. Intervals are those of `correlation_intervals`.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two metrics.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> human = ScoreMatrix(rng.normal(size=(4, 60)), "ABCD", map(str, range(60)))
+    >>> parts = {k: human.with_values(human.values + rng.normal(size=(4, 60))) for k in "xy"}
+    >>> found = ensemble(human, parts)
+    >>> found.gain[0] > 0.05, found.weights.shape
+    (True, (5, 2))
+    """
+    if len(metrics) < 2:
+        raise ValueError("metrics: an ensemble needs at least two")
+    measure = Measure.of(measure)
+    scores = panel(human, metrics, Notes())
+    masks = folds(len(scores.segments), scores.clusters) > 0.0
+    combined, single = (np.full(scores.human.shape, np.nan) for _ in range(2))
+    weights, best = [], []
+    for held_out in masks:
+        learned = ~held_out & scores.valid
+        z, own = _standardised(scores, learned), _weights(scores, learned)
+        chosen = int(np.nanargmax(_values(scores, ~held_out, measure)))
+        combined[:, held_out] = np.tensordot(own, z, axes=1)[:, held_out]
+        single[:, held_out] = z[chosen][:, held_out]
+        weights.append(own)
+        best.append(scores.names[chosen])
+    gold = scores.human_matrix()
+    both = {ENSEMBLE: gold.with_values(combined), BEST: gold.with_values(single)}
+    all_weights = _weights(scores, scores.valid)
+    fitted = np.tensordot(all_weights, _standardised(scores, scores.valid), axes=1)
+    everywhere = np.ones(len(scores.segments), dtype=np.bool_)
+    return Ensemble(
+        metrics=scores.names,
+        weights=np.array(weights),
+        best=tuple(best),
+        held_out=correlation_intervals(gold, both, measure),
+        in_sample=float(
+            correlate_metrics(gold, {ENSEMBLE: gold.with_values(fitted)}, measure).correlations[0]
+        ),
+        best_in_sample=float(np.nanmax(_values(scores, everywhere, measure))),
+    )
+
+
+def _standardised(scores: Panel, learned: BoolArray) -> FloatArray:
+    """Return metrics x systems x segments with mean 0 and deviation 1 on the learned cells."""
+    known = scores.metrics[:, learned]
+    spread = known.std(axis=1)[:, None, None]
+    means = known.mean(axis=1)[:, None, None]
+    return np.asarray((scores.metrics - means) / np.where(spread > 0.0, spread, 1.0))
+
+
+def _weights(scores: Panel, learned: BoolArray) -> FloatArray:
+    from scipy.optimize import nnls
+
+    target = scores.human[learned]
+    features = _standardised(scores, learned)[:, learned].T
+    return np.asarray(nnls(features, target - target.mean())[0] / (target.std() or 1.0))
+
+
+def _values(scores: Panel, segments: BoolArray, measure: Measure) -> FloatArray:
+    """Return each metric's correlation over some segments."""
+    names = [name for name, used in zip(scores.segments, segments, strict=True) if used]
+    part = scores.human_matrix().subset(segments=names)
+    metrics = {
+        name: scores.matrix(place).subset(segments=names) for place, name in enumerate(scores.names)
+    }
+    return correlate_metrics(part, metrics, measure).correlations
