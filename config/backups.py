@@ -23,13 +23,16 @@ from django.conf import settings
 from django.db import connection
 from django.db.backends.postgresql.client import DatabaseClient
 
+from metaeval.messages import MessageError, message
+from metaeval.reasons import reason_of
+
 FORMAT = 1
 MANIFEST, KEY, DATABASE = "manifest.json", "secret_key", "database"
 # Recordings and checkpoints do not become smaller with more time. Links are stored as files.
 _OPTIONS: Any = {"compresslevel": 1, "dereference": True}
 
 
-class BackupError(Exception):
+class BackupError(MessageError):
     """A backup that cannot be made or restored; the message says what to do."""
 
 
@@ -48,7 +51,9 @@ def save(path: Path) -> None:
     The file appears under its name when it is complete. Raises BackupError.
     """
     if path.exists():
-        raise BackupError(f"{path} exists already. Choose another name.")
+        raise BackupError(
+            message("backup.exists", "{path} exists already. Choose another name.", path=str(path))
+        )
     part = path.with_name(f"{path.name}.part")
     part.unlink(missing_ok=True)
     made = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -136,8 +141,12 @@ def _run_tool(program: str, *options: str) -> None:
     command, variables = DatabaseClient.settings_to_cmd_args_env(connection.settings_dict, [])
     if not shutil.which(program):
         raise BackupError(
-            f"{program} is not installed. Install PostgreSQL's client of the server's version "
-            "(Debian: postgresql-client)."
+            message(
+                "backup.no-program",
+                "{program} is not installed. Install PostgreSQL's client of the server's version "
+                "(Debian: postgresql-client).",
+                program=program,
+            )
         )
     done = subprocess.run(  # noqa: S603
         [program, *command[1:-1], f"--dbname={command[-1]}", *options],
@@ -147,7 +156,14 @@ def _run_tool(program: str, *options: str) -> None:
         check=False,
     )
     if done.returncode:
-        raise BackupError(f"{program} ended with an error:\n{done.stderr.strip()}")
+        raise BackupError(
+            message(
+                "backup.program-failed",
+                "{program} ended with an error: {error}",
+                program=program,
+                error=done.stderr.strip(),
+            )
+        )
 
 
 @contextmanager
@@ -156,9 +172,18 @@ def _opened(path: Path) -> Iterator[tarfile.TarFile]:
         with tarfile.open(path, "r:gz") as archive:
             yield archive
     except FileNotFoundError:
-        raise BackupError(f"The file {path} does not exist.") from None
+        raise BackupError(
+            message("backup.no-file", "The file {path} does not exist.", path=str(path))
+        ) from None
     except (tarfile.TarError, EOFError, OSError) as error:
-        raise BackupError(f"{path} cannot be restored: {error}") from error
+        raise BackupError(
+            message(
+                "backup.not-restored",
+                "{path} cannot be restored: {error}",
+                path=str(path),
+                error=reason_of(error),
+            )
+        ) from error
 
 
 def _text(archive: tarfile.TarFile, name: str) -> str:
@@ -167,7 +192,14 @@ def _text(archive: tarfile.TarFile, name: str) -> str:
     except KeyError:
         file = None
     if file is None:
-        raise BackupError(f"{archive.name!s} is not a backup of Touchstone: it has no {name}.")
+        raise BackupError(
+            message(
+                "backup.not-one",
+                "{path} is not a backup of Touchstone: it has no {name}.",
+                path=str(archive.name),
+                name=name,
+            )
+        )
     return file.read().decode()
 
 
@@ -177,9 +209,21 @@ def _read_manifest(archive: tarfile.TarFile) -> dict[str, Any]:
         _numbers(manifest["version"])
         known = int(manifest["format"]), str(manifest["database"])
     except (KeyError, TypeError, ValueError):
-        raise BackupError(f"{archive.name!s} has a damaged {MANIFEST}.") from None
+        raise BackupError(
+            message(
+                "backup.damaged",
+                "{path} has a damaged {name}.",
+                path=str(archive.name),
+                name=MANIFEST,
+            )
+        ) from None
     if known[0] > FORMAT:
-        raise BackupError("The backup was made by a newer version. Install that version first.")
+        raise BackupError(
+            message(
+                "backup.newer",
+                "The backup was made by a newer version. Install that version first.",
+            )
+        )
     return manifest
 
 
@@ -190,25 +234,44 @@ def _numbers(version: str) -> tuple[int, ...]:
 def _require_suitable(manifest: dict[str, Any]) -> None:
     if _numbers(manifest["version"]) > _numbers(settings.VERSION):
         raise BackupError(
-            f"The backup was made by version {manifest['version']}; this is {settings.VERSION}. "
-            "Install that version or a newer one first."
+            message(
+                "backup.newer-than-this",
+                "The backup was made by version {version}; this is {here}. Install that version "
+                "or a newer one first.",
+                version=manifest["version"],
+                here=settings.VERSION,
+            )
         )
     if manifest["database"] != connection.vendor:
         raise BackupError(
-            f"The backup has a {manifest['database']} database, but DATABASE_URL names one of "
-            f"{connection.vendor}. Restore it into a {manifest['database']} database."
+            message(
+                "backup.other-database",
+                "The backup has a {database} database, but DATABASE_URL names one of {here}. "
+                "Restore it into a {database} database.",
+                database=manifest["database"],
+                here=connection.vendor,
+            )
         )
 
 
 def _require_empty() -> None:
     if connection.introspection.table_names():
         raise BackupError(
-            "The database has tables already. A backup is restored into an empty database only: "
-            "create a new one, and do not run migrate before."
+            message(
+                "backup.has-tables",
+                "The database has tables already. A backup is restored into an empty database "
+                "only: create a new one, and do not run migrate before.",
+            )
         )
     for folder in folders().values():
         if folder.is_dir() and any(folder.iterdir()):
-            raise BackupError(f"The folder {folder} is not empty. Move its files away first.")
+            raise BackupError(
+                message(
+                    "backup.has-files",
+                    "The folder {folder} is not empty. Move its files away first.",
+                    folder=str(folder),
+                )
+            )
 
 
 def _restore_key(key: str) -> None:
@@ -217,9 +280,13 @@ def _restore_key(key: str) -> None:
         return
     if os.environ.get("SECRET_KEY"):
         raise BackupError(
-            "SECRET_KEY is not that of the backup. With another key, everybody is signed out, open "
-            "pages cannot send their answers, and completion codes change. Set it to the text of "
-            f"`tar -xzOf FILE {KEY}` and restore again."
+            message(
+                "backup.other-key",
+                "SECRET_KEY is not that of the backup. With another key, everybody is signed out, "
+                "open pages cannot send their answers, and completion codes change. Set it to the "
+                "text of `{command}` and restore again.",
+                command=f"tar -xzOf FILE {KEY}",
+            )
         )
     path = Path(settings.VAR_DIR) / "secret_key"
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
@@ -245,7 +312,14 @@ def _restore_file(
 ) -> None:
     """Write a file or make a folder; nothing is written outside `folder`."""
     if not path.resolve().is_relative_to(folder.resolve()):
-        raise BackupError(f"{archive.name!s} names a file outside the site: {member.name}")
+        raise BackupError(
+            message(
+                "backup.outside",
+                "{path} names a file outside the site: {name}.",
+                path=str(archive.name),
+                name=member.name,
+            )
+        )
     if member.isdir():
         path.mkdir(parents=True, exist_ok=True)
     elif content := archive.extractfile(member) if member.isreg() else None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metaeval.arrays import IntArray
-from metaeval.messages import Message, message, plural
+from metaeval.messages import DataError, Message, message, plural
 from metaeval.results import Notes, TooFewWarning
 
 DOCUMENTS, SEGMENTS = "documents", "segments"
@@ -94,8 +94,14 @@ def documents_of(
     own: dict[int, Hashable] = {}
     for item, label in zip(items.tolist(), given, strict=True):
         if own.setdefault(item, label) != label:
-            raise ValueError(
-                f"documents: {names[item]!r} has two documents, {own[item]!r} and {label!r}"
+            raise DataError(
+                message(
+                    "data.two-documents",
+                    "{name} has two documents, “{one}” and “{other}”.",
+                    name=str(names[item]),
+                    one=str(own[item]),
+                    other=str(label),
+                )
             )
     return clusters_from([own.get(item) for item in range(len(names))], len(names))
 

@@ -130,6 +130,14 @@ class MessageError(Exception):
         self.message = message
 
 
+class DataError(MessageError, ValueError):
+    """Data do not allow what is asked of them.
+
+    Whoever has such data sees the message. A plain ValueError says that a program has passed
+    arguments which a function does not take.
+    """
+
+
 def truncated(names: Sequence[Parameter], limit: int = SHOWN) -> list[Parameter]:
     """Return the first names of a list, and how many more there are.
 

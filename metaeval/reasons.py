@@ -28,6 +28,8 @@ def reason_of(error: Exception) -> Message:
     for kind, reason in REASONS:
         if isinstance(error, kind):
             return reason
+    if isinstance(error, OSError) and error.strerror:
+        return message("reason.text", "{text}", text=error.strerror)
     text = " ".join(str(error).split())[:LONGEST_REASON]
     if type(error) is ValueError:
         return message("reason.text", "{text}", text=text)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.core.management import CommandError
 
+from core.commands import RefusedCommandError
 from core.messages import messages_of
 from metaeval.messages import Message, MessageError
 
@@ -18,17 +18,16 @@ def refused(
 ) -> Iterator[pytest.ExceptionInfo[Any]]:
     """Expect a ValidationError, or a MessageError of a kind, with these messages in order.
 
-    A CommandError is asked for the messages of its cause.
-
     `parameters` are among those of the messages and of the messages within them; a parameter that
     is a message is compared by its code.
     """
     with pytest.raises(kind) as caught:
         yield caught
     error: Any = caught.value
-    if isinstance(error, CommandError):
-        error = error.__cause__
-    found = [error.message] if isinstance(error, MessageError) else messages_of(error)
+    if isinstance(error, RefusedCommandError):
+        found = [*error.messages]
+    else:
+        found = [error.message] if isinstance(error, MessageError) else messages_of(error)
     assert [each.code for each in found] == list(codes)
     values = [pair for each in found for pair in _pairs(each)]
     assert [pair for pair in parameters.items() if pair not in values] == [], values

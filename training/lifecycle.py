@@ -94,7 +94,7 @@ class Jobs(ResourceType[TrainingJob]):
     def staying(self, resource: TrainingJob) -> Message:
         """Say that translated systems stay."""
         return message(
-            "lifecycle.translated-systems-stay", "Systems translated with its model stay."
+            "lifecycle.translated-systems-stay", "Systems translated with its model are kept."
         )
 
     def blocks_deletion(self, resource: TrainingJob) -> Message | None:
@@ -147,7 +147,7 @@ class Translations(ResourceType[Translation]):
         """Say that the system stays."""
         if not resource.system_id:
             return None
-        return message("lifecycle.system-stays", "The system that it made stays.")
+        return message("lifecycle.system-stays", "The system that it made is kept.")
 
     def stop(self, resource: Translation) -> None:
         """Cancel it; its worker stops after the current texts."""

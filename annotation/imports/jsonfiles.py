@@ -14,7 +14,8 @@ from annotation.uploads.checks import character
 from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report, within
 from annotation.uploads.tables.cells import TYPE_NAMES
-from metaeval.messages import Message, message
+from metaeval.messages import DataError, Message, message
+from metaeval.reasons import reason_of
 from metaeval.spans.span_table import EndsAtWords
 
 ESCAPES = re.compile(r"\\u(?:0000|d[89a-f])", re.IGNORECASE)
@@ -40,7 +41,7 @@ def read_json(file: InputFile, report: Report, *, is_checked: bool = True) -> An
             message(
                 "json.unusable",
                 "This JSON cannot be used. The JSON reader says: “{reason}”.",
-                reason=str(error),
+                reason=reason_of(error),
             ),
             Place(file.name),
         )
@@ -105,7 +106,7 @@ def unstorable(values: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _refuse(name: str) -> None:
-    raise ValueError(f"{name} is not allowed in JSON")
+    raise DataError(message("json.constant", "{name} is not allowed in JSON", name=name))
 
 
 @dataclass(frozen=True)

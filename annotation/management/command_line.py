@@ -2,17 +2,24 @@
 
 from argparse import ArgumentParser
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from django.core.management import base
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
+from annotation.models import Campaign, TestSet
+from annotation.uploads import InputFile
 from annotation.uploads.tables.skipping import HELP, KINDS, SKIP
+from core.commands import RefusedCommandError, refused_by, refused_file
 from core.work import kinds
-from metaeval.repeats import by_name, refuse_repeats
+from metaeval.messages import Message, message, plural, truncated
+from metaeval.repeats import RepeatError, by_name, refuse_repeats
 
 # Rows between two reports of progress.
 EVERY = 50_000
+# How many known names a refusal lists.
+SHOWN = 50
 
 
 class BaseCommand(base.BaseCommand):
@@ -41,9 +48,58 @@ def add_skip_argument(parser: ArgumentParser) -> None:
     )
 
 
+def find_test_set(slug: str) -> TestSet:
+    """Return a stored test set. Raises RefusedCommandError, which lists those that there are."""
+    found = TestSet.objects.filter(slug=slug).first()
+    if found is None:
+        raise RefusedCommandError(
+            message("command.no-test-set", "There is no test set “{slug}”.", slug=slug),
+            known_names(TestSet.objects.values_list("slug", flat=True)),
+        )
+    return found
+
+
+def find_campaign(slug: str) -> Campaign:
+    """Return a campaign with its test set. Raises RefusedCommandError if there is none."""
+    found = Campaign.objects.select_related("test_set").filter(slug=slug).first()
+    if found is None:
+        raise RefusedCommandError(
+            message("command.no-campaign", "There is no campaign “{slug}”.", slug=slug)
+        )
+    return found
+
+
+def known_names(names: Iterable[str]) -> Message:
+    """Return the second sentence of a refusal of a name: which there are."""
+    shown = truncated(list(names), SHOWN)
+    if not shown:
+        return message("command.none-known", "There are none.")
+    return message("command.known", "Known: {names}.", names=shown)
+
+
+def opened(path: Path) -> InputFile:
+    """Return a file. Raises RefusedCommandError if it cannot be read."""
+    try:
+        return InputFile.at(path)
+    except OSError as error:
+        raise refused_file(path, error) from error
+
+
+def errors_found(n: int) -> RefusedCommandError:
+    """Return what ends an import after its errors have been written."""
+    return RefusedCommandError(
+        plural(
+            "command.errors",
+            "{n} error; nothing was stored.",
+            "{n} errors; nothing was stored.",
+            n=n,
+        )
+    )
+
+
 def values_by_name(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the values of NAME=VALUE options; CommandError for a name given twice."""
+    """Return the values of NAME=VALUE options; RefusedCommandError for a name given twice."""
     try:
         return by_name(pairs)
-    except ValueError as error:
-        raise CommandError(str(error)) from error
+    except RepeatError as error:
+        raise refused_by(error) from error

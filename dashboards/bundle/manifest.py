@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from django.utils import translation
+
 from annotation.models import Item
 from dashboards.bundle.content import Content
 from dashboards.bundle.tables import BundleTable
@@ -94,6 +96,9 @@ def campaign_facts(content: Content) -> Facts:
     campaign, judgments = content.campaign, content.judgments
     excluded = campaign.annotators.exclude(excluded_at=None).order_by("pk")
     kinds = {kind.value: int(judgments.is_kind(kind).sum()) for kind in Item.Kind}
+    # As it is stored, whichever language the reader of the page has.
+    with translation.override("en"):
+        question = campaign.question_text
     return Facts(
         slug=campaign.slug,
         name=campaign.name,
@@ -101,7 +106,7 @@ def campaign_facts(content: Content) -> Facts:
         direction=campaign.test_set.direction,
         length_ratio=str(campaign.length_ratio),
         protocol=campaign.protocol,
-        question=campaign.question_text,
+        question=question,
         shown_text=campaign.shown_text,
         human_scores=content.panel.human.source,
         unit=unit_of(content.panel.human.clusters),

@@ -248,7 +248,7 @@ def verify_systems(campaign: Campaign, filters: SystemsPair) -> None:
         raise FilterError(
             message(
                 "pair.same-system",
-                "Choose two different systems. First and second are both “{system}”.",
+                "Choose two different systems. Both are “{system}” now.",
                 system=filters.first,
             )
         )
@@ -267,7 +267,7 @@ def verify_metrics(campaign: Campaign, filters: MetricsPair) -> None:
         raise FilterError(
             message(
                 "pair.same-metric",
-                "Choose two different metrics. First and second are both “{metric}”.",
+                "Choose two different metrics. Both are “{metric}” now.",
                 metric=filters.first,
             )
         )

@@ -89,7 +89,7 @@ class Campaigns(ResourceType[Campaign]):
         """Say that the test set and the metric scores stay."""
         return message(
             "lifecycle.test-set-stays",
-            "The test set {test_set} and all metric scores stay.",
+            "The test set {test_set} and all metric scores are kept.",
             test_set=resource.test_set.name,
         )
 

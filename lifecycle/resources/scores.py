@@ -209,7 +209,7 @@ class Runs(ResourceType[MetricRun]):
         """Say that scores stay, and which ones results show."""
         return message(
             "lifecycle.run-scores-stay",
-            "The scores stay stored. If this was the newest run of its metric here, results show "
+            "The scores are kept. If this was the newest run of its metric here, results show "
             "the scores of another run. If there is no other run, results show none until the "
             "metric is run again, which then takes seconds.",
         )

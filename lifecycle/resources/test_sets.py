@@ -114,7 +114,7 @@ class Systems(ResourceType[System]):
         """Say that the other systems stay."""
         return message(
             "lifecycle.systems-stay",
-            "The other systems of {test_set} and their scores stay.",
+            "The other systems of {test_set} and their scores are kept.",
             test_set=resource.test_set.name,
         )
 

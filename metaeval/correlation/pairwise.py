@@ -11,7 +11,7 @@ from metaeval.arrays import FloatArray, as_pair, one_of
 from metaeval.correlation.coefficients import Scores, system_sides
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.ties import MAX_POOLED_CELLS, PairTable, pair_table
-from metaeval.messages import Message, message, plural
+from metaeval.messages import DataError, Message, message, plural
 from metaeval.results import (
     ConstantInputWarning,
     MissingDataWarning,
@@ -288,9 +288,14 @@ def _pair_table(human: ScoreMatrix, metric: ScoreMatrix, grouping: str, notes: N
         keep = left.mask & right.mask
         x, y = x[keep][:, None], y[keep][:, None]
         if len(x) > MAX_POOLED_CELLS:
-            raise ValueError(
-                f"grouping: 'none' takes at most {MAX_POOLED_CELLS} cells, got {len(x)}; "
-                "group by item"
+            raise DataError(
+                message(
+                    "data.too-many-cells",
+                    "Without groups, at most {limit} outputs can be compared; there are {n}. Group "
+                    "by item.",
+                    limit=MAX_POOLED_CELLS,
+                    n=len(x),
+                )
             )
     table = pair_table(x.T, y.T) if grouping == "system" else pair_table(x, y)
     skipped = int((~np.isnan(x + y)).any(axis=1 if grouping == "system" else 0).sum())

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats
 from metaeval.documents import clusters_from
-from metaeval.messages import Message, message, plural
+from metaeval.messages import DataError, Message, message, plural
 from metaeval.results import MissingDataWarning, Notes
 from metaeval.scores.matrix import ScoreMatrix, align
 
@@ -130,7 +130,9 @@ def panel(
             )
         )
     if not valid.any():
-        raise ValueError("human: no cell has a human score and every metric")
+        raise DataError(
+            message("data.no-cell", "No output has a human score and a score of every metric.")
+        )
     stack = np.where(valid, stack, np.nan)
     names, segments = aligned[0].systems, aligned[0].segments
     return Panel(
@@ -166,11 +168,15 @@ def grouped(values: np.ndarray, valid: BoolArray, grouping: str) -> np.ndarray: 
 
 
 def common_documents(matrices: Sequence[ScoreMatrix]) -> tuple[str, ...] | None:
-    """Return the documents that aligned matrices agree on; ValueError where they do not."""
+    """Return the documents that aligned matrices agree on; DataError where they do not."""
     given = [matrix for matrix in matrices if matrix.documents is not None]
     for matrix in given[1:]:
         if (matrix.clusters != given[0].clusters).any():
-            raise ValueError("human and metrics: they assign segments to different documents")
+            raise DataError(
+                message(
+                    "data.documents-differ", "The scores assign segments to different documents."
+                )
+            )
     return given[0].documents if given else None
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, mean_along
 from metaeval.documents import clusters_from
+from metaeval.messages import DataError, message
 from metaeval.results import ShortRepr
 
 
@@ -122,8 +123,17 @@ class ScoreMatrix(ShortRepr):
         """Return the matrix of system -> scores of segments 1..N, all of one length."""
         rows = [as_floats(f"scores[{name!r}]", row, ndim=1) for name, row in scores.items()]
         if len({len(row) for row in rows}) > 1:
-            lengths = {name: len(row) for name, row in zip(scores, rows, strict=True)}
-            raise ValueError(f"scores: systems have different numbers of segments: {lengths}")
+            other = next(at for at, row in enumerate(rows) if len(row) != len(rows[0]))
+            raise DataError(
+                message(
+                    "data.lengths-differ",
+                    "{one} has {n_one} segments, but {other} has {n_other}.",
+                    one=next(iter(scores)),
+                    n_one=len(rows[0]),
+                    other=list(scores)[other],
+                    n_other=len(rows[other]),
+                )
+            )
         width = len(rows[0]) if rows else 0
         values = np.array(rows).reshape(len(rows), width)
         return cls(values, scores, [str(j + 1) for j in range(width)])
@@ -159,7 +169,9 @@ def _names(name: str, labels: Iterable[str], expected: int) -> tuple[str, ...]:
     if len(set(names)) != len(names):
         seen: set[str] = set()
         double = next(label for label in names if label in seen or seen.add(label))  # type: ignore[func-returns-value]
-        raise ValueError(f"{name}: {double!r} occurs twice")
+        raise DataError(
+            message("data.twice", "{name}: “{double}” occurs twice.", name=name, double=double)
+        )
     return names
 
 

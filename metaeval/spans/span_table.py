@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, IntArray
+from metaeval.messages import DataError, message
 from metaeval.results import ShortRepr
 
 # Infer from word boundaries whether the ends of spans include their last character.
@@ -96,7 +97,16 @@ class SpanTable(ShortRepr):
         wrong = (item < 0) | (item >= n_items) | (start < 0) | (end < start)
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise ValueError(f"spans: row {row} is [{start[row]}, {end[row]}) of item {item[row]}")
+            raise DataError(
+                message(
+                    "data.span",
+                    "Span {row:d} cannot be from {start:d} to {end:d} in item {item:d}.",
+                    row=row,
+                    start=start[row],
+                    end=end[row],
+                    item=item[row],
+                )
+            )
         if strange := set(sides) - set(SIDES):
             raise ValueError(f"side: expected one of {', '.join(SIDES)}, got {min(strange)!r}")
         codes = _codes(sides, SIDES), _codes([each.lower() for each in severity], SEVERITIES)
@@ -167,4 +177,11 @@ def _fields(item: int, span: Mapping[str, Any]) -> tuple[int, int, str, str]:
             return 0, 0, severity, "missing"
         return int(span["start"]), int(span["end"]), severity, side
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"spans: item {item} has {dict(span)!r}, {error!r}") from error
+        raise DataError(
+            message(
+                "data.no-span",
+                "Item {item:d} has a span without a position or severity: {span}.",
+                item=item,
+                span=str(dict(span)),
+            )
+        ) from error

@@ -24,8 +24,8 @@ class SpanFilesForm(forms.Form):
         label=_("Files with spans"),
         help_text=_(
             "TSV, CSV, XLSX, Parquet or JSON with one row per span: system, segment, start, end "
-            "and severity; optional are category, side (target, source or missing), confidence and "
-            "score. Write the severity no-error for an output without errors. Lists of WMT25 "
+            "and severity. Category, side (target, source or missing), confidence and score are "
+            "optional. Write the severity no-error for an output without errors. Lists of WMT25 "
             "(start_indices, end_indices, error_types) and JSON lists (errors) are accepted too. "
             "Offsets count Unicode characters from 0."
         ),

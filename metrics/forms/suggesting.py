@@ -64,7 +64,7 @@ class SuggestForm(forms.Form):
         required=False,
         help_text=_(
             "TSV, CSV, XLSX, Parquet or JSON with one row per span: system, segment, start, end "
-            "and severity; optional are category and side (target, source or missing). Write the "
+            "and severity. Category and side (target, source or missing) are optional. Write the "
             "severity no-error for an output without errors. Offsets count Unicode characters "
             "from 0."
         ),

@@ -118,7 +118,7 @@ def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     run = get_object_or_404(not_blinded(MetricRun.objects.all(), request.user), pk=pk)
     try:
         if starting.cancel(run):
-            cancelled = _("Cancelled %(metric)s. The scores so far stay available.")
+            cancelled = _("Cancelled %(metric)s. The scores computed so far are kept.")
             messages.success(request, cancelled % {"metric": run.label})
         else:
             messages.info(request, _("This run had already ended."))

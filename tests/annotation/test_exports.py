@@ -35,6 +35,7 @@ from annotation.quality import read_columns, standardise
 from annotation.uploads import InputFile, Report
 from tests.annotation.appraise import as_file, document, import_all, item, manifest, read, tasks
 from tests.annotation.imports.test_imports_appraise_scores import ESA, plain, row
+from tests.refusals import refused
 from tests.world import make_dataset
 
 DIRECT = tasks([item(1), item(2), item(1, "BAD"), item(2, "CHK"), item(3, system="=sys B")])
@@ -349,7 +350,7 @@ def test_the_command_writes_a_file_or_says_why_not(db: None, tmp_path: Path) -> 
     call_command("export_judgments", campaign.slug, format="parquet", output=path)
     assert len(pyarrow.parquet.read_table(path)) == 7
     assert [each.name for each in tmp_path.iterdir()] == ["out.parquet"]
-    with pytest.raises(CommandError, match="There is no campaign 'nope'"):
+    with refused("command.no-campaign", kind=CommandError, slug="nope"):
         call_command("export_judgments", "nope")
 
 

@@ -22,6 +22,7 @@ from django.utils.crypto import get_random_string
 
 from config.backups import BackupError, restore
 from tests.metrics.sites import database_url, on_server
+from tests.refusals import refused
 
 ROOT = Path(__file__).parents[2]
 # What only the key of the site makes: pseudonyms of everybody, and the stamp of an open page.
@@ -201,18 +202,20 @@ def damaged(path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("made", "words"),
+    ("made", "code", "named"),
     [
-        (lambda path: archive(path, version="99.0.0"), "99.0.0"),
-        (lambda path: archive(path, format=2), "newer version"),
-        (lambda path: archive(path, version="new"), "damaged"),
-        (lambda path: archive(path, database="oracle"), "oracle"),
-        (lambda path: path, "does not exist"),
-        (damaged, "cannot be restored"),
+        (lambda path: archive(path, version="99.0.0"), "newer-than-this", {"version": "99.0.0"}),
+        (lambda path: archive(path, format=2), "newer", {}),
+        (lambda path: archive(path, version="new"), "damaged", {"name": "manifest.json"}),
+        (lambda path: archive(path, database="oracle"), "other-database", {"database": "oracle"}),
+        (lambda path: path, "no-file", {}),
+        (damaged, "not-restored", {}),
     ],
 )
-def test_what_cannot_be_restored_is_refused_in_words(tmp_path: Path, made: Any, words: str) -> None:
-    with pytest.raises(BackupError, match=words):
+def test_what_cannot_be_restored_is_refused(
+    tmp_path: Path, made: Any, code: str, named: dict[str, str]
+) -> None:
+    with refused(f"backup.{code}", kind=BackupError, **named):
         restore(made(tmp_path / "site.tar.gz"))
 
 

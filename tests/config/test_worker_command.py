@@ -16,6 +16,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from config.management.commands import worker
+from tests.refusals import refused
 
 ROOT = Path(__file__).parents[2]
 DEADLINE = 300
@@ -50,7 +51,7 @@ def test_queues_are_those_that_can_be_served(
 
 
 def test_an_unknown_queue_is_refused_by_name() -> None:
-    with pytest.raises(CommandError, match="gpus"):
+    with refused("command.no-queue", kind=CommandError, name="gpus"):
         call_command("worker", queues="cpu,gpus")
 
 

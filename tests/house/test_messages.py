@@ -97,6 +97,89 @@ def test_patterns_and_parameters_belong_together() -> None:
     assert wrong == []
 
 
+def test_commands_refuse_with_messages() -> None:
+    """`RefusedCommandError` has messages; Django's own error has a sentence."""
+    found = {
+        str(path.relative_to(ROOT))
+        for path in all_code()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("django.")
+        if any(each.name == "CommandError" for each in node.names)
+    }
+    assert found == {"core/commands.py"}
+
+
+# Where code reads what people send or write on a command line.
+READERS = re.compile(
+    r"(^|/)(commands|forms|views|api|imports|uploads|exports|campaign_files|filters|entry"
+    r"|qualification|web|datasets|parallel|config|lifecycle)/|__main__\.py$"
+)
+
+
+def test_what_people_send_is_refused_with_messages() -> None:
+    """A plain ValueError is for programs that pass wrong arguments; `DataError` has a message."""
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in all_code()
+        if READERS.search(path.relative_to(ROOT).as_posix())
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args
+        if getattr(node.exc.func, "id", "") == "ValueError"
+    ]
+    assert found == []
+
+
+# Values of files, options and errors of other programs, which have blanks.
+DATA = {"gray text", "no error", "no[- ]error\\.?", "trimmed mean", "as the server can",
+        "CUDA error", "out of memory"}  # fmt: skip
+READING = {"startswith", "endswith", "split", "partition", "rpartition", "replace", "find", "index",
+           "removeprefix", "removesuffix", "match", "fullmatch", "search", "count"}  # fmt: skip
+
+
+def test_code_does_not_decide_by_prose() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {text!r}"
+        for path in all_code()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for text in _compared(node)
+        if len(re.findall(r"[A-Za-z]{2,}", text)) > 1 and " " in text.strip() and text not in DATA
+    ]
+    assert found == []
+
+
+def _compared(node: ast.AST) -> Iterator[str]:
+    """Yield the texts that a comparison, or a method that reads a text, looks for."""
+    match node:
+        case ast.Compare(left=left, comparators=others):
+            looked_for = [left, *others]
+        case ast.Call(func=ast.Attribute(attr=name), args=[first, *_]) if name in READING:
+            looked_for = [first]
+        case ast.MatchValue(value=value):
+            looked_for = [value]
+        case _:
+            return
+    for each in looked_for:
+        for part in getattr(each, "elts", [each]):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                yield part.value
+
+
+# Tests that look for words in the text of an error that has a message. The number may fall.
+MOST_MATCHES = 25
+PLAIN = ("ValueError", "ImproperlyConfigured", "Exception", "AssertionError", "NotImplementedError")
+
+
+def test_tests_ask_errors_for_codes() -> None:
+    """`tests.refusals.refused` does; plain errors have no code."""
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in (ROOT / "tests").rglob("*.py")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if (kind := re.search(r"raises\((\w+), match=", line)) and kind[1] not in PLAIN
+    ]
+    assert len(found) <= MOST_MATCHES, found
+
+
 def test_templates_do_not_decide_by_prose() -> None:
     tags = re.compile(r"\{% (?:el)?if ([^%]*)%\}")
     found = [

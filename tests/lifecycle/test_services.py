@@ -33,6 +33,7 @@ from metaeval.messages import Message
 from metrics.imported import store
 from metrics.models import ImportedScores, MetricImport, MetricRun, MetricSignature
 from metrics.scores import latest_signatures
+from tests.refusals import refused as refused_by
 from tests.world import World, add_system, make_campaign, make_test_set, make_user
 from training.models import TrainingJob, Translation
 
@@ -281,7 +282,7 @@ def test_the_command(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("lifecycle", "delete", "campaign", "harbour-80")
     actions = ChangeEntry.objects.order_by("pk").values_list("action", "actor_name")
     assert list(actions) == [(a, "command") for a in ("renamed", "archived", "deleted")]
-    with pytest.raises(CommandError, match="There is no campaign harbour-80"):
+    with refused_by("command.no-resource", kind=CommandError, key="harbour-80"):
         call_command("lifecycle", "show", "campaign", "harbour-80")
 
 

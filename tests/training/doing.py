@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.core.management import CommandError
 
+from core.commands import RefusedCommandError
 from core.messages import messages_of
 from core.work import working
 from metaeval.messages import Message, MessageError
@@ -33,8 +33,8 @@ def refused(code: str, kind: type[Exception] = JobError, **parameters: Any) -> I
 
 
 def _messages(error: Exception) -> list[Message]:
-    if isinstance(error, CommandError) and error.__cause__:
-        error = error.__cause__  # type: ignore[assignment]
+    if isinstance(error, RefusedCommandError):
+        return [part for each in error.messages for part in parts_of(each)]
     if isinstance(error, ValidationError):
         return messages_of(error)
     assert isinstance(error, MessageError)

@@ -48,7 +48,7 @@ def test_wrong_files_are_named(db: None, tmp_path: Path, files: dict[str, str], 
 
 
 def test_a_file_that_is_not_there_and_a_wrong_language(db: None, tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="nowhere"):
+    with refused("command.file", kind=CommandError, path="/nowhere"):
         manage("import_parallel", "port", "/nowhere", **LANGUAGES)
     file = write(tmp_path, "a", "a\tb\n")
     with refused("language.unknown", kind=CommandError):
@@ -80,7 +80,7 @@ def test_what_fails_here_fails_the_command(db: None, tmp_path: Path) -> None:
 
 def test_settings_are_listed_and_mistakes_named(db: None) -> None:
     assert "--option layer=…" in manage("train", "remap")
-    with pytest.raises(CommandError, match="no corpus “nowhere”"):
+    with refused("command.no-corpus", "command.none-known", kind=CommandError, name="nowhere"):
         manage("train", "remap", name="x", corpus=["nowhere"], option=["checkpoint=x"])
     with refused("training.no-corpus", kind=CommandError):
         manage("train", "remap", name="x", option=["checkpoint=x"])

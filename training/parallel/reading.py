@@ -269,10 +269,16 @@ def reason_of(key: str) -> Message:
 
 
 def read_named(given: str) -> tuple[Corpus, Cleaning]:
-    """Read `FILE:SOURCE:TARGET`; raises ValueError or OSError."""
+    """Read `FILE:SOURCE:TARGET`; raises ParallelError or OSError."""
     path, source, target = [*given.rsplit(":", 2), "", ""][:3]
     if not source or not target:
-        raise ValueError(f"{given}: expected FILE:SOURCE:TARGET, as in europarl.tsv:de:en.")
+        raise ParallelError(
+            message(
+                "corpus.argument",
+                "{text}: write FILE:SOURCE:TARGET, as in europarl.tsv:de:en.",
+                text=given,
+            )
+        )
     file = Path(path)
     pairs, report = clean(read_pairs(file.name, file.read_bytes(), (source, target)))
     return Corpus(file.stem, source, target, pairs, hash_pairs(write_pairs(pairs))), report

@@ -15,7 +15,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from metaeval.messages import message
+from metaeval.messages import DataError, message
 from metaeval.repeats import by_name, refuse_repeats
 from training.contract import Corpus, JobError
 from training.jobs.saving import locked
@@ -64,11 +64,24 @@ def _locked(folder: Path) -> Iterator[Path]:
 def _settings(path: Path | None, pairs: list[str]) -> dict[str, Any]:
     settings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path else {}
     if not isinstance(settings, dict):
-        raise ValueError(f"{path} is not a JSON object of settings by name.")
+        raise DataError(
+            message(
+                "training.settings-file",
+                "{path} is not a JSON object of settings by name.",
+                path=str(path),
+            )
+        )
     settings |= by_name(pair.partition("=")[::2] for pair in pairs)
     unknown = sorted(set(settings) - set(NAMES))
     if unknown:
-        raise ValueError(f"Unknown settings: {', '.join(unknown)}. Known: {', '.join(NAMES)}.")
+        raise DataError(
+            message(
+                "training.unknown-settings",
+                "Unknown settings: {names}. Known: {known}.",
+                names=unknown,
+                known=list(NAMES),
+            )
+        )
     return settings
 
 

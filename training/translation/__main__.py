@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from metaeval.messages import message
+from metaeval.messages import DataError, message
 from metaeval.repeats import by_name, refuse_repeats
 from metrics.options import clean_all
 from training.contract import JobError, Work
@@ -62,7 +62,14 @@ def _options(pairs: list[str]) -> dict[str, Any]:
     given = by_name(pair.partition("=")[::2] for pair in pairs)
     unknown = sorted(set(given) - set(NAMES))
     if unknown:
-        raise ValueError(f"Unknown settings: {', '.join(unknown)}. Known: {', '.join(NAMES)}.")
+        raise DataError(
+            message(
+                "training.unknown-settings",
+                "Unknown settings: {names}. Known: {known}.",
+                names=unknown,
+                known=list(NAMES),
+            )
+        )
     chosen: dict[str, Any] = dict(clean_all(OPTIONS, given))
     if errors := conflicts(chosen):
         raise JobError(*errors.values())

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import cast
 
 from annotation.imports.drafts import SHOW_OUTPUT
 from annotation.imports.judgments.rows import Row
 from annotation.imports.judgments.texts import REFERENCES, Texts
-from annotation.models import Item, Output
+from annotation.models import Item, Output, TestSet
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import TestSetDraft
 from annotation.uploads.changes import Stored, read_stored
@@ -36,9 +37,7 @@ class Chosen:
     @property
     def draft(self) -> TestSetDraft:
         """The draft that adds nothing."""
-        test_set = self.stored.test_set
-        if test_set is None:
-            raise ValueError("No stored test set was chosen.")
+        test_set = cast(TestSet, self.stored.test_set)
         return TestSetDraft(
             test_set.slug, test_set.name, test_set.source_language, test_set.target_language
         )

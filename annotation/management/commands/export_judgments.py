@@ -7,14 +7,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from annotation.exports import FORMATS
 from annotation.exports.formats import FACTS, facts_of
 from annotation.exports.parquet import MissingPackageError
 from annotation.filters import FilterError
-from annotation.management.command_line import BaseCommand
+from annotation.management.command_line import BaseCommand, find_campaign
 from annotation.models import Campaign
+from core.commands import refused_by
 from metaeval.messages import message
 
 
@@ -27,15 +26,11 @@ class Command(BaseCommand):
         parser.add_argument("--output", type=Path, help="file to write; default: standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        campaign = (
-            Campaign.objects.select_related("test_set").filter(slug=options["campaign"]).first()
-        )
-        if campaign is None:
-            raise CommandError(f"There is no campaign {options['campaign']!r}.")
+        campaign = find_campaign(options["campaign"])
         try:
             self._write(campaign, options["format"], options["output"])
         except (MissingPackageError, FilterError) as error:
-            raise CommandError(str(error)) from error
+            raise refused_by(error) from error
         missing = FORMATS[options["format"]].without_place(campaign, facts_of(campaign))
         if missing:
             facts = [FACTS[fact] for fact in missing]

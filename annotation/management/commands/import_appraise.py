@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError
 from django.urls import reverse
 
 from annotation.imports import appraise
 from annotation.imports.drafts import CampaignDraft, described
 from annotation.imports.sources import Drafts
 from annotation.imports.store import Launched, examine, launch
-from annotation.management.command_line import BaseCommand
-from annotation.uploads import InputFile, Report
+from annotation.management.command_line import BaseCommand, errors_found, opened
+from annotation.uploads import Report
 from annotation.uploads.tables.skipping import skipped
+from core.commands import refused_by
 from core.text import pluralize
 
 
@@ -74,18 +74,10 @@ def add_study_arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def opened(path: Path) -> InputFile:
-    """Return a file. Raises CommandError if it does not exist."""
-    try:
-        return InputFile.at(path)
-    except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}.") from error
-
-
 def finish(
     command: BaseCommand, drafts: Drafts, report: Report, options: Mapping[str, Any]
 ) -> None:
-    """Check and store an import. Raises CommandError for errors; then nothing is stored.
+    """Check and store an import. Raises RefusedCommandError for errors; then nothing is stored.
 
     `options` are those of the command: `study`, `question` and `dry_run`.
     """
@@ -101,7 +93,7 @@ def store_drafts(
 ) -> None:
     """Report what was found in files, and store drafts unless this is a dry run.
 
-    Raises CommandError for errors; then nothing is stored.
+    Raises RefusedCommandError for errors; then nothing is stored.
     """
     report_problems(command, report)
     if options["dry_run"]:
@@ -113,15 +105,15 @@ def store_drafts(
         for each in launch(drafts, skipped=skipped(report)):
             _say(command, each)
     except ValidationError as error:
-        raise CommandError(" ".join(error.messages)) from error
+        raise refused_by(error) from error
 
 
 def report_problems(command: BaseCommand, report: Report) -> None:
-    """Write every problem. Raises CommandError if errors prevent storing."""
+    """Write every problem. Raises RefusedCommandError if errors prevent storing."""
     for problem in report.problems:
         command.stderr.write(f"{problem.severity}: {problem}")
     if report.errors:
-        raise CommandError(f"{pluralize(len(report.errors), 'error')}; nothing was stored.")
+        raise errors_found(len(report.errors))
 
 
 def _foreseen(draft: CampaignDraft) -> str:

@@ -8,21 +8,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from annotation import protocols
 from annotation.imports import sources
 from annotation.imports.judgments.options import LAST_WINS, ORDERS
 from annotation.imports.sources import Reading, Sent
-from annotation.management.command_line import BaseCommand, add_skip_argument, values_by_name
+from annotation.management.command_line import (
+    BaseCommand,
+    add_skip_argument,
+    opened,
+    values_by_name,
+)
 from annotation.management.commands.import_appraise import (
     add_study_arguments,
-    opened,
     store_drafts,
 )
 from annotation.models import Campaign
 from annotation.uploads import InputFile
 from annotation.uploads.tables.skipping import SKIP
+from core.commands import RefusedCommandError
+from metaeval.messages import message
 
 WORDS = (
     *("name", "source_language", "target_language", "test_set", "system", "study", "question"),
@@ -125,6 +129,10 @@ def _columns(arguments: list[str]) -> dict[str, str]:
     for argument in arguments:
         column, mark, field = argument.rpartition("=")
         if not mark or not column.strip():
-            raise CommandError(f"--column {argument}: write it as COLUMN=FIELD.")
+            raise RefusedCommandError(
+                message(
+                    "command.column", "--column {text}: write it as COLUMN=FIELD.", text=argument
+                )
+            )
         found.append((column.strip(), field.strip()))
     return values_by_name(found)

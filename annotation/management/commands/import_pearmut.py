@@ -4,13 +4,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from annotation.imports import pearmut
-from annotation.management.command_line import BaseCommand
-from annotation.management.commands.import_appraise import add_study_arguments, finish, opened
+from annotation.management.command_line import BaseCommand, opened
+from annotation.management.commands.import_appraise import add_study_arguments, finish
 from annotation.uploads import Report
 from core import languages
+from core.commands import refused_by
 
 
 class Command(BaseCommand):
@@ -59,8 +58,8 @@ class Command(BaseCommand):
             source, target = (
                 languages.find(options[f"{side}_language"]) for side in ("source", "target")
             )
-        except ValueError as error:
-            raise CommandError(str(error)) from error
+        except languages.LanguageError as error:
+            raise refused_by(error) from error
         file, *parts = (opened(path) for path in options["campaign"])
         drafts = pearmut.read(
             file,

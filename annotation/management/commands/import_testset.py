@@ -5,10 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError
 from django.db import transaction
 
-from annotation.management.command_line import BaseCommand, add_skip_argument, values_by_name
+from annotation.management.command_line import (
+    BaseCommand,
+    add_skip_argument,
+    errors_found,
+    opened,
+    values_by_name,
+)
 from annotation.models import TestSet
 from annotation.uploads import (
     Checked,
@@ -25,7 +30,9 @@ from annotation.uploads.tables.lines import LINES, LINES_HELP
 from annotation.uploads.tables.pairs import ALL, PAIR_HELP, pair_of
 from annotation.uploads.tables.skipping import SKIP, skipped
 from core import languages
+from core.commands import RefusedCommandError, refused_by
 from core.text import pluralize
+from metaeval.messages import message
 
 SHOWN = 50
 
@@ -83,7 +90,7 @@ class Command(BaseCommand):
         report = found[0].report
         self._report(found, report)
         if report.errors:
-            raise CommandError(f"{pluralize(len(report.errors), 'error')}; nothing was stored.")
+            raise errors_found(len(report.errors))
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
             return
@@ -93,7 +100,7 @@ class Command(BaseCommand):
                     result = store(each.draft, skipped=skipped(report))
                     self.stdout.write(result.sentence.text)
         except ValidationError as error:
-            raise CommandError(" ".join(error.messages)) from error
+            raise refused_by(error) from error
 
     def _submission(self, options: dict[str, Any]) -> Submission:
         stored = TestSet.objects.filter(slug=options["slug"]).first()
@@ -106,11 +113,16 @@ class Command(BaseCommand):
             if pair and pair != ALL:
                 codes = list(pair_of(pair))
             if not all(codes) and pair != ALL:
-                raise CommandError("Give --source-language and --target-language, or --pair.")
+                raise RefusedCommandError(
+                    message(
+                        "command.languages",
+                        "Give --source-language and --target-language, or --pair.",
+                    )
+                )
             source, target = (code and languages.find(code) for code in codes)
             ratio = parse_ratio(options["ratio"])
         except ValueError as error:
-            raise CommandError(str(error)) from error
+            raise refused_by(error) from error
         return Submission(
             slug=options["slug"],
             name=options["name"] or (stored.name if stored else options["slug"]),
@@ -119,11 +131,11 @@ class Command(BaseCommand):
             description=options["description"],
             ratio=ratio,
             source=_file(options["source"]),
-            references=[_opened(path) for path in options["reference"]],
+            references=[opened(path) for path in options["reference"]],
             documents=_file(options["documents"]),
             systems=[_system(argument, target) for argument in options["system"]],
-            tables=[_opened(path) for path in options["tables"]],
-            media=[_opened(path) for path in options["media"]],
+            tables=[opened(path) for path in options["tables"]],
+            media=[opened(path) for path in options["media"]],
             columns=_columns(options["column"], {path.name for path in options["tables"]}),
             decode=options["decode_entities"],
             lines=options["lines"],
@@ -157,7 +169,9 @@ def _columns(arguments: list[str], tables: set[str]) -> dict[str, dict[str, str]
     pairs = [argument.partition("=") for argument in arguments]
     for left, mark, _ in pairs:
         if not mark:
-            raise CommandError(f"--column {left}: write COLUMN=FIELD, such as sid=segment.")
+            raise RefusedCommandError(
+                message("command.column", "--column {text}: write it as COLUMN=FIELD.", text=left)
+            )
     columns: dict[str, dict[str, str]] = {}
     for left, field in values_by_name((left, field) for left, _, field in pairs).items():
         file, _, column = left.partition(":")
@@ -167,15 +181,8 @@ def _columns(arguments: list[str], tables: set[str]) -> dict[str, dict[str, str]
     return columns
 
 
-def _opened(path: Path) -> InputFile:
-    try:
-        return InputFile.at(path)
-    except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}.") from error
-
-
 def _file(path: Path | None) -> InputFile | None:
-    return _opened(path) if path else None
+    return opened(path) if path else None
 
 
 def _system(argument: str, target_language: str) -> SystemFile:
@@ -183,6 +190,6 @@ def _system(argument: str, target_language: str) -> SystemFile:
     label, mark, path = argument.partition("=")
     if not mark or Path(argument).exists():
         return SystemFile(
-            _opened(Path(argument)), label_of_file(Path(argument).name, target_language)
+            opened(Path(argument)), label_of_file(Path(argument).name, target_language)
         )
-    return SystemFile(_opened(Path(path)), label)
+    return SystemFile(opened(Path(path)), label)

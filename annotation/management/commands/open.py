@@ -4,15 +4,15 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
 from django.urls import reverse
 
 from annotation.campaign_files import Opened, open_file
 from annotation.campaign_files.storing import Wish
-from annotation.management.command_line import BaseCommand
-from annotation.management.commands.import_appraise import opened, report_problems
+from annotation.management.command_line import BaseCommand, opened
+from annotation.management.commands.import_appraise import report_problems
 from annotation.uploads import Report
 from core import languages
+from core.commands import refused_by
 from core.text import pluralize
 
 
@@ -78,5 +78,5 @@ class Command(BaseCommand):
 def _language(text: str) -> str:
     try:
         return languages.find(text) if text else ""
-    except ValueError as error:
-        raise CommandError(str(error)) from error
+    except languages.LanguageError as error:
+        raise refused_by(error) from error

@@ -8,6 +8,7 @@ from annotation.uploads.problems import Place, Report
 from metaeval.files.decoding import split_lines
 from metaeval.files.names import NAMES, is_called, is_known
 from metaeval.messages import Message, MessageError, message, truncated
+from metaeval.reasons import reason_of
 
 # The column with the keys of an object of lists, such as COMET's systems.
 GROUP = "group"
@@ -107,7 +108,7 @@ def _value(text: str) -> tuple[Any, Message | None, int]:
         refused = message(
             "json.unreadable",
             "This JSON cannot be read. The JSON reader says: “{reason}”.",
-            reason=str(error),
+            reason=reason_of(error),
         )
         return None, refused, 1
 

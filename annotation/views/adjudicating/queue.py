@@ -97,14 +97,16 @@ class GiveForm(forms.Form):
     kind = forms.ChoiceField(
         choices=[(Item.Kind.TUTORIAL, _("Practice, with feedback")), (Item.Kind.GOLD, _("Gold"))],
         label=_("Kind of items"),
-        help_text=_("Open pools can get only gold items, of outputs that they do not rate."),
+        help_text=_(
+            "Only gold items can be added to an open pool, for outputs that it does not rate."
+        ),
     )
     tolerance = forms.IntegerField(
         initial=10,
         min_value=0,
         max_value=MAX_TOLERANCE,
         label=_("Tolerance in points"),
-        help_text=_("Scores within this distance of the decision are right."),
+        help_text=_("Scores within this distance of the decision count as right."),
     )
 
     def __init__(self, *args: object, drafts: Iterable[Campaign], **kwargs: object) -> None:

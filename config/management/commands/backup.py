@@ -4,10 +4,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from annotation.management.command_line import BaseCommand
 from config.backups import BackupError, save
+from core.commands import refused_by, refused_file
 
 
 class Command(BaseCommand):
@@ -21,9 +20,9 @@ class Command(BaseCommand):
         try:
             save(path)
         except BackupError as error:
-            raise CommandError(str(error)) from error
+            raise refused_by(error) from error
         except OSError as error:
-            raise CommandError(f"{path} cannot be written: {error}") from error
+            raise refused_file(path, error) from error
         self.stdout.write(
             f"Saved {path} ({path.stat().st_size / 1e6:.1f} MB).\n"
             "Keep it as safe as a password: it has the secret key, every judgment and the names "

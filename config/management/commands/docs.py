@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from annotation.management.command_line import BaseCommand
 from config.reference import written
+from core.commands import RefusedCommandError
+from metaeval.messages import message
 
 
 class Command(BaseCommand):
@@ -23,8 +25,13 @@ class Command(BaseCommand):
             if not path.exists() or path.read_text(encoding="utf-8") != text
         ]
         if check and stale:
-            names = ", ".join(path.name for path, _ in stale)
-            raise CommandError(f"These pages are not up to date: {names}. Run manage.py docs.")
+            raise RefusedCommandError(
+                message(
+                    "command.stale-docs",
+                    "These pages are not up to date: {names}. Run manage.py docs.",
+                    names=[path.name for path, _ in stale],
+                )
+            )
         for path, text in stale:
             path.write_text(text, encoding="utf-8")
             self.stdout.write(f"docs/reference/{path.name}")

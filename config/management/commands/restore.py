@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandError
 
 from annotation.management.command_line import BaseCommand
 from config.backups import BackupError, restore
+from core.commands import refused_by
 
 
 class Command(BaseCommand):
@@ -21,7 +21,7 @@ class Command(BaseCommand):
         try:
             manifest = restore(options["file"])
         except BackupError as error:
-            raise CommandError(str(error)) from error
+            raise refused_by(error) from error
         self.stdout.write(f"Restored the site as it was at {manifest['made_at']}.")
         if manifest["version"] != settings.VERSION:
             self.stdout.write(

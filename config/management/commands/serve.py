@@ -9,11 +9,12 @@ from typing import Any
 from django.conf import settings
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
-from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
 
 from annotation.management.command_line import BaseCommand
+from core.commands import RefusedCommandError
+from metaeval.messages import message
 
 
 class Command(BaseCommand):
@@ -44,7 +45,10 @@ class Command(BaseCommand):
 def _require_migrated() -> None:
     executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        raise CommandError(
-            "The database lacks tables or columns of this version. Run `touchstone manage migrate` "
-            "first."
+        raise RefusedCommandError(
+            message(
+                "command.not-migrated",
+                "The database lacks tables or columns of this version. Run `touchstone manage "
+                "migrate` first.",
+            )
         )

@@ -7,11 +7,12 @@ from importlib.util import find_spec
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandError
 
 from annotation.management.command_line import BaseCommand
+from core.commands import RefusedCommandError
 from core.work.supervising import supervise, worker
 from dashboards.documents.computing import QUICK, SLOW
+from metaeval.messages import message
 from metrics.workers.devices import gpu_ids
 
 # Slices of work end within a second; a document may take longer, and is then computed anew.
@@ -41,12 +42,18 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         chosen = [name for name in options["queues"].split(",") if name]
         if unknown := set(chosen) - set(settings.WORK_QUEUES):
-            raise CommandError(
-                f"There is no queue {sorted(unknown)[0]!r}. The queues are "
-                f"{', '.join(settings.WORK_QUEUES)}."
+            raise RefusedCommandError(
+                message(
+                    "command.no-queue",
+                    "There is no queue “{name}”. The queues are {queues}.",
+                    name=min(unknown),
+                    queues=list(settings.WORK_QUEUES),
+                )
             )
         if min(options["processes"], options["gpus"] or 1) < 1:
-            raise CommandError("--processes and --gpus must be at least 1.")
+            raise RefusedCommandError(
+                message("command.processes", "--processes and --gpus must be at least 1.")
+            )
         commands = workers(chosen or possible_queues(), options)
         sys.exit(supervise(commands, program="the worker", grace_seconds=GRACE_SECONDS))
 

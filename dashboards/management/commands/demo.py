@@ -19,7 +19,6 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
-from django.core.management.base import CommandError
 from django.db import connection
 from django.test import Client
 from django.urls import NoReverseMatch, reverse
@@ -29,9 +28,12 @@ from annotation.demo import DEMO_PASSWORD, load_demo
 from annotation.demo.load import LOGINS, STUDY
 from annotation.management.command_line import BaseCommand
 from annotation.models import Campaign, TestSet
+from core.commands import RefusedCommandError
 from core.work.supervising import supervise, worker
 from dashboards.documents.computing import QUICK, SLOW
 from dashboards.models import Analysis
+from metaeval.messages import message
+from metaeval.reasons import reason_of
 from metrics.models import MetricRun
 from metrics.registry import METRICS
 from metrics.runs.starting import start
@@ -69,7 +71,12 @@ class Command(BaseCommand):
         self._say("Starting the web server and the workers …")
         os.environ["TOUCHSTONE_DEMO"] = _start_page()
         if collecting is not None and collecting.wait():
-            raise CommandError("The files of the pages could not be collected; see above.")
+            raise RefusedCommandError(
+                message(
+                    "command.not-collected",
+                    "The files of the pages could not be collected. The reason is above.",
+                )
+            )
         threading.Thread(target=self._make_ready, args=[host, port, test_sets], daemon=True).start()
         sys.exit(supervise([_web(host, port), *_workers()], program="the demo"))
 
@@ -147,8 +154,14 @@ def _require_free(host: str, port: int) -> None:
         try:
             probe.bind((host, port))
         except OSError as error:
-            raise CommandError(
-                f"Port {port} is taken ({error.strerror}). Try: make demo PORT={port + 1}"
+            raise RefusedCommandError(
+                message(
+                    "command.port",
+                    "Port {port:d} is taken ({reason}). Try: make demo PORT={next:d}",
+                    port=port,
+                    reason=reason_of(error),
+                    next=port + 1,
+                )
             ) from error
 
 

@@ -23,7 +23,7 @@ from extensions.neural.encoding.encoders import whole
 from extensions.neural.encoding.memory import ModelSpec
 from extensions.neural.encoding.placing import placed
 from extensions.neural.encoding.precision import check
-from metaeval.messages import Message, message
+from metaeval.messages import DataError, Message, message
 from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import places
@@ -163,8 +163,8 @@ def _not_loaded(name: str, settings: dict[str, Any], encoder: str, error: Except
     if settings.get("encoder_model") == "MiniLM":
         return message(
             "comet.not-loaded-minilm",
-            "The checkpoint {checkpoint} cannot be loaded: {error} – comet takes the tokenizer of "
-            "MiniLM from the hub's cache: hf download xlm-roberta-base",
+            "The checkpoint {checkpoint} cannot be loaded: {error}. COMET reads the tokenizer of "
+            "MiniLM from the hub's cache. Fetch it with: hf download xlm-roberta-base",
             checkpoint=name,
             error=reason_of(error),
         )
@@ -331,9 +331,16 @@ class Sentinel(nn.Module):
 
 
 def load_sentinel(settings: Mapping[str, Any], weights: Path, encoder: str) -> Sentinel:
-    """Load a sentinel; raise ValueError if its settings name no text."""
+    """Load a sentinel; raise DataError if its settings name no text."""
     if settings.get("sent_to_use", "mt") not in SIDES:
-        raise ValueError(f"sent_to_use is {settings['sent_to_use']!r}")
+        raise DataError(
+            message(
+                "comet.sent-to-use",
+                "The setting sent_to_use must be one of {sides}, not “{side}”.",
+                sides=list(SIDES),
+                side=str(settings["sent_to_use"]),
+            )
+        )
     model = Sentinel(settings, encoder)
     document = torch.load(weights, map_location="cpu", weights_only=True)
     model.load_state_dict(document["state_dict"], strict=False)

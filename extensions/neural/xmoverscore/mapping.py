@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from metaeval.messages import message
+from metaeval.messages import DataError, message
 from metaeval.reasons import reason_of
 from metrics.base import InputError, MetricError
 
@@ -49,9 +49,23 @@ class Mapping:
     def __init__(self, about: About, array: Array) -> None:
         expected = 1 if about.kind.startswith("umd") else 2
         if about.kind not in KINDS:
-            raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {about.kind!r}")
+            raise DataError(
+                message(
+                    "mapping.kind",
+                    "The kind must be one of {kinds}, not “{kind}”.",
+                    kinds=list(KINDS),
+                    kind=str(about.kind),
+                )
+            )
         if array.ndim != expected or len(set(array.shape)) != 1 or not np.isfinite(array).all():
-            raise ValueError(f"A mapping of kind {about.kind} cannot be {array.shape}")
+            raise DataError(
+                message(
+                    "mapping.shape",
+                    "A mapping of kind {kind} cannot have the shape {shape}.",
+                    kind=about.kind,
+                    shape=str(array.shape),
+                )
+            )
         self.about, self.array = about, np.asarray(array, dtype=np.float64)
 
     @property
@@ -236,7 +250,12 @@ def fit_umd(source: Array, target: Array) -> Array:
     source, target = _pairs(source, target)
     difference = source - target
     if not difference.any():
-        raise ValueError("Source and target vectors are the same: there is no mismatch direction.")
+        raise DataError(
+            message(
+                "mapping.same-vectors",
+                "Source and target vectors are the same, so there is no mismatch direction.",
+            )
+        )
     direction: Array = np.linalg.svd(difference, full_matrices=False)[2][0]
     sign: Array = np.sign(direction[np.abs(direction).argmax()])
     direction *= sign

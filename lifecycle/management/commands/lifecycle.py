@@ -4,14 +4,14 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError
 
 from annotation.management.command_line import BaseCommand
-from core.messages import messages_of
+from core.commands import RefusedCommandError, refused_by
 from core.text import key
 from lifecycle import services
 from lifecycle.resources import RESOURCE_TYPES
 from lifecycle.resources.resource_type import counted
+from metaeval.messages import message
 
 
 class Command(BaseCommand):
@@ -34,14 +34,28 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         kind = RESOURCE_TYPES[options["kind"]]
         if kind.key == "pk" and not key(options["key"]):
-            raise CommandError(f"{kind.label}: the key must be a number, not {options['key']}.")
+            raise RefusedCommandError(
+                message(
+                    "command.key",
+                    "{kind}: the key must be a number, not {key}.",
+                    kind=kind.label,
+                    key=options["key"],
+                )
+            )
         resource = kind.model._default_manager.filter(**{kind.key: options["key"]}).first()
         if resource is None:
-            raise CommandError(f"There is no {kind.label.text.lower()} {options['key']}.")
+            raise RefusedCommandError(
+                message(
+                    "command.no-resource",
+                    "{kind}: there is none called {key}.",
+                    kind=kind.label,
+                    key=options["key"],
+                )
+            )
         try:
             self.stdout.write(self._do(options, kind, resource))
         except ValidationError as error:
-            raise CommandError(" ".join(map(str, messages_of(error)))) from error
+            raise refused_by(error) from error
 
     def _do(self, options: dict[str, Any], kind: Any, resource: Any) -> str:
         verb, name = options["verb"], kind.called(resource)

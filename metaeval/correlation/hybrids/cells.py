@@ -8,7 +8,7 @@ import numpy as np
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray
 from metaeval.documents import clusters_from
-from metaeval.messages import Message, message
+from metaeval.messages import DataError, Message, message
 from metaeval.results import MissingDataWarning, Notes, TooFewWarning
 from metaeval.scores.corpus import CorpusStatistics, MetricScores
 from metaeval.scores.matrix import ScoreMatrix
@@ -55,7 +55,13 @@ def _on_grid(name: str, human: ScoreMatrix, metric: MetricScores) -> FloatArray:
     if not (
         set(human.systems) & set(metric.systems) and set(human.segments) & set(metric.segments)
     ):
-        raise ValueError(f"{name}: no system or no segment in common with the human scores")
+        raise DataError(
+            message(
+                "data.nothing-in-common",
+                "{name}: no system or no segment in common with the human scores.",
+                name=name,
+            )
+        )
     return metric.at(human.systems, human.segments)
 
 
@@ -77,7 +83,9 @@ def _drawable(
     lost = int((~drawable).sum())
     choices = drawable.sum(axis=0)
     if not choices.any():
-        raise ValueError("human: no cell has a human score and every metric")
+        raise DataError(
+            message("data.no-cell", "No output has a human score and a score of every metric.")
+        )
     if lost:
         notes.warn(MissingDataWarning(_lost(lost, drawable.size, int((choices == 0).sum()))))
     if choices.max() < 2:

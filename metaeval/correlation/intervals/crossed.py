@@ -29,7 +29,7 @@ from metaeval.documents import (
     sum_by,
     unit_of,
 )
-from metaeval.messages import Message, message, plural
+from metaeval.messages import DataError, Message, message, plural
 from metaeval.results import (
     ConstantInputWarning,
     DependentDataWarning,
@@ -112,7 +112,15 @@ def correlation_intervals(
     notes = Notes()
     scores = panel(human, metrics, notes)
     if correlation == "acc_eq" and grouping == "none" and scores.n > MAX_POOLED_CELLS:
-        raise ValueError(f"grouping: 'none' takes at most {MAX_POOLED_CELLS} cells of acc_eq")
+        raise DataError(
+            message(
+                "data.too-many-cells",
+                "Without groups, at most {limit} outputs can be compared; there are {n}. Group "
+                "by item.",
+                limit=MAX_POOLED_CELLS,
+                n=scores.n,
+            )
+        )
     errors = _Errors(scores, measure)
     clusters, n_systems = errors.clusters(), errors.n_systems
     values = errors.values

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from metaeval.arrays import FloatArray, IntArray, as_floats, mean, one_of
 from metaeval.correlation.rows import row_pearson
-from metaeval.messages import message
+from metaeval.messages import DataError, message
 from metaeval.results import ConstantInputWarning, Notes, Result, StatisticResult, TooFewWarning
 from metaeval.rounding import collapse_constant, largest
 
@@ -320,7 +320,7 @@ class Disagreement:
 def disagreement(ratings: FloatArray, level: str) -> Disagreement:
     """Return the parts of alpha; ``ratings`` (annotators x items) holds pairable items only."""
     if level == "ratio" and ratings.size and np.nanmin(ratings) < 0.0:
-        raise ValueError("ratings: the ratio level needs ratings of at least 0")
+        raise DataError(message("data.negative", "The ratio level needs ratings of at least 0."))
     return Disagreement(ratings, level)
 
 

@@ -81,7 +81,8 @@ def _check_model(options: Options) -> None:
     if (options["tokenizer"] == "flores200") != bool(options["tokenizer-model"]):
         problem = message(
             "lexical.model-of-flores200",
-            "The tokenizer flores200 needs the path of its model, and the others have none.",
+            "The tokenizer flores200 needs the path of its model. The other tokenizers take no "
+            "path.",
         )
         raise OptionError(problem, "tokenizer-model")
 

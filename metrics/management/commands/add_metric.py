@@ -4,9 +4,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError
 
 from annotation.management.command_line import BaseCommand, values_by_name
+from core.commands import RefusedCommandError, refused_by
+from metaeval.messages import message
 from metrics import catalogue, registry
 from metrics.base import MetricError, MetricInfo
 from metrics.catalogue import everything_known
@@ -48,9 +49,9 @@ class Command(BaseCommand):
             else:
                 self._show(catalogue.configure(**wanted).info, "Added")
         except ValidationError as error:
-            raise CommandError(" ".join(error.messages)) from error
+            raise refused_by(error) from error
         except (ValueError, MetricError) as error:
-            raise CommandError(str(error)) from error
+            raise refused_by(error) from error
 
     def _explain(self, family: Family) -> None:
         self.stdout.write(f"{family.label}: {family.description}")
@@ -67,14 +68,16 @@ def _family(key: str) -> Family:
     try:
         return registry.get_family(key)
     except MetricError as error:
-        raise CommandError(str(error)) from error
+        raise refused_by(error) from error
 
 
 def pairs_of(given: list[str]) -> dict[str, str]:
     pairs = [text.partition("=") for text in given]
     for key, sign, _ in pairs:
         if not sign:
-            raise CommandError(f"--option {key}: expected KEY=VALUE.")
+            raise RefusedCommandError(
+                message("command.option", "--option {text}: write it as KEY=VALUE.", text=key)
+            )
     return values_by_name((key, value) for key, _, value in pairs)
 
 

@@ -8,14 +8,16 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError
 
 from annotation.imports import Pair
 from annotation.imports.drafts import described
 from annotation.management.command_line import BaseCommand
 from annotation.management.commands.import_appraise import add_study_arguments, report_problems
 from annotation.uploads import Report
+from core.commands import RefusedCommandError, refused_by
+from core.messages import messages_of
 from core.text import pluralize
+from metaeval.messages import Message, message
 from metrics import datasets
 from metrics.datasets import DATASETS, Stored
 
@@ -35,12 +37,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         names = list(DATASETS) if options["all"] else options["dataset"]
         if not names:
-            listing = "\n".join(f"  {name}: {each.about.text}" for name, each in DATASETS.items())
-            raise CommandError(f"Name a data set, or --all:\n{listing}")
+            for name, each in DATASETS.items():
+                self.stdout.write(f"{name}: {each.about}")
+            raise RefusedCommandError(
+                message("command.no-data-set", "Name a data set of this list, or use --all.")
+            )
         try:
             wanted = [datasets.find(name) for name in names]
         except ValidationError as error:
-            raise CommandError(" ".join(error.messages)) from error
+            raise refused_by(error) from error
         report = Report()
         described([], options, report)
         report_problems(self, report)
@@ -48,20 +53,24 @@ class Command(BaseCommand):
         if len(wanted) > 1:
             self.stdout.write(f"Imported: {', '.join(done) or 'nothing'}.")
         if failed:
-            lines = "\n".join(f"  {name}: {why}" for name, why in failed.items())
-            raise CommandError(f"Not imported:\n{lines}")
+            for name, reasons in failed.items():
+                self.stderr.write(f"{name}: {' '.join(map(str, reasons))}")
+            raise RefusedCommandError(
+                message("command.not-imported", "Not imported: {names}.", names=list(failed)),
+                *(each for reasons in failed.values() for each in reasons),
+            )
 
     def _import_all(
         self, wanted: list[tuple[str, str]], options: dict[str, Any]
-    ) -> tuple[list[str], dict[str, str]]:
+    ) -> tuple[list[str], dict[str, list[Message]]]:
         """Import all sets; continue after invalid ones. Return imported and failed sets."""
         done: list[str] = []
-        failed: dict[str, str] = {}
+        failed: dict[str, list[Message]] = {}
         for name, own in wanted:
             try:
                 found = datasets.pairs(name, options["data"], options["pair"] or own)
             except ValidationError as error:
-                failed[name] = " ".join(error.messages)
+                failed[name] = messages_of(error)
                 continue
             for each in found:
                 label = f"{name} {each.name}"
@@ -69,7 +78,7 @@ class Command(BaseCommand):
                     self._import(name, each, options)
                     done.append(label)
                 except ValidationError as error:
-                    failed[label] = " ".join(error.messages)
+                    failed[label] = messages_of(error)
         return done, failed
 
     def _import(self, name: str, pair: Pair, options: dict[str, Any]) -> None:

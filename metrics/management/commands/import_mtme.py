@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError
 
 from annotation.imports.drafts import described
 from annotation.management.command_line import BaseCommand
 from annotation.management.commands.import_appraise import add_study_arguments
 from annotation.uploads import Report
+from core.commands import RefusedCommandError, refused_by
 from core.text import pluralize
+from metaeval.messages import message
 from metrics import datasets
 from metrics.datasets import EvaluationDraft, mtme
 from metrics.management.commands.import_dataset import sentences
@@ -63,14 +64,16 @@ class Command(BaseCommand):
                 else mtme.choose_pairs(root, options["language_pair"])
             )
         except ValidationError as error:
-            raise CommandError(" ".join(error.messages)) from error
+            raise refused_by(error) from error
         failed = [
             pair for pair in pairs if not self._import(root, pair, choice, options["dry_run"])
         ]
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
         if failed:
-            raise CommandError(f"Nothing was stored of {', '.join(failed)}.")
+            raise RefusedCommandError(
+                message("command.nothing-stored", "Nothing was stored of {names}.", names=failed)
+            )
 
     def _import(self, root: Path, pair: str, choice: mtme.Choice, is_dry_run: bool) -> bool:
         """Check a language pair and store it; return whether that succeeded."""

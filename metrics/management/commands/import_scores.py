@@ -5,15 +5,22 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError
 from django.db import transaction
 
-from annotation.management.command_line import BaseCommand, add_skip_argument, values_by_name
+from annotation.management.command_line import (
+    BaseCommand,
+    add_skip_argument,
+    errors_found,
+    find_test_set,
+    opened,
+    values_by_name,
+)
 from annotation.models import TestSet
-from annotation.uploads import InputFile
 from annotation.uploads.tables.lines import LINES, LINES_HELP
 from annotation.uploads.tables.skipping import SKIP
+from core.commands import RefusedCommandError, refused_by
 from core.text import pluralize
+from metaeval.messages import message
 from metrics.imported.checking import Checked, bring_in, check
 from metrics.imported.files import FIELDS, Choices
 from metrics.imported.storing import summary
@@ -67,7 +74,7 @@ class Command(BaseCommand):
         for each in found:
             self._report(each)
         if n := sum(len(each.report.errors) for each in found):
-            raise CommandError(f"{pluralize(n, 'error')}; nothing was stored.")
+            raise errors_found(n)
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
             return
@@ -77,7 +84,7 @@ class Command(BaseCommand):
                     outcomes = bring_in(each, provenance=options["note"])
                     self.stdout.write(str(summary(outcomes)))
         except ValidationError as error:
-            raise CommandError(" ".join(error.messages)) from error
+            raise refused_by(error) from error
 
     def _report(self, checked: Checked) -> None:
         problems = checked.report.problems
@@ -110,10 +117,12 @@ def _choices(options: dict[str, Any]) -> Choices:
 
 
 def column_and_field(text: str) -> tuple[str, str]:
-    """Split `COLUMN=FIELD`; CommandError where there is no `=`."""
+    """Split `COLUMN=FIELD`; RefusedCommandError where there is no `=`."""
     left, mark, right = text.rpartition("=")
     if not mark:
-        raise CommandError(f"“{text}”: write COLUMN=FIELD or METRIC=NAME.")
+        raise RefusedCommandError(
+            message("command.pair", "“{text}”: write COLUMN=FIELD or METRIC=NAME.", text=text)
+        )
     return left.strip(), right.strip()
 
 
@@ -127,19 +136,5 @@ def add_test_set_arguments(parser: ArgumentParser) -> None:
 
 
 def test_sets(options: dict[str, Any]) -> list[TestSet]:
-    """Return the test sets that options name; CommandError where there is none."""
-    found = []
-    for slug in (options["test_set"], *options["also"]):
-        test_set = TestSet.objects.filter(slug=slug).first()
-        if test_set is None:
-            raise CommandError(f"There is no test set {slug!r}.")
-        found.append(test_set)
-    return found
-
-
-def opened(path: Path) -> InputFile:
-    """Return a file that a command names; CommandError where it cannot be read."""
-    try:
-        return InputFile.at(path)
-    except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}.") from error
+    """Return the test sets that options name; RefusedCommandError where there is none."""
+    return [find_test_set(slug) for slug in (options["test_set"], *options["also"])]

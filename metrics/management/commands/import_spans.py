@@ -5,18 +5,23 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError
 from django.db import transaction
 
-from annotation.management.command_line import BaseCommand, add_skip_argument, values_by_name
+from annotation.management.command_line import (
+    BaseCommand,
+    add_skip_argument,
+    errors_found,
+    opened,
+    values_by_name,
+)
 from annotation.uploads.tables.skipping import SKIP
+from core.commands import refused_by
 from core.text import pluralize
 from metrics.imported.files import Choices
 from metrics.management.commands.import_scores import (
     SHOWN,
     add_test_set_arguments,
     column_and_field,
-    opened,
     test_sets,
 )
 from metrics.spans.importing import Checked, check, store
@@ -61,7 +66,7 @@ class Command(BaseCommand):
         for each in found:
             self._tell(each)
         if n := sum(len(each.report.errors) for each in found):
-            raise CommandError(f"{pluralize(n, 'error')}; nothing was stored.")
+            raise errors_found(n)
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
             return
@@ -69,7 +74,7 @@ class Command(BaseCommand):
             with transaction.atomic():
                 outcomes = [store(each) for each in found]
         except ValidationError as error:
-            raise CommandError(" ".join(error.messages)) from error
+            raise refused_by(error) from error
         for outcome in outcomes:
             is_new = outcome.row is not None
             self.stdout.write(

@@ -4,9 +4,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from annotation.management.command_line import BaseCommand
+from core.commands import RefusedCommandError, refused_by
+from metaeval.messages import message
 from metrics.base import MetricError
 from metrics.checkpoints import fetching, places
 from metrics.stock import hosts, inventory
@@ -34,7 +34,7 @@ class Command(BaseCommand):
             for name in options["fetch"] or []:
                 self._fetch(name)
         except MetricError as error:
-            raise CommandError(str(error)) from error
+            raise refused_by(error) from error
         if not options["fetch"]:
             self._list(verify=options["verify"])
 
@@ -56,7 +56,14 @@ class Command(BaseCommand):
             if verify and stock.places:
                 n_bad += self._verify(stock)
         if n_bad:
-            raise CommandError(f"Checkpoints that differ from {places.SUMS}: {n_bad}.")
+            raise RefusedCommandError(
+                message(
+                    "command.checkpoints-differ",
+                    "Checkpoints that differ from {file}: {n}.",
+                    file=places.SUMS,
+                    n=n_bad,
+                )
+            )
 
     def _verify(self, stock: Stock) -> bool:
         """Write the problems of the files of a checkpoint; return True if there are any."""

@@ -8,13 +8,12 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, NoReturn
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError
 
-from annotation.management.command_line import BaseCommand
+from annotation.management.command_line import BaseCommand, find_test_set, known_names
 from annotation.models import System, TestSet
-from core.messages import messages_of
+from core.commands import RefusedCommandError, refused_by
 from core.text import pluralize
-from metaeval.messages import Message
+from metaeval.messages import Message, message, plural
 from metrics import catalogue
 from metrics.base import ScoreWarning
 from metrics.contents import warnings_of
@@ -57,10 +56,10 @@ class Command(BaseCommand):
         known = catalogue.infos()
         for name in options["metric"]:
             if name not in known:
-                raise CommandError(f"{catalogue.refusal(name)} Known: {', '.join(known)}.")
+                raise RefusedCommandError(catalogue.refusal(name), known_names(known))
         chosen: list[str] = options["metric"]
         lacking: dict[str, list[Message]] = {}
-        test_set = _find_test_set(options["test_set"])
+        test_set = find_test_set(options["test_set"])
         language = test_set.target_language
         if options["here"]:
             lacking = {name: capability.lacking(known[name], language) for name in chosen}
@@ -87,12 +86,14 @@ class Command(BaseCommand):
                 budget=Budget(money=options["money"], tokens=options["tokens"]),
             )
         except ValidationError as error:
-            raise CommandError(" ".join(map(str, messages_of(error)))) from error
+            raise refused_by(error) from error
         for refusal in started.refused:
             self.stderr.write(str(refusal))
         self._follow(started, here=options["here"], wait=options["wait"])
         if started.refused or set(chosen) < set(options["metric"]):
-            raise CommandError("Not every metric was started.")
+            raise RefusedCommandError(
+                message("command.not-all-started", "Not every metric was started.")
+            )
 
     def _follow(self, started: starting.Started, *, here: bool, wait: bool) -> None:
         for run in started.runs:
@@ -113,20 +114,35 @@ class Command(BaseCommand):
     def _leave(self, own: Sequence[MetricRun]) -> NoReturn:
         """End after Ctrl-C: cancel the runs that are scored here; workers continue with others."""
         n_cancelled = sum(starting.cancel(run) for run in own)
-        runs = pluralize(n_cancelled, "run")
-        about = f" Cancelled {runs}; the scores so far stay." if n_cancelled else ""
-        raise CommandError(f"Interrupted.{about}", returncode=130)
+        cancelled = plural(
+            "command.runs-cancelled",
+            "Cancelled {n} run. The scores computed so far are kept.",
+            "Cancelled {n} runs. The scores computed so far are kept.",
+            n=n_cancelled,
+        )
+        about = [cancelled] if n_cancelled else []
+        raise RefusedCommandError(
+            message("command.interrupted", "Interrupted."), *about, returncode=130
+        )
 
     def _report(self, followed: Sequence[MetricRun]) -> None:
         """Write warnings and failures of the runs; fail if one did not end well."""
         warnings = (warning for run in followed for warning in _warnings(run))
-        for message in dict.fromkeys(warning.message for warning in warnings):
-            self.stderr.write(str(message))
+        for warning in dict.fromkeys(warning.message for warning in warnings):
+            self.stderr.write(str(warning))
         bad = [run for run in followed if run.status != MetricRun.Status.DONE]
         for run in bad:
             self.stderr.write(f"{run.label}: {run.get_status_display()}. {run.message}".strip())
         if bad:
-            raise CommandError(f"{len(bad)} of {len(followed)} runs failed or were cancelled.")
+            raise RefusedCommandError(
+                plural(
+                    "command.runs-failed",
+                    "{n} of {total} runs failed or was cancelled.",
+                    "{n} of {total} runs failed or were cancelled.",
+                    n=len(bad),
+                    total=len(followed),
+                )
+            )
 
 
 def _warnings(run: MetricRun) -> tuple[ScoreWarning, ...]:
@@ -197,14 +213,6 @@ def _write_log(run: MetricRun, out: Any) -> None:
         out.write(f"  {worker.name}: " + ", ".join(filter(None, parts)))
 
 
-def _find_test_set(slug: str) -> TestSet:
-    try:
-        return TestSet.objects.get(slug=slug)
-    except TestSet.DoesNotExist:
-        known = ", ".join(TestSet.objects.values_list("slug", flat=True)[:20]) or "none"
-        raise CommandError(f"There is no test set {slug!r}. Known: {known}.") from None
-
-
 def _find_systems(test_set: TestSet, names: Sequence[str] | None) -> list[System] | None:
     """Find the systems that `--system` names; a name without a ratio means every length ratio."""
     if not names:
@@ -213,8 +221,15 @@ def _find_systems(test_set: TestSet, names: Sequence[str] | None) -> list[System
     for name in names:
         matching = _matching(test_set, name)
         if not matching:
-            known = ", ".join(map(_full_name, test_set.systems.all())) or "none"
-            raise CommandError(f"{test_set.slug} has no system {name!r}. Known: {known}.")
+            raise RefusedCommandError(
+                message(
+                    "command.no-system",
+                    "The test set “{test_set}” has no system “{name}”.",
+                    test_set=test_set.slug,
+                    name=name,
+                ),
+                known_names(map(_full_name, test_set.systems.all())),
+            )
         found |= {system.pk: system for system in matching}
     return list(found.values())
 

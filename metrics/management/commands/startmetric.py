@@ -4,9 +4,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from annotation.management.command_line import BaseCommand
+from core.commands import RefusedCommandError
+from metaeval.messages import message
 
 PROJECT = """\
 [build-system]
@@ -41,6 +43,8 @@ SCORER = '''\
 
 from metrics.base import SegmentInput
 from metrics.plugins import PluginScorer
+from core.commands import RefusedCommandError
+from metaeval.messages import message
 
 
 class Scorer(PluginScorer):
@@ -48,6 +52,9 @@ class Scorer(PluginScorer):
         reference = len(segment.references[0]) or 1
         return 1 - abs(len(segment.hypothesis) - reference) / reference
 '''
+
+# Of a name, in characters.
+LONGEST = 30
 
 
 class Command(BaseCommand):
@@ -59,13 +66,20 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         name = options["name"]
-        if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or len(name) > 30:
-            raise CommandError(
-                "The name must have at most 30 characters of a-z, 0-9 and -, such as our-metric."
+        if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or len(name) > LONGEST:
+            raise RefusedCommandError(
+                message(
+                    "command.metric-name",
+                    "The name must have at most {n} characters of a-z, 0-9 and -, such as "
+                    "our-metric.",
+                    n=LONGEST,
+                )
             )
         folder, package = Path(options["folder"] or name), name.replace("-", "_")
         if folder.exists():
-            raise CommandError(f"{folder} already exists.")
+            raise RefusedCommandError(
+                message("command.folder-exists", "{folder} already exists.", folder=str(folder))
+            )
         words = {"name": name, "package": package, "short": "main", "label": name.title()}
         (folder / package).mkdir(parents=True)
         for path, text in (

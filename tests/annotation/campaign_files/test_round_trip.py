@@ -20,6 +20,7 @@ from annotation.imports.gold import KINDS
 from annotation.models import Annotator, Assignment, Campaign, Instructions, Item, TestSet
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Problem
+from tests.refusals import refused
 from tests.world import World
 
 
@@ -179,7 +180,7 @@ def test_what_is_wrong_is_named_and_nothing_is_stored(
 def test_a_table_is_told_where_tables_go(db: None, tmp_path: Path) -> None:
     out, path = StringIO(), tmp_path / "Mine.CSV"
     path.write_text("segment,system,score\n1,A,50\n", encoding="utf-8")
-    with pytest.raises(CommandError, match="nothing was stored"):
+    with refused("command.errors", kind=CommandError):
         call_command("open", str(path), stdout=out, stderr=out)
     assert "Mine.CSV, row 1: " in out.getvalue()
     assert "Import › A table of judgments" in out.getvalue()

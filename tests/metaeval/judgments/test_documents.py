@@ -22,6 +22,7 @@ from metaeval.judgments.planning import (
     variance_components,
 )
 from metaeval.judgments.trial import mean_effect, rate_effect
+from metaeval.messages import DataError
 from metaeval.results import (
     ApproximationWarning,
     ConstantInputWarning,
@@ -89,8 +90,10 @@ def test_agreement_needs_six_documents_and_each_item_has_one():
         figures = (found.one_vs_rest, found.alpha_z, found.alpha_raw)
         assert [each.interval is not None for each in figures] == [has_interval] * 3
         assert (found.unit, found.n_units, found.n_items) == ("documents", n, 8 * n)
-    with pytest.raises(ValueError, match=r"documents: 0 has two documents, 'a' and 'b'"):
+    with pytest.raises(DataError) as caught:
         agreement_interval([1.0, 2.0], ["A", "B"], [0, 0], documents=["a", "b"])
+    assert caught.value.message.code == "data.two-documents"
+    assert caught.value.message.parameters == {"name": "0", "one": "a", "other": "b"}
 
 
 def test_icc_leaves_out_each_document():

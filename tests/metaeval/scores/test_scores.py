@@ -3,6 +3,7 @@ import pytest
 
 from metaeval import ScoreMatrix
 from metaeval.judgments import mean_scores
+from metaeval.messages import DataError
 from metaeval.results import MissingDataWarning
 from metaeval.scores import align
 from tests.metaeval.published import numbers, table
@@ -31,7 +32,7 @@ def test_values_are_a_read_only_copy():
     ("arguments", "message"),
     [
         (([[1, 2]], ["A"], ["s"]), "segments: 1 names for 2"),
-        (([[1, 2]], ["A"], ["s", "s"]), "segments: 's' occurs twice"),
+        (([[1, 2]], ["A"], ["s", "s"]), "segments: “s”"),
         (([[1, np.inf]], ["A"], ["s", "t"]), r"infinite value at index \(0, 1\)"),
         (([1, 2], ["A"], ["s"]), "expected 2 axes"),
         (([["a", "b"]], ["A"], ["s", "t"]), "values: expected numbers"),
@@ -58,8 +59,10 @@ def test_align_keeps_what_all_have_in_the_first_order():
 
 
 def test_from_mapping_refuses_ragged_rows():
-    with pytest.raises(ValueError, match="different numbers of segments"):
+    with pytest.raises(DataError) as caught:
         ScoreMatrix.from_mapping({"A": [1, 2], "B": [1]})
+    assert caught.value.message.code == "data.lengths-differ"
+    assert caught.value.message.parameters == {"one": "A", "n_one": 2, "other": "B", "n_other": 1}
 
 
 def test_redundant_judgments_are_averaged_once_per_segment():

@@ -10,6 +10,7 @@ from scipy.special import ndtr
 from metaeval.correlation import Measure, acc_eq, kendall
 from metaeval.correlation.measure import CORRELATIONS
 from metaeval.correlation.ties import pair_table
+from metaeval.messages import DataError
 from metaeval.results import ConstantInputWarning, IdenticalInputWarning, MissingDataWarning
 from metaeval.significance import boot_interval, compare_metrics, perm_test, rank_clusters
 from metaeval.significance.bootstrap import _counts
@@ -383,8 +384,9 @@ def test_too_few_systems_or_segments_are_undefined_or_defined_never_an_error(mea
 
 def test_no_common_cell_is_refused():
     human = matrix(np.full((2, 3), np.nan))
-    with pytest.raises(ValueError, match="no cell has a human score and every metric"):
+    with pytest.raises(DataError) as caught:
         perm_test(human, human, human)
+    assert caught.value.message.code == "data.no-cell"
 
 
 @pytest.mark.parametrize(

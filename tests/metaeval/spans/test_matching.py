@@ -5,6 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from metaeval.messages import DataError
 from metaeval.results import ApproximationWarning
 from metaeval.spans import MPP, SpanMeasure, SpanTable, agreed_spans, compare_spans
 from metaeval.spans.coverage import covered
@@ -119,10 +120,14 @@ def test_weights_and_penalty_exclude_each_other():
 
 
 def test_a_bad_row_is_named():
-    with pytest.raises(ValueError, match="row 1 is"):
+    with pytest.raises(DataError) as caught:
         SpanTable.of(2, [0, 1], [0, 5], [3, 4], ["minor", "minor"])
-    with pytest.raises(ValueError, match="item 1 has"):
+    assert caught.value.message.code == "data.span"
+    assert caught.value.message.parameters == {"row": 1, "start": 5, "end": 4, "item": 1}
+    with pytest.raises(DataError) as caught:
         SpanTable.of_lists([[], [{"start": 1, "severity": "minor"}]])
+    assert caught.value.message.code == "data.no-span"
+    assert caught.value.message.parameters["item"] == 1
 
 
 def test_a_text_marked_all_over_is_said_to_be_approximate():

@@ -59,7 +59,7 @@ def test_without_a_name_the_options_are_explained() -> None:
         (("bertscore", "chrf", *GIVEN), "There is already a metric named chrf."),
         (("bertscore", "add", *GIVEN), "A metric cannot be named add."),
         (("bertscore", "No!", *GIVEN), "Use a–z"),
-        (("bertscore", "x", "--option", "layer"), "--option layer: expected KEY=VALUE."),
+        (("bertscore", "x", "--option", "layer"), "--option layer: write it as KEY=VALUE."),
         (("bertscore", "x", "--option", "colour=1"), "has no option colour"),
         (("bertscore", "x", *GIVEN[:2], "--option", "layer=13"), "acme/x has layers 0 to 12."),
         (("bertscore", "x", "--option", "checkpoint=a/b", *GIVEN[2:]), "hf download a/b"),

@@ -54,21 +54,23 @@ def test_scores_are_the_published_ones_of_the_set(world: World, raw: str) -> Non
 
 
 def test_what_has_no_scores_yet_says_how_to_get_them(raw: str) -> None:
-    with pytest.raises(CommandError, match=r"manage\.py score harbour --metric parts"):
+    with refused(
+        "command.not-scored", kind=CommandError, command="manage.py score harbour --metric parts"
+    ):
         run("fit_sentsim", "harbour", "fitted", "--metric", raw)
 
 
 @pytest.mark.usefixtures("raw")
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "codes"),
     [
-        (("absent", "fitted"), "There is no test set 'absent'"),
-        (("harbour", "fitted", "--metric", "bleu"), "BLEU does not belong to the family SentSim"),
-        (("harbour", "fitted", "--metric", "none"), "There is no metric named none"),
+        (("absent", "fitted"), ["command.no-test-set", "command.known"]),
+        (("harbour", "fitted", "--metric", "bleu"), ["command.no-sentsim"]),
+        (("harbour", "fitted", "--metric", "none"), ["metric.unknown"]),
     ],
 )
-def test_wrong_names(arguments: tuple[str, ...], message: str) -> None:
-    with pytest.raises(CommandError, match=message):
+def test_wrong_names(arguments: tuple[str, ...], codes: list[str]) -> None:
+    with refused(*codes, kind=CommandError):
         run("fit_sentsim", *arguments)
 
 

@@ -11,6 +11,7 @@ from metrics.models import MetricRun
 from metrics.runs import scoring, starting
 from tests.metrics import fakes
 from tests.metrics.fleet import make_worker
+from tests.refusals import refused
 from tests.world import World, add_system, make_test_set
 
 Counting = type[fakes.Counting]
@@ -91,7 +92,7 @@ def test_a_failed_run_fails_the_command(
     error = MetricError(message("test.problem", "no such language"), permanent=True)
     monkeypatch.setattr(fakes.Failing, "error", error)
     out = StringIO()
-    with pytest.raises(CommandError, match="1 of 2 runs failed or were cancelled"):
+    with refused("command.runs-failed", kind=CommandError, n=1, total=2):
         score("harbour", "--metric", "failing", "--metric", "counting", "--here", stdout=out)
     assert "Failing: Failed. no such language" in out.getvalue()
     assert len(fake_metrics.seen) == 8
@@ -101,7 +102,7 @@ def test_an_interrupt_cancels_and_keeps_the_scores(
     world: World, fake_metrics: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fakes.Failing, "error", KeyboardInterrupt())
-    with pytest.raises(CommandError, match="Cancelled 1 run; the scores so far stay"):
+    with refused("command.interrupted", "command.runs-cancelled", kind=CommandError, n=1):
         score("harbour", "--metric", "counting", "--metric", "failing", "--here")
     statuses = MetricRun.objects.values_list("metric", "status")
     assert dict(statuses) == {"counting": "done", "failing": "cancelled"}
@@ -112,29 +113,45 @@ def test_refused_metrics_fail_the_command_and_the_others_run(
 ) -> None:
     make_test_set("bare", references=False)
     out = StringIO()
-    with pytest.raises(CommandError, match="Not every metric was started"):
+    with refused("command.not-all-started", kind=CommandError):
         score("bare", "--metric", "ter", "--metric", "counting", "--here", stdout=out)
     assert "This test set has no references, which are needed by" in out.getvalue()
     assert len(fake_metrics.seen) == 8
 
 
+NO_SYSTEM = ["command.no-system", "command.known"]
+BOTH = ["strong@0.8", "weak@0.8"]
+
+
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "codes", "known"),
     [
-        (["nowhere", "--metric", "chrf"], "There is no test set 'nowhere'. Known: harbour."),
-        (["harbour", "--metric", "chrf", "--system", "x"], "harbour has no system 'x'. Known: "),
+        (["nowhere", "--metric", "chrf"], ["command.no-test-set", "command.known"], ["harbour"]),
+        (
+            ["harbour", "--metric", "chrf", "--system", "x"],
+            NO_SYSTEM,
+            BOTH,
+        ),
         (
             ["harbour", "--metric", "chrf", "--system", "weak@half"],
-            "harbour has no system 'weak@half'. Known: strong@0.8, weak@0.8.",
+            NO_SYSTEM,
+            BOTH,
         ),
-        (["harbour", "--metric", "meteor"], "There is no metric named meteor. Known: "),
-        (["harbour", "--metric", "chrf", "--wait", "--here"], "not allowed with argument"),
     ],
 )
-def test_mistakes_are_named(world: World, arguments: list[str], message: str) -> None:
-    with pytest.raises(CommandError) as caught:
+def test_mistakes_are_named(
+    world: World, arguments: list[str], codes: list[str], known: list[str]
+) -> None:
+    with refused(*codes, kind=CommandError, names=known):
         score(*arguments)
-    assert message in str(caught.value)
+    assert not MetricRun.objects.exists()
+
+
+def test_an_unknown_metric_and_options_that_exclude_each_other(world: World) -> None:
+    with refused("metric.unknown", "command.known", kind=CommandError, metric="meteor"):
+        score("harbour", "--metric", "meteor")
+    with pytest.raises(CommandError):
+        score("harbour", "--metric", "chrf", "--wait", "--here")
     assert not MetricRun.objects.exists()
 
 

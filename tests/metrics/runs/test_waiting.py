@@ -156,11 +156,11 @@ def test_the_page_of_a_run_says_what_it_waits_for(as_researcher: Client, world: 
     assert "poor: The checkpoint is missing: fetch it." in page
     assert "waiting: no host can run it" in page
     page = as_researcher.get(other.get_absolute_url()).text
-    assert "number 1 in the queue cpu; begins next" in page
+    assert "number 1 in the queue cpu; starts next" in page
     assert "unknown, because the metric has not run on these devices yet" in page
     listed = as_researcher.get("/runs/").text
     assert "waiting: no host can run it" in listed
-    assert "number 1 in the queue cpu; begins next" in listed
+    assert "number 1 in the queue cpu; starts next" in listed
 
 
 @pytest.mark.needs("extensions.neural")

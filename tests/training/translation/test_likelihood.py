@@ -165,18 +165,18 @@ def test_endless_texts_have_scores(bart: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("build", "message"),
+    ("build", "code"),
     [
-        (lambda folder: foreign.KINDS["gpt2"](folder), "has no encoder"),
-        (lambda folder: small.bert(folder, foreign.TEXTS), "has no decoder"),
-        (lambda folder: untrained(folder), "en-de"),
+        (lambda folder: foreign.KINDS["gpt2"](folder), "likelihood.no-encoder"),
+        (lambda folder: small.bert(folder, foreign.TEXTS), "translation.no-decoder"),
+        (lambda folder: untrained(folder), "translation.unknown-pair"),
     ],
 )
 def test_what_has_no_such_likelihood_says_so(
-    tmp_path: Path, build: Callable[[Path], object], message: str
+    tmp_path: Path, build: Callable[[Path], object], code: str
 ) -> None:
     build(tmp_path / "model")
-    with pytest.raises(MetricError, match=message):
+    with refused(code, kind=MetricError):
         make(tmp_path / "model", ("en", "de"))
 
 

@@ -283,7 +283,7 @@ def test_texts_that_are_not_there(site: Site) -> None:
     with refused("translation.no-reference", CommandError):
         manage("bare", "--system", "x", "--model", site.models["plain"], "--ratio", "0.5",
                "--of", "reference")  # fmt: skip
-    with pytest.raises(CommandError, match="There is no test set nowhere"):
+    with refused("command.no-test-set", CommandError, slug="nowhere"):
         manage("nowhere", "--system", "x", "--model", "1")
     with refused("ratio.syntax", kind=CommandError):
         manage("bare", "--system", "x", "--model", "1", "--ratio", "half")

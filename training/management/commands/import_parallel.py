@@ -6,12 +6,13 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError
 from django.db import DatabaseError
 
 from annotation.forms.uploads import LanguageField
 from annotation.management.command_line import BaseCommand
 from core import disk
+from core.commands import NOTHING_STORED, RefusedCommandError, refused_by, refused_file
+from metaeval.messages import message
 from training.forms import RESERVED
 from training.parallel import corpora
 from training.parallel.reading import (
@@ -46,7 +47,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["name"] in RESERVED:
-            raise CommandError(f"{options['name']} is the address of a page. Choose another name.")
+            raise RefusedCommandError(
+                message(
+                    "command.reserved",
+                    "{name} is the address of a page. Choose another name.",
+                    name=options["name"],
+                )
+            )
         language = LanguageField()
         try:
             source, target = (language.clean(options[f"{side}_language"]) for side in SIDES)
@@ -62,14 +69,14 @@ class Command(BaseCommand):
                 rows=rows,
             )
         except ParallelError as error:
-            raise CommandError(str(error)) from error
+            raise refused_by(error) from error
         except ValidationError as error:
-            raise CommandError(" ".join(error.messages)) from error
+            raise refused_by(error) from error
         except DatabaseError as error:
-            sentence = disk.refusal(error, Path(settings.VAR_DIR))
-            if sentence is None:
+            problem = disk.refusal(error, Path(settings.VAR_DIR))
+            if problem is None:
                 raise
-            raise CommandError(f"{sentence} Nothing was stored.") from error
+            raise RefusedCommandError(problem, NOTHING_STORED) from error
         self.stdout.write(f"Stored {corpus.name} with {corpus.n_pairs:,} pairs.")
 
     def _report(self, rows: list[Row]) -> None:
@@ -90,4 +97,4 @@ def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}.") from error
+        raise refused_file(path, error) from error

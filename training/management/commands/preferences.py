@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from annotation.management.command_line import BaseCommand
+from annotation.management.command_line import BaseCommand, find_test_set, known_names
 from annotation.models import TestSet
+from core.commands import RefusedCommandError, refused_by, refused_file
 from metrics import catalogue
 from metrics.base import MetricError
 from training.perturbations.files import GivenFile
@@ -54,12 +53,12 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        test_set = _find(options["test_set"])
+        test_set = find_test_set(options["test_set"])
         condition, metrics = options["condition"], options["metric"]
         known = catalogue.infos()
         for name in metrics:
             if name not in known:
-                raise CommandError(f"There is no metric “{name}”. Known: {', '.join(known)}.")
+                raise RefusedCommandError(catalogue.refusal(name), known_names(known))
         try:
             altered = altering.alter(
                 test_set,
@@ -70,9 +69,9 @@ class Command(BaseCommand):
             )
             rows = _compare(altered, metrics, test_set)
         except ValueError as error:
-            raise CommandError(str(error)) from error
+            raise refused_by(error) from error
         except MetricError as error:
-            raise CommandError(error.message) from error
+            raise refused_by(error) from error
         self._report(altered, rows, histogram=options["histogram"])
         if options["output"]:
             _write(options["output"], test_set, condition, options["seed"], altered, rows)
@@ -103,19 +102,13 @@ class Command(BaseCommand):
             self.stdout.write(f"  {low:+.3f} to {high:+.3f} {count:6d} {bar}".rstrip())
 
 
-def _find(slug: str) -> TestSet:
-    try:
-        return TestSet.objects.get(slug=slug)
-    except TestSet.DoesNotExist:
-        known = ", ".join(TestSet.objects.values_list("slug", flat=True)[:20]) or "none"
-        raise CommandError(f"There is no test set “{slug}”. Known: {known}.") from None
-
-
 def _read(path: Path | None) -> GivenFile | None:
+    if path is None:
+        return None
     try:
-        return GivenFile(str(path), path.read_bytes()) if path else None
+        return GivenFile(str(path), path.read_bytes())
     except OSError as error:
-        raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
+        raise refused_file(path, error) from error
 
 
 def _compare(altered: Altered, metrics: Sequence[str], test_set: TestSet) -> list[Row]:
@@ -142,4 +135,4 @@ def _write(
     try:
         path.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
-        raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
+        raise refused_file(path, error) from error

@@ -5,14 +5,16 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError
 from django.db import InterfaceError, OperationalError
 
-from annotation.management.command_line import BaseCommand
+from annotation.management.command_line import BaseCommand, known_names
+from core.commands import RefusedCommandError, refused_by
+from core.work.models import Work
+from metaeval.messages import Message, message
 from metrics.management.commands.add_metric import meaning_of, pairs_of
 from training.contract import KINDS, TrainingKind
 from training.jobs import presenting, starting, work
-from training.models import ParallelCorpus, TrainingJob
+from training.models import ParallelCorpus, TrainingJob, stored_message
 from training.templatetags.training_numbers import figure
 
 POLL_SECONDS = 0.5
@@ -46,14 +48,20 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not (options["kind"] or options["resume"]):
-            raise CommandError(f"Give a kind of job ({', '.join(KINDS)}), or --resume JOB.")
+            raise RefusedCommandError(
+                message(
+                    "command.job-kind",
+                    "Give a kind of job ({kinds}), or --resume JOB.",
+                    kinds=list(KINDS),
+                )
+            )
         if not (options["name"] or options["resume"]):
             self._explain(KINDS[options["kind"]])
             return
         try:
             job = self._resume(options) if options["resume"] else self._start(options)
         except ValidationError as error:
-            raise CommandError(" ".join(error.messages)) from error
+            raise refused_by(error) from error
         if options["here"]:
             self._here(job)
         elif options["wait"]:
@@ -65,7 +73,7 @@ class Command(BaseCommand):
             "kind": options["kind"],
             "name": options["name"],
             "given": pairs_of(options["option"]),
-            "corpora": [_corpus(name) for name in options["corpus"]],
+            "corpora": [find_corpus(name) for name in options["corpus"]],
         }
         if options["here"] and (left := starting.left_by_command(**wanted)):
             return self._continue(left, here=True)
@@ -77,12 +85,17 @@ class Command(BaseCommand):
 
     def _resume(self, options: dict[str, Any]) -> TrainingJob:
         if options["kind"] or options["name"]:
-            raise CommandError(
-                "--resume uses the settings of the job. Do not give a kind or a name."
+            raise RefusedCommandError(
+                message(
+                    "command.resume",
+                    "--resume uses the settings of the job. Do not give a kind or a name.",
+                )
             )
         job = TrainingJob.objects.filter(pk=options["resume"]).first()
         if job is None:
-            raise CommandError(f"There is no job {options['resume']}.")
+            raise RefusedCommandError(
+                message("command.no-job", "There is no job {key}.", key=str(options["resume"]))
+            )
         return self._continue(job, here=options["here"])
 
     def _continue(self, job: TrainingJob, *, here: bool) -> TrainingJob:
@@ -100,11 +113,21 @@ class Command(BaseCommand):
             work.work_here(job)
         except KeyboardInterrupt:
             starting.cancel(job)
-            message = "Interrupted; the job is cancelled. Run the same command to resume it."
-            raise CommandError(message, returncode=130) from None
+            raise RefusedCommandError(
+                message(
+                    "command.job-cancelled",
+                    "Interrupted. The job is cancelled. Run the same command to resume it.",
+                ),
+                returncode=130,
+            ) from None
         except (OperationalError, InterfaceError) as error:
-            message = f"The database stopped responding: {error}. Run the same command to resume."
-            raise CommandError(message) from error
+            raise RefusedCommandError(
+                message(
+                    "command.database",
+                    "The database stopped responding: {error}. Run the same command to resume.",
+                    error=str(error),
+                )
+            ) from error
         self._report(job)
 
     def _wait(self, job: TrainingJob) -> None:
@@ -113,15 +136,21 @@ class Command(BaseCommand):
                 time.sleep(POLL_SECONDS)
                 job.refresh_from_db()
         except KeyboardInterrupt:
-            message = f"Interrupted; job {job.pk} continues on its worker."
-            raise CommandError(message, returncode=130) from None
+            raise RefusedCommandError(
+                message(
+                    "command.goes-on",
+                    "Interrupted. {name} continues on its worker.",
+                    name=f"{job.label} {job.pk}",
+                ),
+                returncode=130,
+            ) from None
         self._report(job)
 
     def _report(self, job: TrainingJob) -> None:
-        """Print how it ended; raise CommandError if it is not done."""
+        """Print how it ended; raise RefusedCommandError if it is not done."""
         job.refresh_from_db()
         if job.status != TrainingJob.Status.DONE:
-            raise CommandError(f"{job.name}: {job.get_status_display()}. {job.message}".strip())
+            raise RefusedCommandError(*how_it_ended(job.name, job))
         made = f" It made the metric {job.metric.name}." if job.metric else ""
         self.stdout.write(f"{job.name} is done.{made}")
         for each in (*job.warnings, *(job.verdict.sentences if job.verdict else ())):
@@ -130,9 +159,20 @@ class Command(BaseCommand):
             self.stdout.write(f"  {value.label}: {figure(value.value)}")
 
 
-def _corpus(name: str) -> ParallelCorpus:
+def how_it_ended(name: str, row: Work) -> list[Message]:
+    """Return the state of a job that is not done, and the reason if there is one."""
+    state = message(
+        "command.ended", "{name}: {state}.", name=name, state=str(row.get_status_display())
+    )
+    return [state, stored_message(row.message)] if row.message else [state]
+
+
+def find_corpus(name: str) -> ParallelCorpus:
+    """Return a corpus. Raises RefusedCommandError, with the known ones, if there is none."""
     try:
         return ParallelCorpus.objects.get(name=name)
     except ParallelCorpus.DoesNotExist:
-        known = ", ".join(ParallelCorpus.objects.values_list("name", flat=True)[:20]) or "none"
-        raise CommandError(f"There is no corpus “{name}”. Known: {known}.") from None
+        raise RefusedCommandError(
+            message("command.no-corpus", "There is no corpus “{name}”.", name=name),
+            known_names(ParallelCorpus.objects.values_list("name", flat=True)),
+        ) from None

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError
 
-from annotation.management.command_line import BaseCommand
-from annotation.models import Campaign, TestSet
+from annotation.management.command_line import BaseCommand, find_campaign
+from annotation.models import TestSet
+from core.commands import RefusedCommandError, refused_by
 from dashboards.correlations.agreement import correlate
+from metaeval.messages import message
 from metaeval.significance import SeedComparison
 from metrics import catalogue
 from training.sweeps import columns, table
@@ -55,11 +56,13 @@ class Command(BaseCommand):
                 wanted.append(_known(options["against"]))
             named = _columns(options, wanted)
         except ValidationError as error:
-            raise CommandError(" ".join(error.messages)) from error
+            raise refused_by(error) from error
         except ColumnError as error:
-            raise CommandError(str(error)) from error
+            raise refused_by(error) from error
         if options["against"] and not named:
-            raise CommandError("--against needs --campaign, --darr or --mqm.")
+            raise RefusedCommandError(
+                message("command.against", "--against needs --campaign, --darr or --mqm.")
+            )
         self._jobs(found)
         for label, read in (("accuracy", table.accuracies), ("variation", table.variations)):
             self._table(label, [(each, read(each)) for each in found], None)
@@ -99,16 +102,19 @@ def _columns(options: dict[str, Any], wanted: Sequence[str]) -> dict[str, dict[s
         return {}
     test_set = TestSet.objects.filter(slug=options["test_set"] or "").first()
     if test_set is None:
-        raise CommandError("--darr and --mqm need --test-set: the slug of a test set.")
+        raise RefusedCommandError(
+            message(
+                "command.needs-test-set",
+                "--darr and --mqm need --test-set: the slug of a test set.",
+            )
+        )
     if options["darr"]:
         return {"daRR τ": columns.relative_ranks(path, test_set, wanted)}
     return {"MQM τ-b": columns.error_scores(path, test_set, wanted, options["without"])}
 
 
 def _of_campaign(slug: str, wanted: Sequence[str]) -> dict[str, dict[str, float]]:
-    campaign = Campaign.objects.filter(slug=slug).first()
-    if campaign is None:
-        raise CommandError(f"There is no campaign “{slug}”.")
+    campaign = find_campaign(slug)
     keys = {catalogue.get(name).table_measures[0] for name in wanted}
     rows = [row for row in correlate(campaign).rows if row.key in keys]
     return {
@@ -119,7 +125,7 @@ def _of_campaign(slug: str, wanted: Sequence[str]) -> dict[str, dict[str, float]
 
 def _known(name: str) -> str:
     if name not in catalogue.infos(retired=True):
-        raise CommandError(f"There is no metric “{name}”.")
+        raise RefusedCommandError(catalogue.refusal(name))
     return name
 
 
@@ -127,7 +133,13 @@ def _baseline(values: dict[str, float], against: str | None) -> float | None:
     if not against:
         return None
     if against not in values:
-        raise CommandError(f"{against} has no scores there. Compute them with manage.py score.")
+        raise RefusedCommandError(
+            message(
+                "command.no-scores",
+                "{metric} has no scores there. Compute them with manage.py score.",
+                metric=against,
+            )
+        )
     return float(values[against])
 
 
@@ -142,7 +154,14 @@ def _test(found: SeedComparison | None) -> str:
     if found is None:
         return ""
     noted = "".join(f" – {warning.message}" for warning in found.warnings)
-    return (
-        f"; difference {found.difference:+.4f}, p {found.permutation:.4f} (permutation), "
-        f"{found.t:.2g} (t), {found.wilcoxon:.4f} (Wilcoxon), ε {found.epsilon:.2f}{noted}"
+    comparison = message(
+        "sweep.comparison",
+        "difference {difference:+.4f}, {permutation:p} (permutation), {t:p} (t), {wilcoxon:p} "
+        "(Wilcoxon), ε {epsilon:.2f}",
+        difference=found.difference,
+        permutation=found.permutation,
+        t=found.t,
+        wilcoxon=found.wilcoxon,
+        epsilon=found.epsilon,
     )
+    return f"; {comparison}{noted}"

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError
 
 from annotation.management.command_line import BaseCommand, values_by_name
+from core.commands import RefusedCommandError, refused_by
+from metaeval.messages import message
+from training.management.commands.train import find_corpus
 from training.models import ParallelCorpus
 from training.sweeps import starting
 
@@ -43,7 +45,7 @@ class Command(BaseCommand):
                 corpora=_corpora(options["corpus"]),
             )
         except ValidationError as error:
-            raise CommandError(" ".join(error.messages)) from error
+            raise refused_by(error) from error
         if sweep := started[0].sweep:
             self.stdout.write(
                 f"Started {len(started)} jobs. When they are done: manage.py train_results {sweep}"
@@ -60,7 +62,9 @@ def _values(options: dict[str, Any]) -> dict[str, Sequence[Any]]:
     seeds = {"seed": _seeds(options["seeds"])}
     doubled = (varied.keys() & fixed.keys()) | (seeds.keys() & (varied.keys() | fixed.keys()))
     if doubled:
-        raise CommandError(f"{', '.join(sorted(doubled))}: given twice.")
+        raise RefusedCommandError(
+            message("command.twice", "{names}: given twice.", names=sorted(doubled))
+        )
     return {**varied, **fixed, **seeds}
 
 
@@ -68,7 +72,11 @@ def _pairs(given: list[str]) -> dict[str, str]:
     split = [each.partition("=") for each in given]
     for name, equals, value in split:
         if not (name and equals and value):
-            raise CommandError(f"{name}{equals}{value}: expected NAME=VALUE.")
+            raise RefusedCommandError(
+                message(
+                    "command.setting", "{text}: write it as NAME=VALUE.", text=name + equals + value
+                )
+            )
     return values_by_name((name, value) for name, _, value in split)
 
 
@@ -76,15 +84,14 @@ def _seeds(given: str) -> list[int]:
     try:
         return list(dict.fromkeys(int(seed) for seed in given.split(",")))
     except ValueError:
-        raise CommandError(
-            f"--seeds {given}: expected whole numbers separated by commas."
+        raise RefusedCommandError(
+            message(
+                "command.seeds",
+                "--seeds {text}: write whole numbers separated by commas.",
+                text=given,
+            )
         ) from None
 
 
 def _corpora(names: list[str]) -> list[ParallelCorpus]:
-    found = {corpus.name: corpus for corpus in ParallelCorpus.objects.filter(name__in=names)}
-    for name in names:
-        if name not in found:
-            known = ", ".join(ParallelCorpus.objects.values_list("name", flat=True)) or "none"
-            raise CommandError(f"There is no corpus “{name}”. Known: {known}.")
-    return [found[name] for name in names]
+    return [find_corpus(name) for name in names]

@@ -5,11 +5,12 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError
 
-from annotation.management.command_line import BaseCommand
-from annotation.models import TestSet
+from annotation.management.command_line import BaseCommand, find_test_set
 from annotation.uploads.files import parse_ratio
+from core.commands import RefusedCommandError, refused_by
+from metaeval.messages import message
+from training.management.commands.train import how_it_ended
 from training.models import Translation
 from training.translation.lengths import UNITS
 from training.translation.requests import METHODS, OF
@@ -65,7 +66,7 @@ class Command(BaseCommand):
         try:
             plan = self._plan(options)
         except ValidationError as error:
-            raise CommandError(" ".join(error.messages)) from error
+            raise refused_by(error) from error
         self._show(plan)
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was translated.")
@@ -78,13 +79,11 @@ class Command(BaseCommand):
                 self._wait(row)
 
     def _plan(self, options: dict[str, Any]) -> Plan:
-        test_set = TestSet.objects.filter(slug=options["test_set"]).first()
-        if test_set is None:
-            raise CommandError(f"There is no test set {options['test_set']}.")
+        test_set = find_test_set(options["test_set"])
         try:
             shares = [parse_ratio(text) for text in options["ratio"] or ["1"]]
         except ValueError as error:
-            raise CommandError(f"{error}.") from error
+            raise refused_by(error) from error
         fields = ("of", "unit", "method", "beam", "metric", "language_model")
         return starting.plan(
             test_set=test_set,
@@ -107,8 +106,9 @@ class Command(BaseCommand):
             work.work_here(row)
         except KeyboardInterrupt:
             starting.cancel(row)
-            raise CommandError(
-                "Interrupted; translated texts stay stored.", returncode=130
+            raise RefusedCommandError(
+                message("command.translation-kept", "Interrupted. Translated texts are kept."),
+                returncode=130,
             ) from None
         self._report(row)
 
@@ -118,14 +118,20 @@ class Command(BaseCommand):
                 time.sleep(POLL_SECONDS)
                 row.refresh_from_db()
         except KeyboardInterrupt:
-            message = f"Interrupted; {row.label} continues on its worker."
-            raise CommandError(message, returncode=130) from None
+            raise RefusedCommandError(
+                message(
+                    "command.goes-on",
+                    "Interrupted. {name} continues on its worker.",
+                    name=str(row.label),
+                ),
+                returncode=130,
+            ) from None
         self._report(row)
 
     def _report(self, row: Translation) -> None:
         row.refresh_from_db()
         if row.status != Translation.Status.DONE:
-            raise CommandError(f"{row.label}: {row.get_status_display()}. {row.message}".strip())
+            raise RefusedCommandError(*how_it_ended(row.label, row))
         lengths = row.result.get("lengths")
         deviation = (
             f" Mean deviation from the target length: {lengths['mean_deviation']:.4f}."

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError
 from django.db import DatabaseError
 
-from annotation.management.command_line import BaseCommand
+from annotation.management.command_line import BaseCommand, find_test_set
 from annotation.models import Output, TestSet
 from core import disk
+from core.commands import NOTHING_STORED, RefusedCommandError, refused_by
 from extensions.neural.sentsim.combine import PARTS, Ranges, fit
+from metaeval.messages import message
 from metrics import catalogue
 from metrics.base import MetricError, MetricInfo, Scores
 from metrics.scores import latest_signatures, load_scores
@@ -34,9 +35,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        test_set = TestSet.objects.filter(slug=options["test_set"]).first()
-        if test_set is None:
-            raise CommandError(f"There is no test set {options['test_set']!r}.")
+        test_set = find_test_set(options["test_set"])
         info = _find(options["metric"])
         scores = _load(test_set, info)
         try:
@@ -48,14 +47,14 @@ class Command(BaseCommand):
                 options=dict(info.options) | _as_options(ranges),
             )
         except ValidationError as error:
-            raise CommandError(" ".join(error.messages)) from error
+            raise refused_by(error) from error
         except ValueError as error:
-            raise CommandError(str(error)) from error
+            raise refused_by(error) from error
         except DatabaseError as error:
             problem = disk.refusal(error, Path(settings.VAR_DIR))
             if problem is None:
                 raise
-            raise CommandError(f"{problem} Nothing was stored.") from error
+            raise RefusedCommandError(problem, NOTHING_STORED) from error
         self.stdout.write(f"{row.label}: fitted to {len(scores):,} texts of {test_set.slug}")
         for part in PARTS:
             low, high = getattr(ranges, part)
@@ -66,9 +65,15 @@ def _find(name: str) -> MetricInfo:
     try:
         info = catalogue.get(name)
     except MetricError as error:
-        raise CommandError(str(error)) from error
+        raise refused_by(error) from error
     if info.family != "sentsim":
-        raise CommandError(f"{info.label} does not belong to the family SentSim.")
+        raise RefusedCommandError(
+            message(
+                "command.no-sentsim",
+                "{metric} does not belong to the family SentSim.",
+                metric=info.label,
+            )
+        )
     return info
 
 
@@ -78,17 +83,25 @@ def _load(test_set: TestSet, info: MetricInfo) -> Scores:
     keys = list(outputs.values_list("content_key", flat=True).distinct())
     signature = latest_signatures(test_set).get(info.name)
     if signature is None:
-        raise CommandError(_missing(test_set, info, f"{len(keys):,}"))
+        raise _missing(test_set, info, len(keys), len(keys))
     scores = load_scores(signature, test_set.systems.all(), keys)
     n_missing = int(np.isnan(scores[:, 0]).sum())
     if n_missing:
-        raise CommandError(_missing(test_set, info, f"{n_missing:,} of {len(keys):,}"))
+        raise _missing(test_set, info, n_missing, len(keys))
     return scores
 
 
-def _missing(test_set: TestSet, info: MetricInfo, count: str) -> str:
-    command = f"manage.py score {test_set.slug} --metric {info.name}"
-    return f"Texts without a score of {info.label}: {count}. Score them with: {command}"
+def _missing(test_set: TestSet, info: MetricInfo, n: int, total: int) -> RefusedCommandError:
+    return RefusedCommandError(
+        message(
+            "command.not-scored",
+            "Texts without a score of {metric}: {n} of {total}. Score them with: {command}",
+            metric=info.label,
+            n=n,
+            total=total,
+            command=f"manage.py score {test_set.slug} --metric {info.name}",
+        )
+    )
 
 
 def _as_options(ranges: Ranges) -> dict[str, float]:

@@ -15,6 +15,7 @@ from metrics.runs import scoring
 from metrics.scores import load_scores, system_scores
 from tests.extensions.neural.checkpoints import small
 from tests.metrics.fleet import encoder
+from tests.refusals import refused
 from tests.world import World
 
 
@@ -48,7 +49,7 @@ def test_all_layers_are_kept_and_one_is_shown(world: World, models: Path) -> Non
 
 def test_a_missing_model_is_refused_with_the_way_to_get_it(world: World, models: Path) -> None:
     told = StringIO()
-    with pytest.raises(CommandError, match="Not every metric was started"):
+    with refused("command.not-all-started", kind=CommandError):
         call_command(
             "score", "harbour", "--metric", "bleurt-20", "--metric", "chrf", "--here",
             stdout=StringIO(), stderr=told,
@@ -59,7 +60,7 @@ def test_a_missing_model_is_refused_with_the_way_to_get_it(world: World, models:
 
 def test_what_cannot_be_loaded_here_fails(world: World, models: Path) -> None:
     encoder(models / "lucadiliello/BLEURT-20")
-    with pytest.raises(CommandError, match="1 of 1 runs failed or were cancelled"):
+    with refused("command.runs-failed", kind=CommandError, n=1, total=1):
         call_command(
             "score", "harbour", "--metric", "bleurt-20", "--here", stdout=StringIO(),
             stderr=StringIO(),
