@@ -16,7 +16,12 @@ import metaeval.sensitivity
 import metaeval.significance
 from metaeval import ScoreMatrix
 from metaeval.correlation import Measure
-from metaeval.correlation.hybrids import hybrid_limit_intervals, hybrid_limits, hybrid_supersample
+from metaeval.correlation.hybrids import (
+    hybrid_limit_intervals,
+    hybrid_limits,
+    hybrid_supersample,
+    pairwise_difference_pearson,
+)
 from metaeval.correlation.intervals import correlation_intervals, soft_pairwise_intervals
 from metaeval.correlation.intervals.soft import soft_chance
 from metaeval.correlation.measure import COEFFICIENTS
@@ -77,6 +82,7 @@ def calls() -> dict[str, Call]:
         ),
         "hybrid_limits": hybrid_limits,
         "hybrid_supersample": lambda h, m: hybrid_supersample(h, m, n_hybrids=50, rng=1),
+        "pairwise_difference_pearson": pairwise_difference_pearson,
         "soft_pairwise_intervals": soft_pairwise_intervals,
         "soft_chance": lambda h, m: soft_chance(h),
         "soft_pairwise_accuracy": lambda h, m: metaeval.correlation.soft_pairwise_accuracy(

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
 from django.http.request import QueryDict
 
 from annotation.filters import FilterError
 from annotation.management.command_line import BaseCommand
 from annotation.models import Campaign
+from core.commands import RefusedCommandError, refused_by
 from core.work.working import drain, due
 from dashboards.documents.computing import documents
 from dashboards.documents.results import Result
@@ -21,6 +21,7 @@ from dashboards.systems.document import SystemsChoice
 from extensions.paper import files
 from extensions.paper.gather import Paper, gather
 from extensions.paper.page import TAKES
+from metaeval.messages import message
 
 PAUSE_SECONDS = 1.0
 
@@ -53,15 +54,21 @@ class Command(BaseCommand):
             Campaign.objects.filter(study=study).exclude(status=Campaign.Status.DRAFT)
         )
         if not campaigns:
-            raise CommandError(f"The study “{study}” has no open or finished campaign.")
+            raise RefusedCommandError(
+                message(
+                    "paper.no-campaign",
+                    "The study “{study}” has no open or finished campaign.",
+                    study=study,
+                )
+            )
         try:
             TAKES().check(query)
             filters = SystemsChoice.from_query(query)
             result = _whole(study, campaigns, query, options["wait"], is_here=options["here"])
         except FilterError as error:
-            raise CommandError(str(error)) from error
+            raise refused_by(error) from error
         if result.document is None or result.as_of is None:
-            raise CommandError("There are no numbers.")
+            raise RefusedCommandError(message("paper.no-numbers", "There are no numbers."))
         folder: Path = options["to"]
         folder.mkdir(parents=True, exist_ok=True)
         n = 0
@@ -78,7 +85,13 @@ def _query(choices: Sequence[str]) -> QueryDict:
     for choice in choices:
         name, mark, value = choice.partition("=")
         if not mark:
-            raise CommandError(f"--choose {choice}: write it as NAME=VALUE.")
+            raise RefusedCommandError(
+                message(
+                    "paper.no-choice",
+                    "--choose {choice}: write it as NAME=VALUE.",
+                    choice=choice,
+                )
+            )
         query.appendlist(name.strip(), value.strip())
     return query
 
@@ -86,18 +99,23 @@ def _query(choices: Sequence[str]) -> QueryDict:
 def _whole(
     study: str, campaigns: Sequence[Campaign], query: QueryDict, seconds: float, *, is_here: bool
 ) -> Result[Paper]:
-    """Return the documents once all are of one state; CommandError if this fails or is too slow."""
+    """Return the documents once all are of one state; refuse if this fails or is too slow."""
     deadline = time.monotonic() + seconds
     while True:
         result = gather(study, campaigns, query)
         if not is_unfinished(result, of_one_state=True):
             return result
         if result.message:
-            raise CommandError(f"The numbers could not be computed. {result.message}")
+            raise RefusedCommandError(
+                message("paper.not-computed", "The numbers could not be computed."), result.message
+            )
         if time.monotonic() > deadline:
-            raise CommandError(
-                "The numbers are not complete yet. Start a worker, wait longer (--wait), or "
-                "compute them here (--here)."
+            raise RefusedCommandError(
+                message(
+                    "paper.not-complete",
+                    "The numbers are not complete yet. Start a worker, wait longer (--wait), or "
+                    "compute them here (--here).",
+                )
             )
         if not (is_here and drain(documents, due(documents).filter(campaign__in=campaigns))):
             time.sleep(PAUSE_SECONDS)
