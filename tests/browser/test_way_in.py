@@ -91,6 +91,7 @@ def test_a_campaign_is_tried_before_it_opens(visitor: Visitors) -> None:
     expect(page.get_by_text("This is a preview.")).to_be_visible()
     page.locator("#item.is-ready").wait_for()
     expect(page.get_by_text("Sentence 1 by gnorts")).to_be_visible()
+    page.locator("summary", has_text="Languages of the page").click()
     page.get_by_role("link", name="Deutsch").click()
     expect(page.get_by_role("heading", name="Grauer Text: Ausgangstext")).to_be_visible()
     assert campaign.items.count() == 0
