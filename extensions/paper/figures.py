@@ -17,8 +17,8 @@ from extensions.paper.gather import Paper
 from extensions.paper.layout import OF_SYSTEMS, encoder_name, names, place_of
 
 WIDTH, LETTERS, MARGIN, ROW = 218, 7, 2, 9.5
-# A letter of 7 pt is this wide on average, and the names of metrics get at most this width.
-LETTER_WIDTH, WIDEST = 3.7, 92
+# Capitals of 7 pt and other letters are at most about this wide, and names get at most this width.
+CAPITAL, LETTER, WIDEST = 5.2, 4.0, 96
 # System level by Zou's interval: two colours, as an interval excludes zero or does not.
 WINS, NO_WIN = "interval above zero", "interval includes zero"
 WIN_COLOURS = (COLOURS[1], COLOURS[-1])
@@ -138,7 +138,7 @@ def _map(title: str, shown: Shown, part: str, *, is_last: bool, is_bare: bool) -
     numbered = {name: f"{n} {name}" for n, name in enumerate(ordered, 1)}
     rows = [numbered[name] for name in ordered]
     columns = [str(n) for n in range(1, len(rows) + 1)]
-    extent = min(WIDEST, max(len(row) for row in rows) * LETTER_WIDTH)
+    extent = min(WIDEST, max(map(_width, rows)))
     steps, colours = ([WINS, NO_WIN], WIN_COLOURS) if part == "zou" else (list(LABELS), COLOURS)
     values = [
         {
@@ -185,6 +185,10 @@ def _map(title: str, shown: Shown, part: str, *, is_last: bool, is_bare: bool) -
             },
         ],
     }
+
+
+def _width(text: str) -> float:
+    return sum(CAPITAL if letter.isupper() else LETTER for letter in text)
 
 
 def _name(label: str) -> str:

@@ -174,6 +174,7 @@ def test_tables_and_figures_of_the_paper(written: Path, study: seed.Study, data_
         drawn = (written / f"figure-{n}.svg").read_text(encoding="utf-8")
         assert set(re.findall(r'font-size="([^"]+)"', drawn)) == {"7px"}
         assert 'stroke="black"' in drawn
+        assert "…" not in drawn  # names are whole
 
 
 def _times_and_traps(written: Path, study: seed.Study) -> None:
