@@ -18,7 +18,7 @@ from extensions.paper.layout import OF_SYSTEMS, encoder_name, names, place_of
 
 WIDTH, LETTERS, MARGIN, ROW = 218, 7, 2, 9.5
 # Capitals of 7 pt and other letters are at most about this wide, and names get at most this width.
-CAPITAL, LETTER, WIDEST = 5.2, 4.0, 96
+CAPITAL, LETTER, WIDEST = 5.2, 4.0, 112
 # System level by Zou's interval: two colours, as an interval excludes zero or does not.
 WINS, NO_WIN = "interval above zero", "interval includes zero"
 WIN_COLOURS = (COLOURS[1], COLOURS[-1])
