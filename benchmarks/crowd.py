@@ -67,10 +67,10 @@ def multiplied(folder: Any, wanted: int = JUDGMENTS, workers: int = WORKERS) -> 
     limit; after that, the workers of earlier copies do the work.
     """
     from annotation.imports import DATASETS
-    from annotation.imports.published import wmt21
+    from annotation.imports.published.human import wmt21
 
     [pair] = DATASETS["wmt21"].pairs(folder, ["ru-en"])
-    test_set, campaign = wmt21.read(pair)
+    test_set, campaign = wmt21(pair)
     names: dict[tuple[str, int], int] = {}  # Of a worker and copy, in order of appearance.
     hits: dict[str, list[int]] = {}
     for index, item in enumerate(campaign.items):

@@ -11,7 +11,7 @@ import pytest
 
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.imports import DATASETS
-from annotation.imports.published import wmt21
+from annotation.imports.published.human import wmt21
 from annotation.models import Assignment, Item, Judgment
 from benchmarks import crowd
 from benchmarks.dashboards import documents as dashboards
@@ -32,7 +32,7 @@ def test_a_judgment_between_two_measurements_is_a_revision(world: World) -> None
 
 def test_crowds_are_multiplied_hit_by_hit(data_dir: Path) -> None:
     [pair] = DATASETS["wmt21"].pairs(data_dir, ["ru-en"])
-    one, _ = wmt21.read(pair)
+    one, _ = wmt21(pair)
     test_set, campaign = crowd.multiplied(data_dir, wanted=15_000, workers=100)
     assert len(campaign.items) == len(campaign.judgments) >= 15_000
     assert len({given.annotator for given in campaign.judgments}) == 100

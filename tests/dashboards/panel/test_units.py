@@ -30,7 +30,7 @@ from tests.shared import SharedRows
 from tests.world import World
 
 NEEDS = {"extensions.neural"}
-N_SEGMENTS = 24
+N_SEGMENTS = 30  # at least as many as tests of MT systems need
 # Analyses with tests of their own: pairs of campaigns, marked spans, suggestions, designs that a
 # reader states, files. `correlations` has the values, whose intervals are those of `significance`.
 ELSEWHERE = {"forms", "spans", "trial", "power", "bundle", "correlations"}
@@ -42,7 +42,7 @@ KINDS = sorted(set(kinds.KINDS) - ELSEWHERE)
 
 @pytest.fixture(scope="module")
 def clustered(shared_rows: SharedRows[Campaign]) -> Iterator[int]:
-    """Six documents of four segments each, metrics of one score and of several layers."""
+    """Six documents of five segments each, metrics of one score and of several layers."""
     with shared_rows(lambda: make_filterable(N_SEGMENTS)) as made:
         yield made.pk
 
@@ -84,7 +84,12 @@ def pages() -> dict[str, Callable[..., Any]]:
 
 
 # The pages of analyses that are not called like them.
-PAGES = {"overview": "dashboard", "trust": "results", "agreement": "quality"}
+PAGES = {
+    "overview": "dashboard",
+    "trust": "results",
+    "agreement": "quality",
+    "standings": "study-paper",
+}
 
 
 def refuses(kind: str) -> bool:
