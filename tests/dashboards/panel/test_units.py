@@ -164,7 +164,7 @@ def test_the_unit_is_named_and_chosen_everywhere(campaign: Campaign, as_research
     assert 'name="unit"' in page
     assert 'href="?unit=segments"' in page
     chosen = as_researcher.get(f"{base}/correlations/?unit=segments").text
-    assert "95% intervals and tests are over 24 segments." in chosen
+    assert "95% intervals and tests are over 30 segments." in chosen
     assert "intervals over segments" in " ".join(chosen.split())
     tex = as_researcher.get(f"{base}/correlations.tex").text
     assert sentence.replace("%", r"\%") in tex
