@@ -176,11 +176,13 @@ def count_from_far() -> None:
 
 
 def _tables_of_models() -> list[str]:
-    """Those whose key the database counts."""
+    """Those that are there, and whose key the database counts."""
+    with connection.cursor() as cursor:
+        there = set(connection.introspection.table_names(cursor))
     return [
         model._meta.db_table
         for model in apps.get_models(include_auto_created=True)
-        if isinstance(model._meta.pk, AutoField)
+        if isinstance(model._meta.pk, AutoField) and model._meta.db_table in there
     ]
 
 
