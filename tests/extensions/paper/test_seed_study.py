@@ -27,6 +27,7 @@ from tests.dashboards.tex import problems
 from tests.extensions.paper import seed
 from tests.world import make_user
 
+NEEDS = {"extensions.paper"}
 COLUMNS = [(direction, ratio) for direction in seed.DIRECTIONS for ratio in seed.RATIOS]
 # Layers enough for what the tables show: fewer than 40 of one encoder, more of another.
 LAYERS = {"bert-base-multilingual-cased": range(7, 9), "deberta-xlarge-mnli": range(34, 48)}
