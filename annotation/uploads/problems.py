@@ -226,9 +226,11 @@ class Report:
             name: place_as_written(value, self.headers) if isinstance(value, Message) else value
             for name, value in message.parameters.items()
         }
-        column = known.get("column")
+        column, columns = known.get("column"), known.get("columns")
         if isinstance(column, str):
             known["column"] = headers.get(column, column)
+        if isinstance(columns, list):
+            known["columns"] = [headers.get(n, n) if isinstance(n, str) else n for n in columns]
         return (
             message if known == message.parameters else replace(message, parameters=known, text="")
         )

@@ -223,8 +223,8 @@ def _ask_who(sheets: Sequence[Sheet], report: Report, is_headless: bool) -> None
                 "judgments.no-header",
                 "No column has a known name. The first row must name the columns, such as segment, "
                 "source, output, system, annotator and score, but it reads: {columns}. Add such a "
-                "row; or state that there is none (command line: --headless; API: headless), and "
-                "choose what the columns 1, 2, … are.",
+                "row; or state that the first row is data (on the page below the columns; command "
+                "line: --headless; API: headless), and choose what the columns 1, 2, … are.",
                 columns=columns,
             )
         report.error(refusal, sheet.table.head)

@@ -162,8 +162,10 @@ def test_columns_that_do_not_exist_or_mean_the_same(db: None) -> None:
     assert twice == [("own.tsv, row 1, system", "judgments.field-twice")]
     nobody = errors_of(table("1|alpha|80", head="seg\tsystem\tscore\n"), **DE_EN)
     assert nobody == [("own.tsv, row 1", "judgments.no-annotator-column")]
-    headless = errors_of(table("0.9|z26|Die Uhr.", head="1.0\tz17\tDer Hafen.\n"), **DE_EN)
-    assert headless == [("own.tsv, row 1", "judgments.no-header")]
+    (headless,) = read(table("0.9|z26|Die Uhr.", head="1.0\tZ17\tDer Hafen.\n"), **DE_EN)[1].errors
+    assert headless.code == "judgments.no-header"
+    # As the file writes them.
+    assert headless.message.parameters["columns"] == ["1.0", "Z17", "Der Hafen."]
 
 
 def test_a_table_without_names_of_columns(db: None) -> None:
