@@ -118,6 +118,19 @@ def test_the_scale_says_what_scores_mean(
     assert abs(mark["x"] - (box["x"] + 14 + (box["width"] - 28) * 0.33)) < 2
 
 
+@pytest.mark.parametrize(("width", "height"), [(1366, 650), (1280, 800), (360, 740)])
+def test_submit_is_in_sight_once_all_scales_are_rated(
+    visitor: Callable[..., Visitor], transactional_db: None, width: int, height: int
+) -> None:
+    plant("adequacy-fluency", outputs=TWO[:1])
+    page = start(visitor(width, height))
+    for slider in page.get_by_role("slider").all():
+        slider.focus()
+        press(page, "3")
+    page.evaluate("scrollTo(0, 0)")
+    expect(page.get_by_role("button", name="Submit")).to_be_in_viewport(ratio=1)
+
+
 def test_the_source_stays_in_sight_on_a_phone(
     visitor: Callable[..., Visitor], transactional_db: None
 ) -> None:
