@@ -48,6 +48,10 @@ def test_a_category_is_the_mean_of_its_phenomena_whatever_their_size() -> None:
     found = aces_score(every | {"more": ("addition", mixed)})
     assert found.categories["addition"] == pytest.approx((1.0 + 0.0) / 2)
     assert found.score == pytest.approx(sum(ACES_WEIGHTS.values()) - 5 / 2)
+    variances = np.array([w**2 for w in ACES_WEIGHTS.values()]) * perfect.variance
+    variances[0] = 25 * (perfect.variance + mixed.variance) / 4
+    half = (found.interval.high - found.interval.low) / 2
+    assert half == pytest.approx(1.959964 * np.sqrt(variances.sum()), rel=1e-6)
 
 
 def test_pairs_that_all_agree_leave_the_score_uncertain() -> None:
@@ -119,6 +123,23 @@ def test_aces_from_the_file_to_the_table(tmp_path: Path, capsys) -> None:
     assert taus["all", "all"] == pytest.approx(-1 / 3)
     # Categories are missing.
     assert document["aces_scores"][0]["score"] is None
+
+
+@pytest.mark.parametrize("name", ["source", "src_sent"])
+def test_pairs_of_a_file_are_clustered_by_their_source(name: str, tmp_path: Path, capsys) -> None:
+    rows = [
+        {"phenomena": "addition", name: f"s{k % 8}", "m-good": int(k % 8 < 5), "m-bad": 0}
+        for k in range(80)
+    ]
+    path = tmp_path / "set.json"
+    path.write_text(json.dumps(rows))
+    expected = detection(
+        [row["m-good"] for row in rows], np.zeros(80), sources=[row[name] for row in rows]
+    )
+    assert main(["challenge", str(path), "--output", "json"]) == 0
+    for row in json.loads(capsys.readouterr().out)["rows"]:
+        assert row["tau low"] == pytest.approx(expected.tau_interval.low)
+        assert row["tau low"] < 2 * wilson_interval(5 / 8, 80)[0] - 1
 
 
 def test_demetr_skips_what_was_not_changed(tmp_path: Path, capsys) -> None:

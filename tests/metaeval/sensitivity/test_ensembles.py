@@ -91,6 +91,13 @@ def test_equal_difficulties_stay_together_and_missing_ones_are_left_out() -> Non
     assert [each.n_segments for each in found] == [60, 20]
 
 
+def test_segments_without_judgments_are_in_no_bin() -> None:
+    human, metrics = scores(1.0)
+    judged = np.where(np.arange(90) < 60, human.values, np.nan)
+    found = by_difficulty(human.with_values(judged), metrics, np.arange(90.0), n_bins=2)
+    assert [(each.n_segments, each.high) for each in found] == [(30, 29.0), (30, 59.0)]
+
+
 @pytest.mark.parametrize(
     "words",
     [

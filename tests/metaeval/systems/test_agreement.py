@@ -106,6 +106,22 @@ def test_pairs_lie_within_language_pairs() -> None:
     assert np.isnan(found.slope_interval.low)
 
 
+def test_ties_of_humans_are_excluded_and_ties_of_metrics_say_nothing() -> None:
+    rng = np.random.default_rng(8)
+    human = np.repeat(np.arange(4.0), 2)
+    scores = human + rng.normal(size=8)
+    scores[7] = scores[0]
+    upper, lower = np.triu_indices(8, 1)
+    sizes = np.abs(scores[upper] - scores[lower])
+    signs = (human[upper] - human[lower]) * (scores[upper] - scores[lower])
+    used = (human[upper] != human[lower]) & (sizes > 0)
+    found = agreement_curve({"x": human}, {"x": scores})
+    assert (found.n, found.agreeing) == (28 - 4, (signs > 0).sum())
+    grid = found.slope * np.exp(np.linspace(-1, 1, 20001))
+    best = grid[np.argmax([penalised(slope, sizes[used], signs[used] > 0) for slope in grid])]
+    assert found.slope == pytest.approx(best, rel=2e-4)
+
+
 def test_without_differences_there_is_no_curve() -> None:
     with pytest.warns(TooFewWarning):
         assert np.isnan(agreement_curve({"a": [1.0, 2.0]}, {"a": [3.0, 3.0]}).slope)

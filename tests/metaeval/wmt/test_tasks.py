@@ -184,8 +184,11 @@ def test_the_overall_test_adds_the_draws_of_tasks() -> None:
     sums = np.zeros(200)
     gap = 0.0
     for result in found:
-        null = result.null(first, second)
-        sums += 0.25 * np.tile(null, 2)[:200]
+        i, j = result.metrics.index(first), result.metrics.index(second)
+        null = result.draws[i, j] if i < j else -result.draws[j, i]
+        # Correlations count as (r + 1) / 2.
+        is_r = result.task.statistic in (SYSTEM_PEARSON, SEGMENT_PEARSON)
+        sums += 0.25 * np.tile(null, 2)[:200] / (2 if is_r else 1)
         gap += 0.25 * (result.rescaled(first) - result.rescaled(second))
     assert ranking.pvalues[0, 1] == pytest.approx((sums >= gap - 1e-9).mean())
     # The other order has the other sign.
