@@ -37,7 +37,8 @@ class Detection(Result):
     """How often a metric scores the good translation higher; ``n`` counts pairs.
 
     ``accuracy`` is that share, ``tau`` = 2 accuracy - 1 = (C - D) / (C + D) with ties in D, and
-    ``ties`` the share of equal scores. Intervals are Wilson's; ``variance`` is that of tau.
+    ``ties`` the share of equal scores. Intervals are Wilson's; ``variance`` is that of tau with two
+    hits and two misses added (Agresti and Coull 1998), so that it is not 0 where all pairs agree.
     """
 
     accuracy: float
@@ -87,7 +88,7 @@ def detection(
         ties=float((x == y)[known].mean()) if n else np.nan,
         accuracy_interval=interval,
         tau_interval=Interval(2 * interval.low - 1, 2 * interval.high - 1, interval.confidence),
-        variance=4.0 * share * (1.0 - share) / size,
+        variance=4.0 * (share * size + 2.0) * ((1.0 - share) * size + 2.0) / (size + 4.0) ** 3,
     )
 
 

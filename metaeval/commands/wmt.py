@@ -142,13 +142,13 @@ def _ranking_rows(ranking: Ranking, results: Sequence[TaskResult]) -> list[Row]:
     for place, name in enumerate(ranking.metrics):
         row: Row = {
             "metric": name,
-            "rank": int(ranking.ranks[place]),
+            "rank": int(ranking.ranks[place]) or None,
             "average": float(ranking.averages[place]),
             "mean rank": float(ranking.mean_ranks[place]),
         }
         for result in results:
             at, title = result.places[name], result.task.name
-            row |= {title: float(result.values[at]), f"{title} rank": int(result.ranks[at])}
+            row |= {title: float(result.values[at]), f"{title} rank": int(result.ranks[at]) or None}
         rows.append(row)
     return rows
 
@@ -160,7 +160,7 @@ def _task_rows(results: Sequence[TaskResult]) -> list[Row]:
             "weight": result.task.weight,
             "metric": name,
             "value": float(result.values[place]),
-            "rank": int(result.ranks[place]),
+            "rank": int(result.ranks[place]) or None,
             "own value": float(result.own.values[place]),
             "low": float(result.own.lows[place]),
             "high": float(result.own.highs[place]),

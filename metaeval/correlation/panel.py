@@ -61,9 +61,12 @@ class Panel:
         """Cells in use."""
         return int(self.valid.sum())
 
-    def standardized(self) -> FloatArray:
-        """Each metric with mean 0 and standard deviation 1 over all cells; a constant one is 0."""
-        flat = self.metrics[:, self.valid]
+    def standardized(self, cells: BoolArray | None = None) -> FloatArray:
+        """Each metric with mean 0 and standard deviation 1 over cells; a constant one is 0.
+
+        ``cells`` (systems x segments) is a part of the cells in use; by default all.
+        """
+        flat = self.metrics[:, self.valid if cells is None else cells]
         means = flat.mean(axis=1)[:, None, None]
         sds = flat.std(axis=1)[:, None, None]
         constant = (np.ptp(flat, axis=1) == 0.0)[:, None, None]

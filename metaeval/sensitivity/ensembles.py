@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from metaeval.correlation.intervals.crossed import correlation_intervals
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.panel import Panel, panel
 from metaeval.correlation.values import correlate_metrics
-from metaeval.results import Interval, Notes
+from metaeval.messages import DataError, message
+from metaeval.results import Interval, Notes, StatisticsWarning
 from metaeval.scores.matrix import ScoreMatrix
 from metaeval.sensitivity.folds import folds
 
@@ -67,6 +69,9 @@ def ensemble(
     ------
     ValueError
         Fewer than two metrics.
+    DataError
+        All judged segments belong to one document, or no metric has a correlation on the other
+        folds.
 
     Examples
     --------
@@ -86,8 +91,23 @@ def ensemble(
     weights, best = [], []
     for held_out in masks:
         learned = ~held_out & scores.valid
-        z, own = _standardised(scores, learned), _weights(scores, learned)
-        chosen = int(np.nanargmax(_values(scores, ~held_out, measure)))
+        if not learned.any():
+            raise DataError(
+                message(
+                    "ensemble.one-document",
+                    "All judged segments belong to one document. Learning weights needs others.",
+                )
+            )
+        others = _values(scores, ~held_out, measure)
+        if np.isnan(others).all():
+            raise DataError(
+                message(
+                    "ensemble.undefined",
+                    "No metric has a correlation on the documents from which weights are learned.",
+                )
+            )
+        z, own = scores.standardized(learned), _weights(scores, learned)
+        chosen = int(np.nanargmax(others))
         combined[:, held_out] = np.tensordot(own, z, axes=1)[:, held_out]
         single[:, held_out] = z[chosen][:, held_out]
         weights.append(own)
@@ -95,7 +115,7 @@ def ensemble(
     gold = scores.human_matrix()
     both = {ENSEMBLE: gold.with_values(combined), BEST: gold.with_values(single)}
     all_weights = _weights(scores, scores.valid)
-    fitted = np.tensordot(all_weights, _standardised(scores, scores.valid), axes=1)
+    fitted = np.tensordot(all_weights, scores.standardized(), axes=1)
     everywhere = np.ones(len(scores.segments), dtype=np.bool_)
     return Ensemble(
         metrics=scores.names,
@@ -109,19 +129,11 @@ def ensemble(
     )
 
 
-def _standardised(scores: Panel, learned: BoolArray) -> FloatArray:
-    """Return metrics x systems x segments with mean 0 and deviation 1 on the learned cells."""
-    known = scores.metrics[:, learned]
-    spread = known.std(axis=1)[:, None, None]
-    means = known.mean(axis=1)[:, None, None]
-    return np.asarray((scores.metrics - means) / np.where(spread > 0.0, spread, 1.0))
-
-
 def _weights(scores: Panel, learned: BoolArray) -> FloatArray:
     from scipy.optimize import nnls
 
     target = scores.human[learned]
-    features = _standardised(scores, learned)[:, learned].T
+    features = scores.standardized(learned)[:, learned].T
     return np.asarray(nnls(features, target - target.mean())[0] / (target.std() or 1.0))
 
 
@@ -132,4 +144,6 @@ def _values(scores: Panel, segments: BoolArray, measure: Measure) -> FloatArray:
     metrics = {
         name: scores.matrix(place).subset(segments=names) for place, name in enumerate(scores.names)
     }
-    return correlate_metrics(part, metrics, measure).correlations
+    with catch_warnings():  # `panel` has warned of all data
+        simplefilter("ignore", StatisticsWarning)
+        return correlate_metrics(part, metrics, measure).correlations

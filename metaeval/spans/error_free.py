@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from metaeval.arrays import BoolArray, FloatArray, as_floats
-from metaeval.documents import FEWEST_DOCUMENTS, clusters_from
+from metaeval.documents import FEWEST_DOCUMENTS, clusters_from, effective_units
 from metaeval.messages import message
 from metaeval.results import ConstantInputWarning, Interval, Notes, Result
 
@@ -68,7 +68,9 @@ def mcc_interval(
     """Interval of Matthews' correlation of n outputs, with documents as the unit.
 
     se^2 = (N-1)/N sum (mcc_(k) - mean)^2 over mcc without document k, and t with N - 1 degrees of
-    freedom, within [-1, 1]. nan ends below 20 outputs or 6 documents, and where mcc is undefined.
+    freedom, within [-1, 1]; of unequal documents, t has their effective number less one. nan ends
+    below 20 outputs or 6 documents, where mcc is undefined, and at -1 and 1, where every mcc_(k) is
+    the same.
 
     Parameters
     ----------
@@ -85,10 +87,10 @@ def mcc_interval(
     np.add.at(cells, (clusters, one.astype(np.int64) * 2 + two), 1.0)
     total = cells.sum(axis=0)
     value, without = _mcc(total[None])[0], _mcc(total - cells)
-    if np.isnan(value) or np.isnan(without).any():
+    if not abs(value) < 1.0 or np.isnan(without).any():
         return none
     error = np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
-    half = float(stdtrit(n - 1, 0.5 + confidence / 2.0) * error)
+    half = float(stdtrit(effective_units(clusters) - 1, 0.5 + confidence / 2.0) * error)
     return Interval(max(-1.0, value - half), min(1.0, value + half), confidence)
 
 
@@ -113,8 +115,8 @@ def error_free_counts(
     """Return the measures of the four counts."""
     notes = Notes()
     tp, fp, fn, tn = true_positive, false_positive, false_negative, true_negative
-    root = float(tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
-    if not root:
+    mcc = float(_mcc(np.array([[tn, fp, fn, tp]], dtype=np.float64))[0])
+    if np.isnan(mcc):
         notes.warn(
             ConstantInputWarning(
                 message(
@@ -128,5 +130,5 @@ def error_free_counts(
         n=tp + fp + fn + tn, true_positive=tp, false_positive=fp, false_negative=fn,
         true_negative=tn, precision=tp / (tp + fp) if tp + fp else float("nan"),
         recall=tp / (tp + fn) if tp + fn else float("nan"),
-        mcc=(tp * tn - fp * fn) / root**0.5 if root else float("nan"), **notes.fields,
+        mcc=mcc, **notes.fields,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from scipy.special import expit, logit, stdtrit
 from metaeval.arrays import FloatArray, as_pair, fraction
 from metaeval.correlation.intervals.jackknife import FEWEST
 from metaeval.messages import message
-from metaeval.results import Interval, Notes, Result, TooFewWarning
+from metaeval.results import DirectionWarning, Interval, Notes, Result, TooFewWarning
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,6 +66,8 @@ def agreement_curve(
     -----
     TooFewWarning
         Fewer than 6 systems: no interval. No pair of systems differs on both sides: nan.
+    DirectionWarning
+        Humans agree no more often with larger differences: nan; without one system: no interval.
 
     Examples
     --------
@@ -86,14 +88,24 @@ def agreement_curve(
     n_systems = sum(len(x) for x, _ in sides)
     sizes, hits, members = _pairs(sides)
     informative = sizes > 0.0
-    slope = _slope(sizes, hits) if informative.any() else np.nan
+    slope = _slope(sizes, hits)
     interval = Interval(np.nan, np.nan, confidence)
-    if np.isnan(slope):
+    if not informative.any():
         notes.warn(
             TooFewWarning(
                 message(
                     "agreement-curve.no-pairs",
                     "No two systems differ in both scores, so the curve is undefined.",
+                )
+            )
+        )
+    elif np.isnan(slope):
+        notes.warn(
+            DirectionWarning(
+                message(
+                    "agreement-curve.flat",
+                    "Humans do not agree more often with larger differences, so the curve is "
+                    "undefined.",
                 )
             )
         )
@@ -109,14 +121,20 @@ def agreement_curve(
             )
         )
     else:
-        without = []
-        for system in range(n_systems):
-            kept = (members != system).all(axis=1)
-            without.append(_slope(sizes[kept], hits[kept]))
-        logs = np.log(np.array(without))
+        others = [(members != system).all(axis=1) for system in range(n_systems)]
+        logs = np.log([_slope(sizes[kept], hits[kept]) for kept in others])
         error = np.sqrt((n_systems - 1) / n_systems * ((logs - logs.mean()) ** 2).sum())
         half = float(stdtrit(n_systems - 1, 0.5 + confidence / 2.0) * error)
         interval = Interval(slope * np.exp(-half), slope * np.exp(half), confidence)
+        if np.isnan(half):
+            notes.warn(
+                DirectionWarning(
+                    message(
+                        "agreement-curve.flat-without",
+                        "Without one of the systems the curve is undefined, so it has no interval.",
+                    )
+                )
+            )
     return AgreementCurve(
         n=len(sizes),
         **notes.fields,
@@ -144,10 +162,14 @@ def _pairs(
 
 
 def _slope(sizes: FloatArray, hits: FloatArray) -> float:
-    """Return the slope of the penalised fit, found by bisection on its logarithm."""
-    scale = float(np.sqrt((sizes**2).mean())) if len(sizes) else 0.0
-    if not scale > 0.0:
+    """Return the slope of the penalised fit, found by bisection on its logarithm.
+
+    nan where it is not positive: at 0 the penalty is flat, and the likelihood falls.
+    """
+    hits, sizes = hits[sizes > 0.0], sizes[sizes > 0.0]
+    if not (sizes * (hits - 0.5)).sum() > 0.0:
         return np.nan
+    scale = float(np.sqrt((sizes**2).mean()))
     d = sizes / scale
 
     def score(b: float) -> float:
@@ -156,9 +178,8 @@ def _slope(sizes: FloatArray, hits: FloatArray) -> float:
         penalty = 0.5 * float((spread * d * (1.0 - 2.0 * p)).sum() / spread.sum())
         return float((d * (hits - p)).sum()) + penalty
 
-    low, high = 1e-4, 200.0
-    if score(low) <= 0.0:
-        return low / scale
+    # Above the upper end every probability is 1, and the penalty pulls the slope down.
+    low, high = 1e-8, 40.0 / float(d.min())
     for _ in range(80):
         middle = float(np.sqrt(low * high))
         low, high = (middle, high) if score(middle) > 0.0 else (low, middle)

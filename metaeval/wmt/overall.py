@@ -9,8 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from metaeval.arrays import FloatArray, IntArray
-from metaeval.significance.comparison import rank_clusters
-from metaeval.wmt.running import ALPHA, SLACK, TaskResult
+from metaeval.wmt.running import SLACK, TaskResult, ranks_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -22,9 +21,10 @@ class Ranking:
     averages
         Weighted means of the tasks' values; correlations count as (value + 1) / 2.
     ranks
-        Significance clusters of the averages; 1, 2, … in order without tests.
+        Significance clusters of the averages; 1, 2, … in order without tests, 0 where the average
+        is nan.
     mean_ranks
-        Weighted means of the tasks' ranks.
+        Weighted means of the tasks' ranks; nan where the average is.
     pvalues
         metrics x metrics: above the diagonal, p that the row's average is larger.
     partial
@@ -66,13 +66,17 @@ def rank_overall(results: Sequence[TaskResult]) -> Ranking:
         pvalues[i, j] = float((null >= values[i] - values[j] - SLACK).mean())
     tested = np.where(np.isnan(pvalues), 1.0 if has_tests else 0.0, pvalues)
     mean_ranks = [
-        sum(w * each.ranks[each.places[name]] for w, each in zip(weights, results, strict=True))
+        np.nan
+        if np.isnan(averages[name])
+        else sum(
+            w * each.ranks[each.places[name]] for w, each in zip(weights, results, strict=True)
+        )
         for name in names
     ]
     return Ranking(
         metrics=names,
         averages=values,
-        ranks=rank_clusters(values, tested, names=names, alpha=ALPHA).ranks,
+        ranks=ranks_of(values, tested, names),
         mean_ranks=np.array(mean_ranks, dtype=np.float64),
         pvalues=pvalues,
         partial=tuple(name for name in every if name not in shared),

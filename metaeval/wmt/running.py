@@ -67,7 +67,8 @@ class TaskResult:
     Attributes
     ----------
     values, ranks
-        Correlation or accuracy of each metric, and its significance cluster.
+        Correlation or accuracy of each metric, and its significance cluster; nan and 0 where it is
+        undefined.
     pvalues
         metrics x metrics: above the diagonal, p that the row is better than the column; nan
         elsewhere, and everywhere without tests.
@@ -138,7 +139,7 @@ def run_task(
         task=task,
         metrics=names,
         values=sorted_values,
-        ranks=rank_clusters(sorted_values, tested, names=names, alpha=ALPHA).ranks,
+        ranks=ranks_of(sorted_values, tested, names),
         pvalues=pvalues,
         draws={pair: row[1:] for pair, row in draws.items()},
         own=_own(task, sides, names, n_draws, seed),
@@ -214,6 +215,12 @@ def _draws(
 
 def _misses(null: FloatArray, observed: float) -> Any:
     return falls_short(null, observed, "greater", SLACK)
+
+
+def ranks_of(values: FloatArray, pvalues: FloatArray, names: tuple[str, ...]) -> IntArray:
+    """Return the significance cluster of each metric, 0 where its value is nan."""
+    ranks = rank_clusters(values, pvalues, names=names, alpha=ALPHA).ranks
+    return np.where(np.isnan(values), 0, ranks)
 
 
 def stopping_draw(reached: Any) -> int:
@@ -318,7 +325,7 @@ def _own_ranks(values: FloatArray, pvalues: FloatArray, names: tuple[str, ...]) 
     if np.isnan(pvalues).all():
         return np.zeros(len(names), dtype=np.int64)
     tested = np.where(np.isnan(pvalues), 1.0, pvalues)
-    return rank_clusters(values, tested, names=names, alpha=ALPHA).ranks
+    return ranks_of(values, tested, names)
 
 
 def _pooled(task: Task, sides: Sequence[Comparison], names: tuple[str, ...]) -> Own:

@@ -140,5 +140,7 @@ def within(stack: FloatArray, drawable: BoolArray) -> FloatArray:
     present = np.where(drawable, stack, 0.0)
     means = (present.sum(axis=1) / counts)[:, None]
     # Equal values leave rounding behind; their differences are zero.
-    constant = np.ptp(np.where(drawable, stack, means), axis=1)[:, None] == 0.0
+    smallest = np.where(drawable, stack, np.inf).min(axis=1)
+    largest = np.where(drawable, stack, -np.inf).max(axis=1)
+    constant = (largest <= smallest)[:, None]
     return np.where(drawable & ~constant, present - means, 0.0)

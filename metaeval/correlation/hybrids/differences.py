@@ -8,24 +8,10 @@ import numpy as np
 
 from metaeval.arrays import fraction
 from metaeval.correlation.hybrids.cells import within
-from metaeval.correlation.hybrids.limits import weighted_limit
-from metaeval.correlation.intervals.clustered import (
-    CorrelationIntervals,
-    Side,
-    t_fields,
-    without_intervals,
-)
-from metaeval.correlation.intervals.crossed import QUESTIONS, SEGMENTS, is_enough
+from metaeval.correlation.hybrids.limits import over_documents, weighted_limit
+from metaeval.correlation.intervals.clustered import CorrelationIntervals
 from metaeval.correlation.panel import constant, panel
-from metaeval.documents import (
-    DOCUMENTS,
-    effective_clusters,
-    effective_units,
-    sizes_of,
-    sum_by,
-    unit_of,
-)
-from metaeval.messages import message
+from metaeval.documents import sum_by
 from metaeval.results import ConstantInputWarning, Notes
 from metaeval.scores.matrix import ScoreMatrix
 
@@ -47,6 +33,8 @@ def pairwise_difference_pearson(
     TooFewWarning
         Fewer than 20 segments of two systems, or 6 documents: no interval. Fewer than 20
         documents: it is approximate.
+    ApproximationWarning
+        Fewer than 100 segments: the interval may be too narrow where segments differ in spread.
     ConstantInputWarning
         One side never differs between the systems of a segment: nan.
 
@@ -67,28 +55,13 @@ def pairwise_difference_pearson(
     for name, value in zip(scores.names, values, strict=True):
         if np.isnan(value):
             notes.warn(ConstantInputWarning(constant(name)))
-    used = scores.clusters[k > 1]
-    fields = without_intervals(values)
-    if is_enough(used, 0, SEGMENTS, notes):
-        parts = np.array([sum_by(part, scores.clusters) for _, part in found])
-        size = np.full(len(values), effective_units(used))
-        fields = t_fields(values, [Side(parts, size)], confidence=confidence)
-    n_units = len(np.unique(used))
-    return CorrelationIntervals(
+    return over_documents(
+        scores.names,
+        values,
+        np.array([sum_by(part, scores.clusters) for _, part in found]),
+        scores.clusters[k > 1],
+        notes,
         n=int((k * (k - 1)).sum()) // 2,
-        **notes.fields,
-        metrics=scores.names,
-        n_segments=len(used),
         n_systems=int(scores.valid.any(axis=1).sum()),
-        unit=unit_of(used),
-        n_units=n_units,
-        n_effective=effective_clusters(sizes_of(used)),
-        method=(
-            message("method.delta-documents", "delta method and t over {n} documents", n=n_units)
-            if unit_of(used) == DOCUMENTS
-            else message("method.delta-segments", "delta method and t over {n} segments", n=n_units)
-        ),
-        question=QUESTIONS[SEGMENTS, unit_of(used)],
         confidence=confidence,
-        **fields,
     )

@@ -142,29 +142,49 @@ def hybrid_limit_intervals(
                 )
             )
         )
-    informative = clusters[drawable.sum(axis=0) > 1]
-    n, n_units = len(informative), len(np.unique(informative))
+    return over_documents(
+        names, values, parts, clusters[drawable.sum(axis=0) > 1], notes,
+        n=int(drawable.sum()), n_systems=int(drawable.any(axis=1).sum()), confidence=confidence,
+    )  # fmt: skip
+
+
+def over_documents(
+    names: tuple[str, ...],
+    values: FloatArray,
+    parts: FloatArray,
+    informative: IntArray,
+    notes: Notes,
+    *,
+    n: int,
+    n_systems: int,
+    confidence: float,
+) -> CorrelationIntervals:
+    """Return r of m metrics with t intervals from documents' influences, m x documents.
+
+    ``informative`` is the document of each segment that has outputs of two or more systems.
+    """
+    n_segments, n_units = len(informative), len(np.unique(informative))
     size = np.full(len(values), effective_units(informative))
     is_shown = is_enough(informative, 0, SEGMENTS, notes)
-    if is_shown and n < ENOUGH:
+    if is_shown and n_segments < ENOUGH:
         notes.warn(
             ApproximationWarning(
                 message(
                     "hybrids.narrow",
                     "{n} segments have outputs of two or more systems. With fewer than {enough}, "
                     "intervals over hybrid systems may be too narrow.",
-                    n=n,
+                    n=n_segments,
                     enough=ENOUGH,
                 )
             )
         )
     sides = [Side(parts, size)]
     return CorrelationIntervals(
-        n=int(drawable.sum()),
+        n=n,
         **notes.fields,
         metrics=names,
-        n_segments=n,
-        n_systems=int(drawable.any(axis=1).sum()),
+        n_segments=n_segments,
+        n_systems=n_systems,
         unit=unit_of(informative),
         n_units=n_units,
         n_effective=effective_clusters(sizes_of(informative)),

@@ -246,10 +246,12 @@ class EvalSet:
         if domain not in self.domains:
             raise KeyError(f"no domain {domain!r}; there are {', '.join(self.domains)}")
         kept = [place for place, (name, _) in enumerate(self.documents) if name == domain]
-        ordered = list(dict.fromkeys(self.documents))
+        # A document whose segments are of two domains has one score, which counts in both.
+        names = dict.fromkeys(document for _, document in self.documents)
+        members = {self.documents[place] for place in kept}
         places = {
             "seg": kept,
-            "doc": [place for place, (name, _) in enumerate(ordered) if name == domain],
+            "doc": [place for place, name in enumerate(names) if (domain, name) in members],
         }
 
         def texts(given: Mapping[str, tuple[str | None, ...]]) -> dict[str, tuple[str | None, ...]]:

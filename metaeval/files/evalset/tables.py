@@ -44,6 +44,11 @@ def read_tables(root: Path, pair: str, wanted: Callable[[str], bool]) -> EvalSet
             segment, domain, document = (
                 table.text(line, row, name) for name in ("seg", "domain", "document")
             )
+            if segment in documents:
+                twice = message(
+                    "evalset.segment-twice", "Segment {segment} occurs twice.", segment=segment
+                )
+                raise FormatError(table.path, line, twice)
             documents[segment] = domain, document
     segments = tuple(documents) or (first.segments if first else ())
     for segment in first.segments if first else ():

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from metaeval.challenges import ACES_WEIGHTS, aces_score, detection, read_challenge_set, span_f1
 from metaeval.challenges.sets import category_of
@@ -39,6 +40,30 @@ def test_published_aces_scores(name: str) -> None:
     )
     # The taus have three decimals, five of them with weight 5.
     assert found.score == pytest.approx(expected, abs=0.0005 * sum(ACES_WEIGHTS.values()))
+
+
+def test_a_category_is_the_mean_of_its_phenomena_whatever_their_size() -> None:
+    perfect, mixed = detection([1.0] * 40, [0.0] * 40), detection([1.0, 0.0], [0.0, 1.0])
+    every = {name: (name, perfect) for name in ACES_WEIGHTS}
+    found = aces_score(every | {"more": ("addition", mixed)})
+    assert found.categories["addition"] == pytest.approx((1.0 + 0.0) / 2)
+    assert found.score == pytest.approx(sum(ACES_WEIGHTS.values()) - 5 / 2)
+    variances = np.array([w**2 for w in ACES_WEIGHTS.values()]) * perfect.variance
+    variances[0] = 25 * (perfect.variance + mixed.variance) / 4
+    half = (found.interval.high - found.interval.low) / 2
+    assert half == pytest.approx(1.959964 * np.sqrt(variances.sum()), rel=1e-6)
+
+
+def test_pairs_that_all_agree_leave_the_score_uncertain() -> None:
+    widths = []
+    for n in (1, 10, 1000):
+        same = detection([1.0] * n, [0.0] * n)
+        found = aces_score({name: (name, same) for name in ACES_WEIGHTS})
+        widths.append(found.interval.high - found.interval.low)
+    assert widths[0] > widths[1] > widths[2] > 0.0
+    # With many pairs of both kinds the variance is that of a share.
+    mixed = detection([1.0] * 1000, np.repeat([0.0, 2.0], [800, 200]))
+    assert mixed.variance == pytest.approx(4 * 0.8 * 0.2 / 1000, rel=0.01)
 
 
 def test_categories_of_phenomena() -> None:
@@ -100,6 +125,23 @@ def test_aces_from_the_file_to_the_table(tmp_path: Path, capsys) -> None:
     assert document["aces_scores"][0]["score"] is None
 
 
+@pytest.mark.parametrize("name", ["source", "src_sent"])
+def test_pairs_of_a_file_are_clustered_by_their_source(name: str, tmp_path: Path, capsys) -> None:
+    rows = [
+        {"phenomena": "addition", name: f"s{k % 8}", "m-good": int(k % 8 < 5), "m-bad": 0}
+        for k in range(80)
+    ]
+    path = tmp_path / "set.json"
+    path.write_text(json.dumps(rows))
+    expected = detection(
+        [row["m-good"] for row in rows], np.zeros(80), sources=[row[name] for row in rows]
+    )
+    assert main(["challenge", str(path), "--output", "json"]) == 0
+    for row in json.loads(capsys.readouterr().out)["rows"]:
+        assert row["tau low"] == pytest.approx(expected.tau_interval.low)
+        assert row["tau low"] < 2 * wilson_interval(5 / 8, 80)[0] - 1
+
+
 def test_demetr_skips_what_was_not_changed(tmp_path: Path, capsys) -> None:
     base = {"severity": "minor", "pert_name": "minor_id15_case", "src_sent": "s", "id": 1}
     rows = [
@@ -157,6 +199,17 @@ def test_the_interval_of_mcc_is_a_jackknife_over_documents(tmp_path: Path, capsy
     found = mcc_interval(gold, predicted, documents=documents.tolist())
     assert (found.high - found.low) / 2 == pytest.approx(2.2009851600829 * error)  # t of 11
     assert (found.high + found.low) / 2 == pytest.approx(value)
+    assert np.isnan(mcc_interval(gold, gold, documents=documents.tolist())[:2]).all()
+    one_large = np.where(np.arange(120) < 60, "d0", documents).tolist()
+    wide = mcc_interval(gold, predicted, documents=one_large)
+    # t of 3 effective documents less one, of 7.
+    without = np.array([
+        phi(gold[kept], predicted[kept])
+        for kept in (np.array(one_large) != d for d in np.unique(one_large))
+    ])  # fmt: skip
+    error = np.sqrt(6 / 7 * ((without - without.mean()) ** 2).sum())
+    size = 120**2 / (60**2 + 6 * 10**2)
+    assert value - wide.low == pytest.approx(student.ppf(0.975, size - 1) * error)
     path = tmp_path / "outputs.tsv"
     lines = ["document\tgold\tours"] + [
         f"{d}\t{g}\t{p}" for d, g, p in zip(documents, gold, predicted, strict=True)

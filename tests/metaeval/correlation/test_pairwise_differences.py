@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 from metaeval import ScoreMatrix
-from metaeval.correlation.hybrids import hybrid_limits, pairwise_difference_pearson
-from metaeval.results import ConstantInputWarning
+from metaeval.correlation.hybrids import (
+    hybrid_limit_intervals,
+    hybrid_limits,
+    pairwise_difference_pearson,
+)
+from metaeval.results import ApproximationWarning, ConstantInputWarning
 
 
 def scores(missing: float) -> tuple[ScoreMatrix, ScoreMatrix]:
@@ -40,8 +44,12 @@ def test_all_ordered_pairs(missing: float) -> None:
 
 def test_with_all_outputs_it_is_the_limit_of_hybrids() -> None:
     human, metric = scores(0.0)
-    found = pairwise_difference_pearson(human, {"m": metric}).values[0]
-    assert found == pytest.approx(hybrid_limits(human, {"m": metric})[0, 0], abs=1e-12)
+    with pytest.warns(ApproximationWarning):
+        found = pairwise_difference_pearson(human, {"m": metric})
+    with pytest.warns(ApproximationWarning):
+        limit = hybrid_limit_intervals(human, {"m": metric})
+    assert found.values[0] == pytest.approx(hybrid_limits(human, {"m": metric})[0, 0], abs=1e-12)
+    assert (found.lows[0], found.highs[0]) == pytest.approx((limit.lows[0], limit.highs[0]))
 
 
 def test_the_interval_has_the_width_of_a_jackknife_over_documents() -> None:
@@ -57,8 +65,10 @@ def test_the_interval_has_the_width_of_a_jackknife_over_documents() -> None:
     assert half == pytest.approx(2.093024 * error, rel=0.08)  # t of 19
 
 
-def test_a_metric_that_is_constant_within_segments_has_no_value() -> None:
-    human, metric = scores(0.0)
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_a_metric_that_is_constant_within_segments_has_no_value(missing: float) -> None:
+    human, metric = scores(missing)
     flat = metric.with_values(np.tile(metric.values[0], (6, 1)))
     with pytest.warns(ConstantInputWarning):
         assert np.isnan(pairwise_difference_pearson(human, {"m": flat}).values[0])
+    assert np.isnan(hybrid_limits(human, {"m": flat})[0, 0])

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -320,3 +321,9 @@ def test_a_domain_of_a_directory_and_of_a_table(tmp_path: Path, capsys) -> None:
         assert found["metrics"][0]["statistic"] == pytest.approx(expected, abs=1e-12)
         assert main(["correlate", *given, "--domain", "none"]) == 2
         capsys.readouterr()
+
+
+def test_a_document_of_two_domains_counts_in_both() -> None:
+    mixed = replace(small(), documents=(("news", "d1"), ("chat", "d1"), ("chat", "d2")))
+    assert mixed.of_domain("news").human("mqm", "doc").values.tolist() == [[2.0]]
+    assert mixed.of_domain("chat").human("mqm", "doc").values.tolist() == [[2.0, 3.0]]

@@ -9,10 +9,12 @@ from scipy.optimize import nnls
 from metaeval import ScoreMatrix
 from metaeval.commands import main
 from metaeval.correlation import pearson
+from metaeval.messages import DataError
 from metaeval.sensitivity.difficulty import by_difficulty
 from metaeval.sensitivity.ensembles import ensemble
 from metaeval.sensitivity.folds import folds
 from tests.metaeval.published import DATA
+from tests.refusals import refused
 
 NAMES = list("ABCD"), [str(k) for k in range(90)], [f"d{k // 3}" for k in range(90)]
 
@@ -55,6 +57,19 @@ def test_noise_gains_nothing_held_out_and_something_in_sample() -> None:
     assert found.gain[1].low < 0.0
 
 
+def test_weights_need_other_documents_and_a_metric_that_varies() -> None:
+    human, metrics = scores(1.0, 2.0)
+    with refused("ensemble.one-document", kind=DataError):
+        one = ScoreMatrix(human.values, *NAMES[:2], ["d"] * 90)
+        ensemble(one, {name: one.with_values(each.values) for name, each in metrics.items()})
+    flat = human.with_values(np.full((4, 90), 0.1))
+    with refused("ensemble.undefined", kind=DataError):
+        ensemble(human, {"a": flat, "b": flat})
+    # A constant metric has no part in the ensemble.
+    found = ensemble(human, metrics | {"flat": flat})
+    assert (found.weights[:, 2] == 0.0).all()
+
+
 def test_bins_of_difficulty_are_parts_of_the_segments() -> None:
     human, metrics = scores(1.0, 2.0)
     ease = np.random.default_rng(1).permutation(90).astype(float)
@@ -74,6 +89,13 @@ def test_equal_difficulties_stay_together_and_missing_ones_are_left_out() -> Non
     ease = np.r_[np.zeros(60), np.ones(20), np.full(10, np.nan)]
     found = by_difficulty(human, metrics, ease, n_bins=4)
     assert [each.n_segments for each in found] == [60, 20]
+
+
+def test_segments_without_judgments_are_in_no_bin() -> None:
+    human, metrics = scores(1.0)
+    judged = np.where(np.arange(90) < 60, human.values, np.nan)
+    found = by_difficulty(human.with_values(judged), metrics, np.arange(90.0), n_bins=2)
+    assert [(each.n_segments, each.high) for each in found] == [(30, 29.0), (30, 59.0)]
 
 
 @pytest.mark.parametrize(

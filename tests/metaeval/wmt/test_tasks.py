@@ -3,15 +3,21 @@
 import csv
 import io
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from metaeval.commands import main
-from metaeval.files import read_evalset
+from metaeval.correlation.soft_pairwise import normal_pvalues, pair_pvalues
+from metaeval.files import FormatError, read_evalset
+from metaeval.results import ConstantInputWarning
+from metaeval.significance.comparison import rank_clusters
 from metaeval.wmt import YEARS, Comparison, Task, TaskResult, compared, rank_overall, run_task
 from metaeval.wmt.running import stopping_draw
 from metaeval.wmt.tasks import (
@@ -26,6 +32,7 @@ from metaeval.wmt.tasks import (
 )
 from tests.metaeval.published import DATA
 from tests.metaeval.wmt.laid_out import P_VALUES, figures, lay_out, lay_out_three
+from tests.refusals import refused
 
 # Its sums are in single precision, so some flips tie there and not here.
 OF_FLIPS = 2e-3
@@ -177,8 +184,11 @@ def test_the_overall_test_adds_the_draws_of_tasks() -> None:
     sums = np.zeros(200)
     gap = 0.0
     for result in found:
-        null = result.null(first, second)
-        sums += 0.25 * np.tile(null, 2)[:200]
+        i, j = result.metrics.index(first), result.metrics.index(second)
+        null = result.draws[i, j] if i < j else -result.draws[j, i]
+        # Correlations count as (r + 1) / 2.
+        is_r = result.task.statistic in (SYSTEM_PEARSON, SEGMENT_PEARSON)
+        sums += 0.25 * np.tile(null, 2)[:200] / (2 if is_r else 1)
         gap += 0.25 * (result.rescaled(first) - result.rescaled(second))
     assert ranking.pvalues[0, 1] == pytest.approx((sums >= gap - 1e-9).mean())
     # The other order has the other sign.
@@ -194,6 +204,78 @@ def test_a_metric_that_lacks_an_output_is_named_and_not_filled_with_zeros(whole:
     found = compared(evalset, YEARS[2023].pairs["en-de"], "seg")
     assert found.incomplete == ("COMET",)
     assert "COMET" not in found.metrics
+
+
+@pytest.mark.parametrize("n_draws", [0, 100])
+def test_a_constant_metric_has_no_rank(whole: Path, n_draws: int) -> None:
+    evalset, pair = read_evalset(whole, "en-de"), YEARS[2023].pairs["en-de"]
+    found = []
+    for task in tasks_of(2023, ["en-de"])[1:3]:
+        scores = compared(evalset, pair, task.statistic.level)
+        flat = scores.human.with_values(np.full(scores.human.values.shape, 0.1))
+        metrics = {"BLEU": scores.metrics["BLEU"], "flat": flat, "chrF": scores.metrics["chrF"]}
+        with pytest.warns(ConstantInputWarning):
+            result = run_task(task, {"en-de": replace(scores, metrics=metrics)}, n_draws=n_draws)
+        assert (result.metrics[2], result.ranks[2]) == ("flat", 0)
+        assert result.ranks[:2].min() == 1
+        found.append(result)
+    ranking = rank_overall(found)
+    assert (ranking.metrics[2], ranking.ranks[2]) == ("flat", 0)
+    assert np.isnan([ranking.averages[2], ranking.mean_ranks[2]]).all()
+
+
+def test_a_segment_that_is_listed_twice_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "tables"
+    shutil.copytree(DATA / "wmt23-meta", folder, copy_function=shutil.copyfile)
+    path = folder / "en-de" / "documents.tsv"
+    lines = path.read_text("utf-8").splitlines()
+    path.write_text("\n".join([*lines, lines[1]]) + "\n", "utf-8")
+    with refused("evalset.segment-twice", kind=FormatError) as caught:
+        read_evalset(folder, "en-de")
+    assert caught.value.line == len(lines) + 1
+
+
+@pytest.fixture
+def checks(data_dir: Path) -> dict[str, dict[str, Any]]:
+    path = data_dir.parent / "specs" / "estimation-checks.json"
+    return {one["id"]: one for one in json.loads(path.read_text("utf-8"))["checks"]}
+
+
+def test_worked_case_of_averages(whole: Path, checks: dict[str, dict[str, Any]]) -> None:
+    accurate, pearson = (run(whole, "en-de", each) for each in (SPA, SYSTEM_PEARSON))
+
+    def of_value(result: TaskResult, value: float) -> TaskResult:
+        return replace(
+            result, task=replace(result.task, weight=0.5), metrics=("m",),
+            values=np.array([value]), ranks=np.array([1]), pvalues=np.full((1, 1), np.nan),
+        )  # fmt: skip
+
+    expected = checks["4-average-corrs"]["expected"]
+    two = [of_value(accurate, 0.8), of_value(accurate, 0.6)]
+    assert rank_overall(two).averages == pytest.approx([expected["spa_acc"]])
+    two = [of_value(accurate, 0.7), of_value(pearson, 0.4)]
+    assert rank_overall(two).averages == pytest.approx([expected["with_pearson"]])
+
+
+def test_worked_case_of_clusters(checks: dict[str, dict[str, Any]]) -> None:
+    p = np.array(checks["4-clusters"]["inputs"]["p"])
+    p[np.tril_indices(len(p))] = 1.0
+    found = rank_clusters(-np.arange(len(p)), p).ranks
+    assert found.tolist() == checks["4-clusters"]["expected"]["ranks"]
+
+
+def test_worked_case_of_sign_flips(checks: dict[str, dict[str, Any]]) -> None:
+    given, expected = checks["4-spa-p"]["inputs"], checks["4-spa-p"]["expected"]
+    for name, exact, normal in zip(
+        ("d1", "d2"), expected["exact"], expected["normal"], strict=True
+    ):
+        values = np.array([given[name], np.zeros(len(given[name]))])
+        valid = np.ones(values.shape, dtype=np.bool_)
+        flips = np.array(list(product((-1.0, 1.0), repeat=values.shape[1])))
+        # `pair_pvalues` counts the observed sum as one more draw.
+        p = pair_pvalues(values, valid, flips)[0] * (len(flips) + 1) - 1
+        assert p / len(flips) == pytest.approx(exact, abs=1e-6)
+        assert normal_pvalues(values[None], valid)[0, 0] == pytest.approx(normal, abs=1e-6)
 
 
 def test_the_table_of_tasks_has_our_intervals_and_their_unit(capsys) -> None:
