@@ -48,7 +48,7 @@ def test_text_is_compressed(kind: str) -> None:
 @pytest.mark.parametrize(
     "response",
     [
-        HttpResponse(b"short", content_type="text/html"),
+        HttpResponse(LONG[:1_000], content_type="text/html"),
         HttpResponse(LONG, content_type="audio/wav"),
         HttpResponse(LONG, content_type="text/html", status=206),
         StreamingHttpResponse([LONG], content_type="text/html"),

@@ -129,7 +129,8 @@ def test_a_title_that_names_a_system_is_warned_of(
 
 
 @pytest.mark.parametrize(
-    ("slug", "is_warned"), [("news", False), ("{}-against-ours", True), ("news-{}s", False)]
+    ("slug", "is_warned"),
+    [("news", False), ("news--1", False), ("{}-against-ours", True), ("news-{}s", False)],
 )
 def test_an_address_that_names_a_system_is_warned_of(
     world: World, slug: str, *, is_warned: bool
