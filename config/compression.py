@@ -3,6 +3,7 @@
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
+from django.utils.cache import patch_vary_headers
 
 # Types that are text and are sent at once. Streams (exports) and recordings stay as they are.
 COMPRESSED = frozenset({"text/html", "application/json", "image/svg+xml", "text/javascript"})
@@ -20,6 +21,8 @@ class CompressionMiddleware(GZipMiddleware):
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
         """Compress a whole answer of a type that is worth it."""
+        if response.status_code == 304:  # has the header Vary of the answer that it stands for
+            patch_vary_headers(response, ["Accept-Encoding"])
         kind = response.headers.get("Content-Type", "").partition(";")[0]
         is_text = not response.streaming and kind in COMPRESSED and response.status_code == 200
         if not is_text or len(response.content) < LEAST_BYTES:  # type: ignore[attr-defined]

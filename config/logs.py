@@ -9,7 +9,8 @@ import logging
 import re
 from collections.abc import Callable
 from contextvars import ContextVar
-from types import TracebackType
+from datetime import datetime
+from typing import Any
 from uuid import uuid4
 
 from celery import current_task
@@ -35,6 +36,8 @@ class RequestIdMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         given = request.headers.get(HEADER, "")
         name = given if GIVEN.fullmatch(given) else uuid4().hex
+        # Django logs most refusals after the last middleware, with the request.
+        request.log_id = name  # type: ignore[attr-defined]
         token = _request_id.set(name)
         try:
             response = self.get_response(request)
@@ -52,7 +55,8 @@ class Origin(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Keep every record."""
-        record.request_id = _request_id.get()
+        request = getattr(record, "request", None)
+        record.request_id = getattr(request, "log_id", "") or _request_id.get()
         record.task = getattr(current_task, "name", None) or ""
         if getattr(record, "status_code", SERVER_ERROR) < SERVER_ERROR:
             record.exc_info = record.exc_text = None
@@ -60,12 +64,11 @@ class Origin(logging.Filter):
 
 
 class JsonFormatter(PackagedFormatter):
-    """JSON without credentials in tracebacks, which the package formats anew."""
+    """JSON without credentials in tracebacks and in what else a record has, such as its request."""
 
-    def formatException(  # noqa: N802  logging's name
-        self,
-        ei: tuple[type[BaseException], BaseException, TracebackType | None]
-        | tuple[None, None, None],
-    ) -> str:
-        """Return the traceback, redacted."""
-        return redact(str(super().formatException(ei)))
+    def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields of a line as numbers and redacted texts."""
+        return {
+            name: value if isinstance(value, int | float | datetime | None) else redact(str(value))
+            for name, value in log_data.items()
+        }

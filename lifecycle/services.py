@@ -36,9 +36,9 @@ def copy_campaign(campaign: Campaign, user: Any) -> Campaign:
         if field.name not in OWN
     }
     name = free_name(f"{campaign.name[:105]} (copy)")
-    made = Campaign.objects.create(
-        slug=free_slug(name), slug_follows=True, name=name, created_by=user, **settings
-    )
+    made = Campaign(name=name, created_by=user, slug_follows=True, **settings)
+    made.slug = free_slug(made.title)
+    made.save()
     made.systems.set(campaign.systems.all())
     store_sample(made)
     Instructions.objects.bulk_create(

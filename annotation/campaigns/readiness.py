@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from django.utils.text import slugify
+
 from annotation.campaigns.shares import has_imported_items
 from annotation.models import Campaign, Item
 from annotation.prefill.trial import prefill_faults
@@ -144,20 +146,37 @@ def _texts(campaign: Campaign) -> Iterator[Message]:
 
 
 def title_warnings(campaign: Campaign) -> list[Message]:
-    """Return that annotators would read the name of a judged system in the title."""
-    names = campaign.systems.order_by("name").values_list("name", flat=True)
-    words = ((name, rf"(?<!\w){re.escape(name)}(?!\w)") for name in names)
-    named = [name for name, word in words if re.search(word, campaign.title, re.IGNORECASE)]
-    if not named:
-        return []
-    text = message(
-        "design.title-names-system",
-        "Annotators read the title “{title}”, which names {systems}. Choose another title for "
-        "annotators.",
-        title=campaign.title,
-        systems=truncated(named),
-    )
-    return [text]
+    """Return that annotators would read the name of a judged system in the title or the address."""
+    names = list(campaign.systems.order_by("name").values_list("name", flat=True))
+    warnings = []
+    if named := [name for name in names if _has_word(campaign.title, name)]:
+        warnings.append(
+            message(
+                "design.title-names-system",
+                "Annotators read the title “{title}”, which names {systems}. Choose another title "
+                "for annotators.",
+                title=campaign.title,
+                systems=truncated(named),
+            )
+        )
+    if named := [name for name in names if _has_word(campaign.slug, slugify(name))]:
+        warnings.append(
+            message(
+                "design.address-names-system",
+                "Annotators see the address of their pages. It contains “{slug}”, which names "
+                "{systems}. Copy the campaign, and give the copy another title for annotators "
+                "before you add annotators.",
+                slug=campaign.slug,
+                systems=truncated(named),
+            )
+        )
+    return warnings
+
+
+def _has_word(text: str, word: str) -> bool:
+    # Languages such as Chinese have no blanks around a name in Latin letters.
+    pattern = rf"(?<![a-z0-9]){re.escape(word.casefold())}(?![a-z0-9])"
+    return bool(word) and re.search(pattern, text.casefold()) is not None
 
 
 def unreferenced(n: int) -> Message:

@@ -88,9 +88,9 @@ def new_secret() -> str:
 class Campaign(Terms):
     """One annotation task: a test set, systems at one length ratio, a question, annotators.
 
-    The slug of a draft `follows` its name until it has annotators or links, unless it was chosen.
-    Annotators read the `public_title`, or the name if it is empty. Campaigns that share a `study`
-    are averaged on the dashboards.
+    Annotators read the `public_title`, or the name if it is empty. The slug of a draft `follows`
+    this title until it has annotators or links, unless it was chosen. Campaigns that share a
+    `study` are averaged on the dashboards.
 
     `items_per_annotator` and `max_same_source` (how many items over one source text a person may
     get) hold wherever screens are drawn; 0 means no limit. A claim that is not answered within

@@ -199,7 +199,8 @@ def test_nothing_is_lost_on_the_way_to_a_custom_task_and_back(visitor: Visitors)
     expect(page.get_by_label("Consent text")).to_have_value("I do agree.")
 
 
-def test_two_tabs_do_not_overwrite_each_other(visitor: Visitors) -> None:
+def two_tabs(visitor: Visitors) -> tuple[Page, Page]:
+    """Return two tabs of a draft; the second one has renamed it from Pier to Quay."""
     someone = visitor()
     page = form(someone)
     page.get_by_label("Name", exact=True).fill("Pier")
@@ -208,6 +209,11 @@ def test_two_tabs_do_not_overwrite_each_other(visitor: Visitors) -> None:
     other.goto(page.url)
     other.get_by_label("Name", exact=True).fill("Quay")
     expect(state(other)).to_have_text("Saved")
+    return page, other
+
+
+def test_two_tabs_do_not_overwrite_each_other(visitor: Visitors) -> None:
+    page, other = two_tabs(visitor)
     unfold(page, "rules")
     page.get_by_label("Consent text").fill("I agree.")
     expect(state(page)).to_contain_text("changed elsewhere")
@@ -221,14 +227,7 @@ def test_two_tabs_do_not_overwrite_each_other(visitor: Visitors) -> None:
 
 
 def test_a_tab_of_a_draft_that_was_renamed_says_so(visitor: Visitors) -> None:
-    someone = visitor()
-    page = form(someone)
-    page.get_by_label("Name", exact=True).fill("Pier")
-    expect(state(page)).to_have_text("Saved")
-    other = someone.context.new_page()
-    other.goto(page.url)
-    other.get_by_label("Name", exact=True).fill("Quay")
-    expect(state(other)).to_have_text("Saved")
+    page, other = two_tabs(visitor)
     other.get_by_role("button", name="Next: people").click()
     other.wait_for_url("**/campaigns/quay/access/")
     unfold(page, "rules")

@@ -29,6 +29,15 @@ def test_a_page_travels_as_a_fraction_of_itself(as_admin: Client, world: World) 
     assert b"</html>" in gzip.decompress(packed.content)
 
 
+def test_an_unchanged_page_varies_as_the_page_does(as_admin: Client, world: World) -> None:
+    address = f"/campaigns/{world.campaign.slug}/results/"
+    page = as_admin.get(address)
+    unchanged = as_admin.get(address, headers={"If-None-Match": page.headers["ETag"]})
+    assert unchanged.status_code == 304
+    varied = [set(each.headers["Vary"].split(", ")) for each in (page, unchanged)]
+    assert varied[0] == varied[1]
+
+
 @pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "application/json", "image/svg+xml"])
 def test_text_is_compressed(kind: str) -> None:
     response = travel(HttpResponse(LONG, content_type=kind))
@@ -39,7 +48,7 @@ def test_text_is_compressed(kind: str) -> None:
 @pytest.mark.parametrize(
     "response",
     [
-        HttpResponse(b"short", content_type="text/html"),
+        HttpResponse(LONG[:1_000], content_type="text/html"),
         HttpResponse(LONG, content_type="audio/wav"),
         HttpResponse(LONG, content_type="text/html", status=206),
         StreamingHttpResponse([LONG], content_type="text/html"),

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -59,6 +60,16 @@ def test_lines_name_the_request_and_what_is_refused_is_one(
     assert (refused["level"], refused["request_id"]) == ("WARNING", "one")
     assert "exc_info" not in refused
     assert refused["timestamp"]
+
+
+@pytest.mark.parametrize("address", [f"/a/{LINK}/", f"/nowhere/?next=/a/{LINK}/", "/a/short/"])
+def test_a_dead_link_is_not_in_the_line_that_names_its_request(
+    db: None, client: Client, lines: io.StringIO, address: str
+) -> None:
+    assert client.get(address, headers={"X-Request-ID": "one"}).status_code == 404
+    [line] = [each for each in parsed(lines) if each["logger"] == "django.request"]
+    assert (line["status_code"], line["request_id"]) == (404, "one")
+    assert not re.search(r"k{43}|short", lines.getvalue())
 
 
 def test_a_fault_has_its_traceback_without_credentials(lines: io.StringIO) -> None:

@@ -62,7 +62,7 @@ class DraftForm(CampaignForm):
 
     @transaction.atomic
     def change(self, *, is_left: bool = False) -> Campaign:
-        """Store the draft; if its page `is_left`, its address follows its name.
+        """Store the draft; if its page `is_left`, its address follows its title.
 
         Raises ValidationError if it is no draft or lacks possible traps, ChangedError if its stored
         state is neither of the form's version nor what would be stored.
@@ -89,11 +89,11 @@ class DraftForm(CampaignForm):
 
 
 def _fit_slug(draft: Campaign) -> None:
-    """Give a draft a slug made of its name, if nobody can have its address yet."""
-    is_fitting = re.fullmatch(rf"{re.escape(slug_stem(draft.name))}(-\d+)?", draft.slug)
+    """Give a draft a slug made of its title, if nobody can have its address yet."""
+    is_fitting = re.fullmatch(rf"{re.escape(slug_stem(draft.title))}(-\d+)?", draft.slug)
     is_known = draft.annotators.exists() or draft.access_links.exists()
     if draft.slug_follows and not is_fitting and not is_known:
-        draft.slug = free_slug(draft.name)
+        draft.slug = free_slug(draft.title)
 
 
 def version_of(campaign: Campaign) -> str:

@@ -331,7 +331,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         """Store the draft. Raises ValidationError if the test set has too few possible traps."""
         campaign: Campaign = super().save(commit=False)
         campaign.test_set, campaign.created_by = self.test_set, user
-        campaign.slug, campaign.slug_follows = slug or free_slug(campaign.name), not slug
+        campaign.slug, campaign.slug_follows = slug or free_slug(campaign.title), not slug
         mark_missing(campaign)
         campaign.save()
         campaign.systems.set(self.chosen)
@@ -348,14 +348,14 @@ def check_traps(campaign: Campaign) -> None:
         raise forms.ValidationError({"traps_per_annotator": [too_few_traps(possible)]})
 
 
-def slug_stem(name: str) -> str:
-    """Return the slug that a name would get if no other campaign had it."""
-    return slugify(name.replace("%", " percent"))[:70] or "campaign"
+def slug_stem(title: str) -> str:
+    """Return the slug that a title would get if no other campaign had it."""
+    return slugify(title.replace("%", " percent"))[:70] or "campaign"
 
 
-def free_slug(name: str) -> str:
-    """Return an unused slug made from the name."""
-    stem = slug_stem(name)
+def free_slug(title: str) -> str:
+    """Return an unused slug made from what annotators read: they see it in addresses, too."""
+    stem = slug_stem(title)
     taken = set(Campaign.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
     taken |= RESERVED
     candidates: Iterable[str] = (stem, *(f"{stem}-{number}" for number in range(2, 10_000)))

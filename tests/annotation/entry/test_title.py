@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotation.campaign_files import to_values
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.campaigns.readiness import title_warnings
-from annotation.models import Campaign, ChangeEntry
+from annotation.models import Campaign, ChangeEntry, System
 from annotation.notifications.letters import personal_words
 from tests.annotation.entry.test_links import make_link, make_open
 from tests.world import World, make_campaign
@@ -115,6 +115,7 @@ def test_it_changes_while_the_campaign_is_open(
         ("Is {system} better?", True),
         ("{SYSTEM}-like outputs", True),
         ("A{system}", False),
+        ("评价{system}的译文", True),
     ],
 )
 def test_a_title_that_names_a_system_is_warned_of(
@@ -125,3 +126,26 @@ def test_a_title_that_names_a_system_is_warned_of(
     campaign.public_title = title.format(system=name, SYSTEM=name.upper())
     codes = [each.code for each in title_warnings(campaign)]
     assert codes == ["design.title-names-system"] * is_warned
+
+
+@pytest.mark.parametrize(
+    ("slug", "is_warned"),
+    [("news", False), ("news--1", False), ("{}-against-ours", True), ("news-{}s", False)],
+)
+def test_an_address_that_names_a_system_is_warned_of(
+    world: World, slug: str, *, is_warned: bool
+) -> None:
+    campaign = world.campaign
+    System.objects.filter(pk=campaign.systems.order_by("name")[0].pk).update(name="GPT 4o")
+    System.objects.filter(pk=campaign.systems.order_by("name")[1].pk).update(name="译者")
+    campaign.name, campaign.slug = "News", slug.format("gpt-4o")
+    codes = [each.code for each in title_warnings(campaign)]
+    assert codes == ["design.address-names-system"] * is_warned
+
+
+def test_addresses_are_made_of_the_title(as_admin: Client, world: World) -> None:
+    sent = {"test_set": world.test_set.slug, "preset": "da", "name": NAME, "public_title": TITLE}
+    as_admin.post("/api/campaigns/", sent, content_type="application/json")
+    as_admin.post("/manage/campaign/nachrichten-wie-gut/copy/")
+    made = Campaign.objects.exclude(pk=world.campaign.pk).values_list("slug", flat=True)
+    assert set(made) == {"nachrichten-wie-gut", "nachrichten-wie-gut-2"}

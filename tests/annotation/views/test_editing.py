@@ -59,22 +59,31 @@ def test_what_is_open_or_imported_stays(as_admin: Client, world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("slug", "follows", "name", "expected"),
+    ("slug", "follows", "name", "title", "expected"),
     [
-        ("harbour-80", True, "Pier", "pier"),
-        ("harbour-80-2", True, "harbour 80", "harbour-80-2"),  # fits already
-        ("harbour-80", False, "Pier", "harbour-80"),  # somebody chose it
+        ("harbour-80", True, "Pier", "", "pier"),
+        ("harbour-80-2", True, "harbour 80", "", "harbour-80-2"),  # fits already
+        ("harbour-80", True, "Harbour 80", "Pier", "pier"),  # annotators see it
+        ("harbour-80", False, "Pier", "", "harbour-80"),  # somebody chose it
     ],
 )
-def test_the_address_of_a_draft_follows_its_name(
-    as_admin: Client, world: World, slug: str, name: str, expected: str, *, follows: bool
+def test_the_address_of_a_draft_follows_its_title(
+    as_admin: Client,
+    world: World,
+    slug: str,
+    name: str,
+    title: str,
+    expected: str,
+    *,
+    follows: bool,
 ) -> None:
     Campaign.objects.update(slug=slug, slug_follows=follows)
     address = reverse("campaign-edit", args=[slug])
-    typed = sent(as_admin, address, name=name)
+    named = {"name": name, "public_title": title}
+    typed = sent(as_admin, address, **named)
     as_admin.post(address, typed, headers={"Accept": "application/json"})
     assert Campaign.objects.get().slug == slug  # while it is typed, perhaps in two tabs
-    left = as_admin.post(address, sent(as_admin, address, name=name))
+    left = as_admin.post(address, sent(as_admin, address, **named))
     assert left.headers["Location"] == reverse("access", args=[expected])
     assert as_admin.get(left.headers["Location"]).status_code == 200
     if expected != slug:
