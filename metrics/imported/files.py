@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from annotation.models import TestSet
-from annotation.uploads.files import InputFile, hashes
+from annotation.uploads.files import InputFile, RatioError, hashes, label_of_file, parse_ratio
 from annotation.uploads.formats.base import METRIC_SCORES, Import
 from annotation.uploads.formats.registry import read_files
 from annotation.uploads.formats.scores import LINE, METRIC, SCORE, SYSTEM
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.cells import plain_ratio, read_percent, write_points
+from annotation.uploads.tables.cells import read_percent, write_points
 from annotation.uploads.tables.columns import propose, renamed, say_unused, wanted
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.objects import GROUP
@@ -188,7 +188,7 @@ class _Scores:
         rows = kept.rows
         metrics = self._metrics(free, system)
         named = [
-            (line, row | {SYSTEM: self._at_length(system or _name(row, SYSTEM), row)})
+            (line, row | {SYSTEM: self._at_length(system or _name(row, SYSTEM), row, line)})
             for line, row in rows
         ]
         if metrics is None or not self._find_lines(named):
@@ -198,10 +198,23 @@ class _Scores:
             yield
         self._check_lengths()
 
-    def _at_length(self, system: str, row: Row) -> str:
-        """Return a system with the length ratio of its row, where it has this ratio."""
-        named = f"{system}@{plain_ratio(row.get(RATIO))}"
-        return named if self.collector.names_system(named) else system
+    def _at_length(self, system: str, row: Row, line: int) -> str:
+        """Return a system with the length ratio of its row; without one, as it is named.
+
+        A ratio that the system does not have makes a name that is unknown.
+        """
+        cell = _name(row, RATIO)
+        if not cell:
+            return system
+        try:
+            ratio = f"{parse_ratio(cell).normalize():f}"
+        except RatioError as error:
+            self.collector.error(error.message, Place(self.table.file, line, RATIO))
+            return system
+        if system.endswith(f"@{ratio}"):
+            return system
+        label = f"{label_of_file(system.replace(chr(92), '/'))}@{ratio}"
+        return label if self.collector.names_system(label) else f"{system}@{ratio}"
 
     def _names_systems(self, chosen: Mapping[str, str]) -> str:
         """Return the column of outputs, such as `mt`, whose cells name systems; empty if none."""

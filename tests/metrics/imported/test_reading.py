@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from decimal import Decimal
 
 import pytest
 
@@ -164,6 +165,29 @@ def test_a_skipped_column_with_some_numbers_gives_a_warning(world: World) -> Non
     ] == [(Place("scores.tsv", 3, "COMET"), "#REF!"), (Place("scores.tsv", 2, "chrF"), "0,5")]
     [unused] = [each for each in result.report.warnings if each.code == "columns.unused"]
     assert unused.message.parameters["columns"] == ["note", "source"]
+
+
+def test_a_length_ratio_says_which_system(world: World) -> None:
+    """`strong` has 80% of the full length here, and a second one of this name all of it."""
+    assert world.test_set.systems.get(name="strong").length_ratio == Decimal("0.8")
+    full = world.test_set.systems.create(name="strong", length_ratio=1)
+    full.outputs.create(segment=world.test_set.segments.get(key="1"), text="All of it.")
+    head = "segment,system,length_ratio,chrF"
+    # A ratio in the name, too; a row without a ratio is of the system as it is called.
+    rows = ("1,strong,0.80,0.5", "2,strong@0.8,80%,0.4", "1,strong,1,0.3", "1,weak,,0.2")
+    found = checked(world, head, *rows, file="x.csv")
+    assert found.report.errors == []
+    assert found.metrics[0].coverage == {"strong@0.8": 2, "weak": 1, "strong": 1}
+
+
+@pytest.mark.parametrize(
+    ("ratio", "field", "code"),
+    [("0.5", "system", "system.unknown"), ("half", "length_ratio", "ratio.syntax")],
+)
+def test_a_length_ratio_that_no_system_has(world: World, ratio: str, field: str, code: str) -> None:
+    lines = ("segment,system,length_ratio,chrF", f"1,strong,{ratio},0.5")
+    [found] = errors(world, *lines, file="x.csv")
+    assert (found.code, found.place.row, found.place.field) == (code, 2, field)
 
 
 @pytest.mark.parametrize("cell", ["#REF!", "0,5"])
