@@ -13,8 +13,10 @@ from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import TestSetDraft
 from annotation.uploads.changes import Stored, read_stored
 from annotation.uploads.drafts import DOCUMENT, OUTPUT, REFERENCE, SOURCE
+from annotation.uploads.files import RatioError, parse_ratio
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near, nfc
+from metaeval.files.cells import is_missing
 from metaeval.messages import message, truncated
 
 NAMES = {
@@ -112,10 +114,13 @@ def rows_by_ratio(rows: Sequence[Row], report: Report) -> dict[Decimal | None, l
     found: dict[Decimal, list[Row]] = {}
     silent = []
     for row in rows:
-        if number := _number(row):
-            found.setdefault(Decimal(str(number)), []).append(row)
-        else:
+        if is_missing(row.cells.get("length_ratio")):
             silent.append(row)
+            continue
+        try:
+            found.setdefault(parse_ratio(row.name("length_ratio")), []).append(row)
+        except RatioError as error:
+            report.error(error.message, row.at("length_ratio"))
     if len(found) < 2:
         return {next(iter(found), None): list(rows)}
     for row in silent:
@@ -127,10 +132,6 @@ def rows_by_ratio(rows: Sequence[Row], report: Report) -> dict[Decimal | None, l
             row.at("length_ratio"),
         )
     return dict(sorted(found.items(), reverse=True))
-
-
-def _number(row: Row) -> float | None:
-    return row.number("length_ratio", Report())
 
 
 def compare(chosen: Chosen, judged: Iterable[Row], others: Iterable[Row], report: Report) -> None:

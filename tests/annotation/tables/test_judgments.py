@@ -356,6 +356,15 @@ def test_a_stored_test_set_is_not_contradicted(
     assert error.code == "judgments.no-test-set"
 
 
+@pytest.mark.parametrize("others", ["0.8", "0.5"])
+def test_a_length_ratio_that_cannot_be_read_is_no_missing_one(db: None, others: str) -> None:
+    """Whether the other rows have one length ratio or two."""
+    head = "annotator\tseg_id\tsystem\tscore\tlength_ratio\n"
+    rows = ("R1|1|alpha|80|0.8", f"R1|2|alpha|80|{others}", "R1|3|alpha|80|half")
+    (error,) = read(table(*rows, head=head), **DE_EN)[1].errors
+    assert (error.code, error.place.row, error.place.field) == ("ratio.syntax", 4, "length_ratio")
+
+
 def test_which_of_two_length_ratios_was_judged_is_asked(world: World) -> None:
     """Outputs of the test set are of 0.8; another system of half the length joins them."""
     shorter = Decimal("0.5")
