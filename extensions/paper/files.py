@@ -13,9 +13,12 @@ from dashboards.charts.files import draw
 from dashboards.pages.papertable import cells
 from dashboards.papers import latex
 from dashboards.trust.shown import comments
+from extensions.paper.choices import SCORED
 from extensions.paper.figures import figures
 from extensions.paper.gather import Paper
+from extensions.paper.layout import ENCODERS
 from extensions.paper.tables import Numbered, tables
+from metaeval.messages import Message, message, plural
 
 TABLES = {
     "tex": "application/x-tex; charset=utf-8",
@@ -24,6 +27,26 @@ TABLES = {
 }
 FIGURES = {"pdf": "application/pdf", "svg": "image/svg+xml"}
 ABOUT = "about.json"
+# Why tables, by their numbers, or the figures may be missing.
+NO_METRICS = message("paper.no-metrics", "No metric has scores for these outputs.")
+NO_LAYERS = message("paper.no-layers", "There are no scores of an encoder’s layers.")
+NO_AGREEMENT = message(
+    "paper.no-agreement", "No two annotators rated the same outputs with scores that vary."
+)
+FIRST_OF_LAYERS, OF_LAYERS = min(ENCODERS.values()), "11–14"
+REASONS = {
+    "2": message("paper.no-times", "The ratings have no start and end."),
+    "3": message("paper.no-traps", "There are no trap items."),
+    "4": NO_AGREEMENT,
+    "5": NO_AGREEMENT,
+    "6": NO_METRICS,
+    "7": NO_METRICS,
+    "8": NO_LAYERS,
+    "9": NO_METRICS,
+    "10": message("paper.no-lengths", "No output has a target length."),
+    OF_LAYERS: NO_LAYERS,
+}
+NO_FIGURES = message("paper.no-figures", "Figures need two metrics to compare.")
 
 
 def table_file(paper: Paper, one: Numbered, fmt: str, as_of: datetime) -> bytes:
@@ -48,6 +71,32 @@ def contents(paper: Paper, filters: Filters, as_of: datetime) -> Iterator[tuple[
     yield ABOUT, json.dumps(about(paper, filters, as_of), ensure_ascii=False, indent=2).encode()
 
 
+def missing(paper: Paper) -> list[Message]:
+    """Return which tables and figures the study has no numbers for, each reason once."""
+    shown = {each.name for each in tables(paper)}
+    if any(name.isdecimal() and int(name) >= FIRST_OF_LAYERS for name in shown):
+        shown.add(OF_LAYERS)
+    if paper.choices.layers == SCORED:
+        shown.add("8")  # no layer was chosen
+    absent: dict[str, list[str]] = {}
+    for name, reason in REASONS.items():
+        if name not in shown:
+            absent.setdefault(reason.code, []).append(name)
+    reasons = {reason.code: reason for reason in REASONS.values()}
+    found = [
+        plural(
+            "paper.missing",
+            "Table {names}: {reason}",
+            "Tables {names}: {reason}",
+            n=len(names),
+            names=names,
+            reason=reasons[code],
+        )
+        for code, names in absent.items()
+    ]
+    return found if figures(paper) else [*found, NO_FIGURES]
+
+
 def about(paper: Paper, filters: Filters, as_of: datetime) -> dict[str, Any]:
     """Return what the files are of: study, state, choices, captions and verdict."""
     return {
@@ -58,6 +107,7 @@ def about(paper: Paper, filters: Filters, as_of: datetime) -> dict[str, Any]:
         "choices": paper.choices.as_words(),
         "tables": {each.name: each.table.heading for each in tables(paper)},
         "figures": {each.name: each.caption for each in figures(paper)},
+        "missing": [each.text for each in missing(paper)],
         "verdict": paper.trust.verdict if paper.trust else None,
     }
 

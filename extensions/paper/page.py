@@ -61,6 +61,7 @@ def study_paper(request: HttpRequest, slug: str) -> HttpResponseBase:
     if paper is not None:
         shown["tables"] = [(each, html(each.table)) for each in tables(paper)]
         shown["figures"] = figures(paper)
+        shown["missing"] = files.missing(paper)
         shown["table9_choices"] = _offered(paper)
     response = render(request, "paper/study.html", shown)
     response["ETag"] = result.tag

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from core.numbers import is_known
 from dashboards.papers.averages import columns_of, direction_heads, latex_table
 from dashboards.papers.cells import Cell, Row, Table
 from dashboards.papers.latex import number, small_number, texts
@@ -127,7 +128,9 @@ def _agreement(paper: Paper, name: str, figure: str, heading: str, caption: str)
         [Cell("Direction"), Cell("Length"), Cell(heading, span=2)],
         texts("", "", "w. Trap", "w.o. Trap"),
     ]
-    body = _by_direction(paper, cells) if any(without for _, without in pairs) else []
+    body = _by_direction(paper, cells)
+    if not any(is_known(value) for row in body for cell in row for value in cell.numbers):
+        body = []
     return Table(caption, _label(paper, name), "llrr", head, body)
 
 

@@ -378,3 +378,54 @@ def test_the_page_answers_202_until_all_is_of_one_state(
     )
     for query in wrong_values:
         assert client.get(f"{page}?{query}").status_code == 400
+
+
+def small(folder: Path) -> tuple[list[str], str]:
+    """Ratings, texts and outputs of two systems at two lengths by one person, and scores."""
+    cells = [(f"s{n}", name, ratio) for n in range(3) for name in "AB" for ratio in (0.8, 0.5)]
+    files = {
+        "ratings.tsv": [
+            ("language_pair", "length_ratio", "annotator", "segment", "system", "score"),
+            *(("en-zh", ratio, "w1", key, name, 50) for key, name, ratio in cells),
+        ],
+        "segments.tsv": [
+            ("language_pair", "segment", "source", "reference"),
+            *(("en-zh", f"s{n}", f"Number {n}.", f"第{n}。") for n in range(3)),
+        ],
+        "outputs.tsv": [
+            ("language_pair", "segment", "system", "length_ratio", "output"),
+            *(("en-zh", *cell, f"第{n}个。") for n, cell in enumerate(cells)),
+        ],
+        "scores.tsv": [
+            ("segment", "system", "length_ratio", "chrF"),
+            *((*cell, n / 12) for n, cell in enumerate(cells)),
+        ],
+    }
+    for name, rows in files.items():
+        lines = ("\t".join(map(str, row)) for row in rows)
+        (folder / name).write_text("\n".join(lines), encoding="utf-8")
+    *judged, scores = (str(folder / name) for name in files)
+    return judged, scores
+
+
+def test_what_a_study_lacks_is_named_and_new_data_are_waited_for(db: None, tmp_path: Path) -> None:
+    judged, scores = small(tmp_path)
+    call_command("import_judgments", *judged, study="small", stdout=StringIO())
+    to = tmp_path / "paper"
+
+    def about() -> Any:
+        call_command("study_tables", "small", to=to, here=True, stdout=StringIO())
+        return json.loads((to / "about.json").read_text(encoding="utf-8"))
+
+    before = about()
+    assert before["tables"].keys() == {"annotators", "10"}
+    assert (len(before["missing"]), before["figures"]) == (6, {})
+    page = Client()
+    page.force_login(make_user("reader", "researcher"))
+    shown = page.get(reverse("study-paper", args=["small"]))
+    assert [each.text for each in shown.context["missing"]] == before["missing"]
+    test_set = Campaign.objects.filter(study="small").values_list("test_set__slug", flat=True)[0]
+    call_command("import_scores", test_set, scores, stdout=StringIO())
+    after = about()
+    assert after["as_of"] >= before["as_of"]
+    assert {"6", "7", "9"} <= after["tables"].keys()

@@ -75,6 +75,10 @@ class Command(BaseCommand):
         for name, content in files.contents(result.document, filters, result.as_of):
             (folder / name).write_bytes(content)
             n += 1
+        if not result.is_fresh:
+            self.stdout.write("note: The data have changed since. Wait longer (--wait) for newer.")
+        for each in files.missing(result.document):
+            self.stdout.write(f"note: {each.text}")
         self.stdout.write(
             f"{n} files in {folder}, as of {result.as_of.isoformat(timespec='seconds')}."
         )
@@ -99,17 +103,22 @@ def _query(choices: Sequence[str]) -> QueryDict:
 def _whole(
     study: str, campaigns: Sequence[Campaign], query: QueryDict, seconds: float, *, is_here: bool
 ) -> Result[Paper]:
-    """Return the documents once all are of one state; refuse if this fails or is too slow."""
+    """Return the documents of the newest data, all of one state; refuse if this fails.
+
+    After `seconds` older ones of one state are good enough: judgments may come in all the time.
+    """
     deadline = time.monotonic() + seconds
     while True:
         result = gather(study, campaigns, query)
-        if not is_unfinished(result, of_one_state=True):
+        is_late = time.monotonic() > deadline
+        is_whole = not is_unfinished(result, of_one_state=True)
+        if is_whole and (result.is_fresh or is_late):
             return result
         if result.message:
             raise RefusedCommandError(
                 message("paper.not-computed", "The numbers could not be computed."), result.message
             )
-        if time.monotonic() > deadline:
+        if is_late:
             raise RefusedCommandError(
                 message(
                     "paper.not-complete",
