@@ -14,21 +14,21 @@ from metaeval.messages import Message, message
 # What decides the layers that tables 6 and 7 show of each encoder, and that table 8 lists.
 BEST, HELD_OUT, SCORED = "best", "held-out", "scored"
 LAYERS: Mapping[str, Message] = {
-    BEST: message("paper.layers-best", "best on all segments (as the study chose)"),
-    HELD_OUT: message("paper.layers-held-out", "chosen on held-out folds"),
-    SCORED: message("paper.layers-scored", "as scored, without a choice"),
+    BEST: message("paper.layers-best", "best, as the study"),
+    HELD_OUT: message("paper.layers-held-out", "of held-out folds"),
+    SCORED: message("paper.layers-scored", "as scored"),
 }
 # The system-level statistic of table 6.
 LIMIT, HYBRIDS = "limit", "hybrids"
 SYSTEM_LEVEL: Mapping[str, Message] = {
-    LIMIT: message("paper.limit", "Pearson r over hybrids, limit"),
-    HYBRIDS: message("paper.hybrids", "Pearson r over drawn hybrids (as the study)"),
+    LIMIT: message("paper.limit", "limit of hybrids"),
+    HYBRIDS: message("paper.hybrids", "drawn hybrids"),
 }
 # The rows of a column of table 9 that may have a mark.
 FIRST, EACH = "first", "each"
 MARKED: Mapping[str, Message] = {
-    FIRST: message("paper.marks-first", "the best system, against the second"),
-    EACH: message("paper.marks-each", "each system, against the next"),
+    FIRST: message("paper.marks-first", "the best system"),
+    EACH: message("paper.marks-each", "each system"),
 }
 MOST_LAYERS = 40
 

@@ -27,7 +27,9 @@ LOWER = frozenset({"BS"})
 # The human scores of `wmt23-meta`.
 HUMANS = {"mqm": "MQM", "da_sqm": "DA+SQM", "esa_1": "ESA, first", "esa_2": "ESA, second"}
 KEYS = ("system", "seg")
-WMT23 = message("wmt23.origin", "WMT23 metrics task, as released in mt-metrics-eval.")
+WMT23 = message(
+    "wmt23.origin", "WMT23 metrics task, as released in mt-metrics-eval. Domains are not stored."
+)
 SEVERITIES = {"minor": "minor", "major": "major", "undecided": "minor"}
 Cell = tuple[str, str]
 
