@@ -1,5 +1,6 @@
 """Sweeps: grouped by setting, tested over seeds, beside judgments in WMT's formats."""
 
+import json
 import math
 from collections.abc import Sequence
 from io import StringIO
@@ -28,7 +29,7 @@ from training.models import ParallelCorpus, TrainingJob
 from training.parallel import corpora
 from training.parallel.reading import Row
 from training.refreeeval.train import compare
-from training.sweeps import columns, overview
+from training.sweeps import columns, directions, overview
 from training.sweeps import starting as sweeping
 from training.sweeps import table as sweeps
 
@@ -211,6 +212,52 @@ def test_relative_ranks(scored: tuple[TestSet, list[str]], tmp_path: Path) -> No
     test_set.source_language = "zh"
     with refused("column.pair", columns.ColumnError, pair="zh-en"):
         columns.relative_ranks(path, test_set, names)
+
+
+def test_several_directions_stand_in_one_table(
+    scored: tuple[TestSet, list[str]], tmp_path: Path
+) -> None:
+    """Numbers of each direction are those of it alone; each block chooses its seed."""
+    test_set, names = scored
+    other = make_test_set("second", languages=("de", "en"))
+    for name in [*names, "chrf"]:
+        (run,) = runs.start(test_set=other, metrics=[name], enqueue=False).runs
+        scoring.drain(run.pk, worker="test")
+    (run,) = runs.start(test_set=test_set, metrics=["chrf"], enqueue=False).runs
+    scoring.drain(run.pk, worker="test")
+    path = tmp_path / "darr.csv"
+    pairs = [("1", "strong", "weak"), ("2", "weak", "strong"), ("3", "strong", "weak")]
+    path.write_text(
+        "LP DATA SID BETTER WORSE\n" + "".join(f"de-en news {' '.join(pair)}\n" for pair in pairs)
+    )
+    shown = results(
+        "alphas", "--darr", str(path), "--test-set", "harbour", "--test-set", "second",
+        "--metric", "chrf",
+    )  # fmt: skip
+    rows = [line.split("\t") for line in shown.splitlines() if "\t" in line]
+    assert rows[0] == ["setting", "daRR τ harbour", "daRR τ second", "average"]
+    (tau,) = columns.relative_ranks(path, test_set, ["chrf"]).values()
+    assert rows[1] == ["chrf", *[f"{tau:.4f}"] * 3]
+    best = max(columns.relative_ranks(path, test_set, names).values())
+    assert rows[2] == rows[5] == ["all", *[f"{best:.4f}"] * 3]
+    with refused("command.mqm-per-test-set", kind=CommandError, files=1, sets=2):
+        results("alphas", "--mqm", "x", "--test-set", "harbour", "--test-set", "second")
+
+
+def test_the_best_seeds_of_table_1(data_dir: Path) -> None:
+    """The row of ReFreeEval has the best average; another seed is better on one direction."""
+    path = data_dir.parent / "specs" / "reference-free-checks.json"
+    reported = json.loads(path.read_text("utf-8"))["reported"]
+    rows = reported["refreeeval_table1_wmt18"]["rows"]
+    values = [
+        {19: full, 27: less} for full, less in zip(rows["ReFreeEval"], rows["sent"], strict=True)
+    ]
+    values[0][27] = 0.2
+    found = directions.best("full", values)
+    check = reported["refreeeval_table13_avg_check"]
+    assert found.of_average == check["values"]
+    assert sum(found.of_average) / 4 == pytest.approx(check["avg"], abs=5e-5)
+    assert found.of_each == [0.2, *found.of_average[1:]]
 
 
 def test_marked_errors(scored: tuple[TestSet, list[str]], tmp_path: Path) -> None:

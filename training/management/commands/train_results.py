@@ -15,8 +15,9 @@ from dashboards.correlations.agreement import correlate
 from metaeval.messages import message
 from metaeval.significance import SeedComparison
 from metrics import catalogue
-from training.sweeps import columns, table
+from training.sweeps import columns, directions, table
 from training.sweeps.columns import ColumnError
+from training.sweeps.directions import Best
 from training.sweeps.table import Setting, Values
 
 
@@ -37,9 +38,18 @@ class Command(BaseCommand):
         )
         human.add_argument("--darr", type=Path, metavar="FILE", help="file of WMT's relative ranks")
         human.add_argument(
-            "--mqm", type=Path, metavar="FILE", help="file of marked errors, as published"
-        )
-        parser.add_argument("--test-set", metavar="SLUG", help="test set of the judged outputs")
+            "--mqm", type=Path, action="append", metavar="FILE",
+            help="file of marked errors, as published; one per --test-set",
+        )  # fmt: skip
+        parser.add_argument(
+            "--test-set", action="append", default=[], metavar="SLUG",
+            help="test set of the judged outputs; several are also shown in one table, with the "
+            "seed that has the best average and with the best seed of each",
+        )  # fmt: skip
+        parser.add_argument(
+            "--metric", action="append", default=[], metavar="METRIC",
+            help="a metric as a further row of the table of several test sets; may be repeated",
+        )  # fmt: skip
         parser.add_argument(
             "--without", action="append", default=[], metavar="SYSTEM",
             help="with --mqm: exclude a system, such as a human translation; may be repeated",
@@ -54,6 +64,7 @@ class Command(BaseCommand):
             wanted = table.metrics_of(found)
             if options["against"]:
                 wanted.append(_known(options["against"]))
+            wanted += [_known(name) for name in options["metric"]]
             named = _columns(options, wanted)
         except ValidationError as error:
             raise refused_by(error) from error
@@ -69,6 +80,21 @@ class Command(BaseCommand):
         for label, values in named.items():
             rows = [(each, table.column(each, values)) for each in found]
             self._table(label, rows, _baseline(values, options["against"]))
+        if len(options["test_set"]) > 1:
+            self._directions(directions.rows(found, named, options["metric"]), list(named))
+
+    def _directions(self, rows: Sequence[Best], titles: Sequence[str]) -> None:
+        """Write two tables, values with tabs between them."""
+        for label, name in (
+            ("the seed with the best average", "of_average"),
+            ("the best seed of each", "of_each"),
+        ):
+            self.stdout.write(f"\n{label}")
+            self.stdout.write("\t".join(["setting", *titles, "average"]))
+            for row in rows:
+                values = getattr(row, name)
+                numbers = [f"{value:.4f}" for value in [*values, np.mean(values)]]
+                self.stdout.write("\t".join([row.label, *numbers]))
 
     def _jobs(self, found: Sequence[Setting]) -> None:
         n_jobs = sum(len(each.jobs) for each in found)
@@ -97,10 +123,35 @@ def _columns(options: dict[str, Any], wanted: Sequence[str]) -> dict[str, dict[s
     """Return columns by title: the value of every metric that has one."""
     if options["campaign"]:
         return _of_campaign(options["campaign"], wanted)
-    path: Path | None = options["darr"] or options["mqm"]
-    if path is None:
+    kind = "daRR τ" if options["darr"] else "MQM τ-b"
+    files: list[Path] = [options["darr"]] if options["darr"] else options["mqm"] or []
+    if not files:
         return {}
-    test_set = TestSet.objects.filter(slug=options["test_set"] or "").first()
+    sets = [_test_set(slug) for slug in options["test_set"] or [""]]
+    if options["darr"]:
+        files = files * len(sets)
+    if len(files) != len(sets):
+        raise RefusedCommandError(
+            message(
+                "command.mqm-per-test-set",
+                "There are {files} files after --mqm and {sets} test sets. Give one file per "
+                "test set, in the same order.",
+                files=len(files),
+                sets=len(sets),
+            )
+        )
+    titles = directions.titles(sets)
+    labels = [kind] if len(sets) == 1 else [f"{kind} {title}" for title in titles]
+    return {
+        label: columns.relative_ranks(path, test_set, wanted)
+        if options["darr"]
+        else columns.error_scores(path, test_set, wanted, options["without"])
+        for label, path, test_set in zip(labels, files, sets, strict=True)
+    }
+
+
+def _test_set(slug: str) -> TestSet:
+    test_set = TestSet.objects.filter(slug=slug).first()
     if test_set is None:
         raise RefusedCommandError(
             message(
@@ -108,9 +159,7 @@ def _columns(options: dict[str, Any], wanted: Sequence[str]) -> dict[str, dict[s
                 "--darr and --mqm need --test-set: the slug of a test set.",
             )
         )
-    if options["darr"]:
-        return {"daRR τ": columns.relative_ranks(path, test_set, wanted)}
-    return {"MQM τ-b": columns.error_scores(path, test_set, wanted, options["without"])}
+    return test_set
 
 
 def _of_campaign(slug: str, wanted: Sequence[str]) -> dict[str, dict[str, float]]:
