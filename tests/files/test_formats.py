@@ -14,7 +14,7 @@ from annotation.uploads.formats.marks import placed
 from annotation.uploads.formats.registry import FORMATS
 from annotation.uploads.problems import Report
 from tests.files import samples
-from tests.files.doors import RefusedError, judge, of_talks, run, texts, upload
+from tests.files.doors import judge, of_talks, refuses, run, texts, upload
 from tests.files.test_cases import scores, spans
 from tests.files.test_rules import read
 
@@ -188,17 +188,17 @@ def test_offsets_of_other_words_are_an_error_in_both_imports(tmp_path: Path) -> 
     for each in tasks[0]["annotations"][0]["result"][1:3]:
         each["value"] |= {"start": 0, "end": 5}
     path = written(tmp_path, "p.json", tasks)
-    with pytest.raises(RefusedError, match=r"annotations\[0\].result\[1\]: The offsets mark"):
+    with refuses("judgments.span-marks-other-words", field="annotations[0].result[1]"):
         judge(path)
     of_talks(2)
-    with pytest.raises(RefusedError, match=r"annotations\[0\].result\[1\]: The offsets mark"):
+    with refuses("judgments.span-marks-other-words", field="annotations[0].result[1]"):
         run("import_spans", "talks", path, "--name", "m", "--ends", "excluded")
 
 
 def test_errors_without_a_severity_are_asked_for(tmp_path: Path) -> None:
     rows = [samples.DOCCANO[0] | {"label": [[12, 17, "spelling"]]}]
     path = written(tmp_path, "ann.jsonl", lines([*rows, samples.DOCCANO[1]]))
-    with pytest.raises(RefusedError, match="--severity"):
+    with refuses("judgments.no-severity", row=1):
         judge(path)
     judge(path, severity="minor")
     assert spans() == [("Feler", 12, 17, "minor"), ("Zwei", 0, 4, "major")]
@@ -220,7 +220,7 @@ def test_doccano_has_a_file_for_each_annotator(tmp_path: Path) -> None:
 
 def test_doccano_of_a_shared_project_asks_who(tmp_path: Path) -> None:
     path = written(tmp_path, "all.jsonl", lines(samples.RELATIONS))
-    with pytest.raises(RefusedError, match="annotators"):
+    with refuses("judgments.no-annotator-column", row=1):
         judge(path)
     output = judge(path, annotator="team")
     assert spans() == [("Feler", 12, 17, "minor")]
@@ -249,7 +249,7 @@ def test_potato_has_a_folder_for_each_annotator(tmp_path: Path) -> None:
 
 def test_a_single_file_of_potato_names_no_annotator(tmp_path: Path) -> None:
     path = written(tmp_path, "u1/annotated_instances.jsonl", lines(samples.POTATO))
-    with pytest.raises(RefusedError, match="annotators"):
+    with refuses("judgments.no-annotator-column", row=1):
         judge(path)
 
 
@@ -327,7 +327,7 @@ def test_xliff_2(tmp_path: Path) -> None:
 
 def test_parallel_text_of_other_languages_is_refused(tmp_path: Path) -> None:
     for name, text in (("m.tmx", samples.TMX), ("j.xlf", samples.XLIFF)):
-        with pytest.raises(RefusedError, match="No row has the language pair cs→en"):
+        with refuses("pair.none", pair="cs→en"):
             upload(written(tmp_path, name, text), pair="cs-en")
 
 

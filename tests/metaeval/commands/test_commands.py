@@ -24,6 +24,7 @@ from metaeval.files import (
 from metaeval.judgments.agreement import krippendorff_alpha
 from metaeval.results import ConstantInputWarning
 from tests.metaeval.published import numbers, pivot, table
+from tests.refusals import refused
 
 PAIR = "en-de"
 FOLDER = "wmt23-meta/en-de"
@@ -230,26 +231,24 @@ def test_a_metric_that_is_better_when_lower_is_turned(edits, capsys):
 def test_unknown_human_scores_are_named(directory, capsys):
     arguments = ["correlate", directory(), "--language-pair", PAIR, "--grouping", "system-level"]
     assert main([*arguments, "--human", "esa"]) == 2
-    assert "no human scores 'esa'; there are mqm" in capsys.readouterr().err
+    assert re.search(r"“esa” .*: mqm\.$", capsys.readouterr().err, re.MULTILINE)
 
 
 HEAD = "system\tseg\th\tm\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (HEAD + "A\t1\t5\t1\nA\t2\t5\n", "line 3: Expected 4 fields, got 3: field m is missing"),
-        (HEAD + "A\t1\t5\t1\nA\n", "line 3: Expected 4 fields, got 1: field seg is missing"),
-    ],
+    ("text", "n", "field"),
+    [(HEAD + "A\t1\t5\t1\nA\t2\t5\n", 3, "m"), (HEAD + "A\t1\t5\t1\nA\n", 1, "seg")],
 )
-def test_a_row_that_was_cut_off_is_no_missing_score(tmp_path, capsys, text, message):
+def test_a_row_that_was_cut_off_is_no_missing_score(tmp_path, capsys, text, n, field):
     path = tmp_path / "scores.tsv"
     path.write_text(text)
-    with pytest.raises(FormatError, match=re.escape(message)):
+    with refused("table.field-missing", kind=FormatError, expected=4, n=n, field=field) as caught:
         read_score_table(path)
+    assert caught.value.line == 3
     assert main(["correlate", str(path), "--human", "h"]) == 2
-    assert f"{path}, {message}" in capsys.readouterr().err
+    assert str(caught.value) in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

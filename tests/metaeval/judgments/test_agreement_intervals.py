@@ -23,8 +23,10 @@ from metaeval.judgments.agreement.alpha import (
     standard_errors,
 )
 from metaeval.judgments.agreement.paired import pair
+from metaeval.messages import DataError
 from metaeval.results import ConstantInputWarning, Notes, TooFewWarning
 from tests.metaeval.published import DATA
+from tests.refusals import refused
 
 NAN = np.nan
 
@@ -320,7 +322,12 @@ def test_an_end_without_bound_complains_of_no_overflow():
 
 
 def test_refusals_name_the_argument():
-    with pytest.raises(ValueError, match="annotators and units"):
+    with refused(
+        "argument.lengths",
+        kind=DataError,
+        names=["annotators", "units", "ratings"],
+        lengths=[1, 2, 2],
+    ):
         agreement_interval([1, 2], ["A"], [1, 2])
-    with pytest.raises(ValueError, match="n_resamples"):
+    with refused("argument.integer", kind=DataError, name="n_resamples", least=0, value=-1):
         agreement_interval([1.0], ["A"], [1], n_resamples=-1)
