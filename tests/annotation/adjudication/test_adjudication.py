@@ -38,6 +38,7 @@ from lifecycle.resources.campaigns import Campaigns
 from tests.addresses import fill, routes
 from tests.planting import plant
 from tests.refusals import refused
+from tests.telling import tells
 from tests.world import add_system, make_campaign, make_test_set, make_user
 
 TEXTS = ("One two three.", "Four five six.", "Seven eight.")
@@ -210,7 +211,7 @@ def test_a_decision_is_the_reviewers_and_counts_as_nobodys(campaign: Campaign) -
     other = fields(page) | {"score": "60", "submit_key": str(uuid.uuid4())}
     conflict = client.post(here, other)
     assert conflict.status_code == 409
-    assert "has decided this item" in conflict.text
+    assert tells(conflict.text, "adjudication.changed")
     client.post(here, fields(conflict.text) | {"score": "60"})
     assert list(Adjudication.objects.values_list("score", "revision", "is_current")) == [
         (55, 1, False), (60, 2, True),
@@ -261,7 +262,7 @@ def test_reviewers_see_the_adjudication_and_nothing_else_of_the_campaign(
         f"adjudication/{known['pk'][0]}/"
     ] * 2  # fmt: skip
     home = client.get("/campaigns/").text
-    assert "1 item needs a decision." in home
+    assert tells(home, "need.to-decide", n=1)
     assert re.findall(f'href="([^"]*{campaign.slug}[^"]*)"', home) == [queue(campaign)]
     assert client.get("/api/campaigns/").json()["count"] == 0
 

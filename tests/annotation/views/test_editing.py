@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import AccessLink, Campaign, Item
+from tests.telling import tells
 from tests.world import World
 
 ADDRESS = "/campaigns/harbour-80/edit/"
@@ -54,7 +55,7 @@ def test_what_is_open_or_imported_stays(as_admin: Client, world: World) -> None:
     item.delete()
     add_annotators(campaign=world.campaign, users=world.annotators)
     open_campaign(campaign=world.campaign)
-    assert "can no longer be edited" in as_admin.post(ADDRESS, data, follow=True).text
+    assert tells(as_admin.post(ADDRESS, data, follow=True).text, "campaign.opened")
     assert Campaign.objects.get().name == "Harbour-80"
 
 

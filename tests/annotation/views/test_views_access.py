@@ -24,6 +24,7 @@ from annotation.models import (
     Membership,
 )
 from tests.annotation.entry.test_links import PROLIFIC, make_link, make_open
+from tests.telling import tells
 from tests.test_csp import INLINE
 from tests.world import PASSWORD, World, make_user
 
@@ -180,7 +181,7 @@ def test_a_link_is_renewed_and_revoked(world: World, as_admin: Client) -> None:
     as_admin.post(address("invitation-revoke", campaign, annotator.pk))
     assert Client().get(paths[1]).status_code == 404
     page = as_admin.post(renew, {"expires_at": "2020-01-01"}, follow=True)
-    assert "This day is in the past." in page.text
+    assert tells(page.text, "access.past-day")
 
 
 def test_a_new_link_signs_out_who_came_by_the_old_one(world: World, as_admin: Client) -> None:
@@ -207,7 +208,7 @@ def test_no_personal_link_for_accounts_that_do_more(world: World, as_admin: Clie
         campaign=world.campaign, label="R", user=make_user("both", "annotator", "researcher")
     )
     page = as_admin.post(address("invitation-renew", world.campaign, annotator.pk), follow=True)
-    assert "cannot do anything except rate" in page.text
+    assert tells(page.text, "people.not-by-link")
 
 
 def test_an_access_link_is_shown_with_what_the_platform_fills(
@@ -321,4 +322,4 @@ def test_a_campaign_closed_early_is_not_called_complete(world: World, as_admin: 
     page = as_admin.get(address("access", campaign)).text
     assert ">Not finished<" in page
     assert ">At work<" not in page
-    assert "closed before anybody rated" in page
+    assert tells(page, "campaign.unjudged")

@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Output, Segment, TestSet
+from tests.telling import tells
 from tests.world import World
 
 ODD = (
@@ -82,7 +83,7 @@ def test_two_columns_for_one_field_are_refused_where_they_are(
     data = {f"table0-{n}": field for n, field in enumerate(("source", "", "source", "", "", ""))}
     page = as_admin.post(address, data | {"read": "1"})
     assert page.status_code == 422
-    assert "“sid” has this meaning already" in page.text
+    assert tells(page.text, "columns.meaning-taken", column="sid")
 
 
 def test_entities_are_decoded_on_the_page_and_exactly_that_is_stored(
@@ -92,7 +93,7 @@ def test_entities_are_decoded_on_the_page_and_exactly_that_is_stored(
     page = choose(as_admin, page, *CHOICE)
     assert "1 segment contains HTML entities such as &amp;quot;" in page.text
     page = choose(as_admin, page, *CHOICE, decode="on")
-    assert "Decoded HTML entities in 2 texts" in page.text
+    assert tells(page.text, "upload.decoded", n=2)
     as_admin.post(page.redirect_chain[-1][0], {"decode": "on"})
     assert Output.objects.filter(text='He says "yes"').exists()
 

@@ -43,6 +43,7 @@ from metrics.runs import scoring, starting
 from metrics.workers import builds
 from tests.dashboards.conftest import make_rated
 from tests.shared import SharedRows
+from tests.telling import tells
 from tests.world import World, make_dataset, make_demo, make_user
 
 ROOT = Path(__file__).parents[3]
@@ -398,12 +399,12 @@ def test_what_is_no_bundle_is_refused_in_a_sentence(
 ) -> None:
     (tmp_path / "text").write_text("nothing")
     assert main(["reproduce", str(tmp_path / "text")]) == 2
-    assert "neither a folder nor a zip" in capsys.readouterr().err
+    assert tells(capsys.readouterr().err, "bundle.neither-folder-nor-zip")
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["tables"][0]["arguments"][1] = "../../../etc/passwd"
     (folder / "manifest.json").write_text(json.dumps(manifest))
     assert main(["reproduce", str(folder)]) == 1
-    assert "is not in the bundle" in capsys.readouterr().out
+    assert tells(capsys.readouterr().out, "bundle.outside-file")
 
 
 def test_the_same_data_give_the_same_bytes(made: Made) -> None:

@@ -25,6 +25,7 @@ from metaeval.judgments.agreement import krippendorff_alpha
 from metaeval.results import ConstantInputWarning
 from tests.metaeval.published import numbers, pivot, table
 from tests.refusals import refused
+from tests.telling import tells
 
 PAIR = "en-de"
 FOLDER = "wmt23-meta/en-de"
@@ -97,7 +98,7 @@ def test_system_level_correlations_of_a_directory_are_the_published_ones(directo
     assert {name: round(float(row["statistic"]), 3) for name, row in rows.items()} == PUBLISHED
     assert {row["n"] for row in rows.values()} == {"12"}
     assert {row["scores"] for row in rows.values()} == {"sys.score"}
-    assert "note: System scores: humans sys.score; metrics 7 sys.score." in said
+    assert tells(said, "command.origins", human="sys.score")
 
 
 def test_means_of_segments_can_be_asked_for(directory, capsys):
@@ -121,7 +122,7 @@ def test_a_metric_of_systems_only_is_there_and_one_of_segments_is_averaged(direc
     assert "metrics 6 sys.score and 1 mean of segments" in said
     rows, said = run(capsys, "correlate", folder, "--grouping", "item")
     assert "BLEU-refA" not in rows
-    assert "note: Excluded metrics that have only system scores: BLEU-refA." in said
+    assert tells(said, "command.system-scores-only", metrics="BLEU-refA")
 
 
 def test_humans_without_system_scores_are_averaged_and_metrics_over_the_same(directory):
@@ -185,7 +186,7 @@ def test_swapping_outputs_one_by_one_is_said_to_find_too_much(tmp_path, capsys, 
     rows = [f"{'ABC'[i]}\t{j}\t" + "\t".join(map(str, scores[i, j])) for i, j in np.ndindex(3, 10)]
     path.write_text("\n".join(["system\tseg\th\tm\tn", *rows]) + "\n")
     assert main(["compare", str(path), "--human", "h", "--resamples", "19", *options]) == 0
-    assert ("PERM-BOTH swaps every output separately" in capsys.readouterr().err) == is_told
+    assert (tells(capsys.readouterr().err, "test.swaps-outputs")) == is_told
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from metrics.registry import METRICS
 from metrics.runs import starting
 from tests.metrics.conftest import reread
 from tests.metrics.fleet import make_worker
+from tests.telling import tells
 from tests.world import World, make_campaign, make_test_set
 
 FRAGMENT = {"HTTP_HX_REQUEST": "true"}
@@ -110,7 +111,7 @@ def test_the_form_says_what_cannot_run_and_why(as_researcher: Client) -> None:
         name = re.search(r'value="([^"]*)"', box)[1]
         assert ("disabled" in box) == (name not in free)
     assert len(boxes) == len(METRICS)
-    assert "This test set has no references, which are needed by" in page.text
+    assert tells(page.text, "run.no-references")
 
 
 def test_the_list_asks_once_for_all_metrics(world: World, as_researcher: Client) -> None:
@@ -140,7 +141,7 @@ def test_refused_metrics_are_told_and_the_others_start(
         {"metrics": ["ter", "counting"], "systems": systems},
         follow=True,
     )
-    assert "This test set has no references, which are needed by" in response.text
+    assert tells(response.text, "run.no-references")
     assert [row.metric for row in MetricRun.objects.all()] == ["counting"]
 
 

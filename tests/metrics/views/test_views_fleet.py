@@ -18,6 +18,7 @@ from tests.metrics.fleet import (
     make_worker,
     put_to_work,
 )
+from tests.telling import tells
 from tests.world import World
 
 FRAGMENT = {"HTTP_HX_REQUEST": "true"}
@@ -39,7 +40,7 @@ def test_without_workers_the_web_server_counts(as_researcher: Client, models: Pa
     encoder(models / NAME)
     page = as_researcher.get("/models/").text
     assert "No worker is running" in page
-    assert "this web server" in card(page, NAME)
+    assert tells(card(page, NAME), "checkpoint.this-web-server")
     assert "python manage.py models --fetch facebook/bart-large-mnli" in page
 
 
