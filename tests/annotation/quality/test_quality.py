@@ -11,8 +11,8 @@ from scipy import stats
 
 from annotation.models import Campaign, Judgment
 from annotation.quality import quality_report
+from tests.codes import tells
 from tests.shared import SharedRows
-from tests.telling import tells
 from tests.world import World, make_demo
 
 

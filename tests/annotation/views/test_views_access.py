@@ -24,7 +24,7 @@ from annotation.models import (
     Membership,
 )
 from tests.annotation.entry.test_links import PROLIFIC, make_link, make_open
-from tests.telling import tells
+from tests.codes import tells
 from tests.test_csp import INLINE
 from tests.world import PASSWORD, World, make_user
 

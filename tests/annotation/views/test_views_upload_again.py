@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Output, Segment, TestSet
-from tests.telling import tells
+from tests.codes import tells
 from tests.world import World
 
 ODD = (

@@ -30,9 +30,9 @@ from metaeval.replication import plain
 from metrics import imported
 from metrics.imported.checking import bring_in, check
 from metrics.imported.files import Choices
+from tests.codes import tells
 from tests.dashboards.imported import make_set, meta_campaign, rows_of, wmt15_campaign
 from tests.shared import SharedRows
-from tests.telling import tells
 from tests.world import World
 
 PUBLISHED = {  # metric: (r over 12 systems, r over 5,520 outputs)

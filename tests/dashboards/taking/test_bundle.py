@@ -41,9 +41,9 @@ from metaeval.replication import plain
 from metaeval.replication.reproduce import UNITS
 from metrics.runs import scoring, starting
 from metrics.workers import builds
+from tests.codes import tells
 from tests.dashboards.conftest import make_rated
 from tests.shared import SharedRows
-from tests.telling import tells
 from tests.world import World, make_dataset, make_demo, make_user
 
 ROOT = Path(__file__).parents[3]

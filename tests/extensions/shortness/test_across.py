@@ -19,8 +19,8 @@ from dashboards.documents import kinds
 from dashboards.documents.computing import states
 from dashboards.documents.stored import state_of
 from extensions.shortness.across_page import AcrossChoice, AcrossForms, compute
+from tests.codes import tells
 from tests.shared import SharedRows
-from tests.telling import tells
 from tests.world import make_scored_demo, make_user
 
 LONG, SHORT = "demo-en-zh-80", "demo-en-zh-50"

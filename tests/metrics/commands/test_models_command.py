@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from tests.codes import tells
 from tests.metrics.fleet import comet, empty_models, encoder
 from tests.refusals import refused
-from tests.telling import tells
 
 pytestmark = pytest.mark.django_db
 

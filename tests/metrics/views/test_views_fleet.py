@@ -10,6 +10,7 @@ from django.test import Client
 from metrics.runs import starting
 from metrics.stock import checks
 from metrics.workers.versions import CODE
+from tests.codes import tells
 from tests.metrics.fleet import (
     empty_models,
     encoder,
@@ -18,7 +19,6 @@ from tests.metrics.fleet import (
     make_worker,
     put_to_work,
 )
-from tests.telling import tells
 from tests.world import World
 
 FRAGMENT = {"HTTP_HX_REQUEST": "true"}
