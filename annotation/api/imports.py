@@ -168,7 +168,7 @@ class JudgmentsRequestSerializer(TablesRequestSerializer):
         required=False, min_value=0, max_value=MOST_WEIGHT, help_text="weight of a critical error"
     )
     severity = serializers.CharField(
-        required=False, max_length=20, help_text="severity of errors that name none"
+        required=False, max_length=20, help_text="severity of errors that have none"
     )
     time_zone = serializers.CharField(required=False, max_length=60)
     dates = serializers.ChoiceField(required=False, choices=ORDERS)

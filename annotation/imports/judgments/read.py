@@ -178,7 +178,7 @@ def all_columns(tables: Iterable[object]) -> list[str]:
 
 
 def all_samples(tables: Iterable[Table]) -> dict[str, str]:
-    """Return a cell of every column, of the first table that has one."""
+    """Return a sample cell of every column, from the first table that has one."""
     found: dict[str, str] = {}
     for table in tables:
         found = table.samples | found
