@@ -231,6 +231,15 @@ def test_two_columns_of_a_name_that_says_nothing_are_numbered(door: str) -> None
     assert "table.column-twice" in {error.code for error in report.errors}
 
 
+@pytest.mark.parametrize("mark", ['<mqm:startIssue type="x"/>', "<v>", "<tag>"])
+@pytest.mark.parametrize("door", ["test set", "judgments", "human scores"])
+def test_texts_with_marks_of_errors_are_a_warning(door: str, mark: str) -> None:
+    rows = [row | {"output": f"{row['output']} {mark}x"} for row in ROWS[door]]
+    _, report = read(door, "t.csv", separated(rows))
+    (warning,) = [each for each in report.warnings if each.code == "texts.marks"]
+    assert warning.message.parameters["n"] == 2
+
+
 @pytest.mark.parametrize("value", ["text", {"a": 1}, [{"start": 0}], ["x"], 7])
 @pytest.mark.parametrize("door", DOORS)
 def test_what_is_not_used_is_named_in_a_warning(door: str, value: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from annotation.uploads.tables.rows import QUOTED_JSON
 from metaeval.files.names import plain
 
-# The keys of a span and other names for them. `start_i` and `end_i` are no such names: they count
+# The keys of a span and other names for them. `start_i` and `end_i` are not among them: they count
 # otherwise (Appraise, Pearmut).
 KEYS = {
     "start": ("span_start", "start_index", "start_offset", "start_char", "begin"),
