@@ -429,3 +429,65 @@ def test_the_reference_lists_every_format_with_its_imports() -> None:
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         assert [bool(cell) for cell in cells[2:]] == [door in each.doors for door in DOORS]
     assert TEST_SET in FORMATS[0].doors
+
+
+def test_the_state_of_an_annotator_of_potato(tmp_path: Path) -> None:
+    table = (
+        "id\tsource\toutput\tsystem\n1\tA small mistake.\tEin Feler.\tNemo\n2\tTwo.\tZwei.\tNemo\n"
+    )
+    state = written(tmp_path, "user_state.json", samples.POTATO_STATE)
+    judge(state, written(tmp_path, "texts.tsv", table))
+    assert scores() == {("u1", "1", "Nemo"): 70, ("u1", "2", "Nemo"): 90}
+    assert spans() == [("Feler", 4, 9, "minor")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("copies.tsv", samples.COPIES), ("sides.json", samples.SIDES)]
+)
+def test_errors_of_both_texts_are_stored_where_they_are_marked(
+    tmp_path: Path, name: str, content: Any
+) -> None:
+    judge(written(tmp_path, name, content))
+    assert spans() == [("Feler", 4, 9, "minor"), ("small", 2, 7, "major")]
+    assert Judgment.objects.filter(is_current=True).count() == 2
+    assert set(TestSet.objects.get().systems.values_list("name", flat=True)) == {"Nemo"}
+
+
+def test_a_column_with_one_text_in_all_rows_is_not_the_output(tmp_path: Path) -> None:
+    rows = [
+        {"source": f"S {n}", "target": f"T {n}", "mt": "Nemo", "annotator": "R", "score": 70}
+        for n in (1, 2)
+    ]
+    judge(written(tmp_path, "t.jsonl", lines(rows)), system="Nemo")
+    assert [outputs for *_, outputs in texts("t")] == [{"Nemo": "T 1"}, {"Nemo": "T 2"}]
+
+
+def test_contradicted_texts_are_the_only_error(tmp_path: Path) -> None:
+    """Offsets of other texts than the first of a segment would all be wrong."""
+    row = samples.SIDES[0] | {"SEG_ID": "1", "target": "Feler!", "source": "A"}
+    with pytest.raises(RefusedError) as refused:
+        judge(written(tmp_path, "sides.json", [samples.SIDES[0], row]))
+    assert "offsets" not in str(refused.value).lower()
+
+
+def test_names_of_human_scores_are_made_of_words(tmp_path: Path) -> None:
+    rows = [
+        {"segment": n, "system": "Nemo", "da_norm_score": n / 2, "adequacy_score": n,
+         "full_score": n, "score_GPT_EA": -n, "edit_distance": n}
+        for n in (1, 2)
+    ]  # fmt: skip
+    output = run(
+        "import_human_scores", written(tmp_path, "t.jsonl", lines(rows)), "--dry-run",
+        source_language="en", target_language="de",
+    )  # fmt: skip
+    scored = [line.split(" = ")[0].strip() for line in output.splitlines() if " = score" in line]
+    assert scored == ["da_norm_score", "adequacy_score"]
+
+
+def test_hits_of_several_language_pairs_are_a_campaign_each(tmp_path: Path) -> None:
+    """WMT's direct assessments on Mechanical Turk name the languages in `Input.src`."""
+    head = "HITId\tWorkerId\tInput.src\tInput.trg\tsys_id\tsid\tscore\n"
+    rows = "h\tw\ten\tde\tNemo\t1\t70\nh\tw\ten\tcs\tNemo\t1\t80\n"
+    judge(written(tmp_path, "hits.tsv", head + rows), pair="")
+    codes = TestSet.objects.values_list("source_language", "target_language")
+    assert sorted(codes) == [("en", "cs"), ("en", "de")]

@@ -134,7 +134,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
 
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
-    every = read_tables(files, report, has_names=not options.headless)
+    every = read_tables(files, report, options)
     suggested = [table for table in every if has_suggestions(table)]
     tables = [unfold(table, report) for table in every if table not in suggested]
     n_broken = len(report.errors)
