@@ -1,4 +1,4 @@
-"""Break lines of templates at 120 columns: `python -m tests.house.templates [--check]`.
+"""Break lines of templates at 120 columns.
 
 A line is broken only where a reader sees no difference: between attributes, at a blank of a text,
 beside a block such as a cell of a table, and in long messages, which become `trimmed` and keep
@@ -7,14 +7,10 @@ double the number of lines, and leave most long ones.
 """
 
 import re
-import subprocess
-import sys
 from bisect import bisect_right
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[2]
 WIDTH, INDENT = 120, 2
 # Longer messages may be broken.
 MESSAGE = 80
@@ -52,7 +48,7 @@ INLINE_IN = {"summary": ("h2", "h3"), "dd": ("form",), "details": ("summary",)}
 MAYBE_EMPTY = re.compile(r'<(td|p|dd)\b|.*role="status"|.*class="[^"]*\b(state|problem)\b')
 # Blanks in these are seen.
 KEPT = re.compile(r'.*class="[^"]*\b(text|marked|letter|gray|black)\b')
-# Tags that show nothing themselves, so that what is before them stands beside what follows.
+# Tags that show nothing themselves, so that what is before them meets what follows.
 SILENT = re.compile(r"\{% (load|get_\w+ |url [^%]* as )")
 # Blocks of templates that are rendered between blocks of the page.
 BETWEEN = re.compile(r"\{% block (title|head|shell|controls|content|scripts|body|trail) ")
@@ -368,32 +364,3 @@ def _trim_line(line: str) -> str:
 def formatted(text: str) -> str:
     """Return a template with its long lines broken."""
     return Template(with_trimmed(text)).formatted()
-
-
-def templates() -> Iterator[Path]:
-    """The repository's templates."""
-    listed = subprocess.run(
-        ["git", "ls-files", "*templates/*.html"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    yield from (ROOT / name for name in listed.stdout.splitlines())
-
-
-def main(arguments: list[str]) -> int:
-    """Format all templates, or say which are not; 1 where there are any."""
-    changed = 0
-    for path in templates():
-        text = path.read_text(encoding="utf-8")
-        if (new := formatted(text)) != text:
-            changed += 1
-            print(path.relative_to(ROOT))
-            if "--check" not in arguments:
-                path.write_text(new, encoding="utf-8")
-    return int(changed > 0 and "--check" in arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -3,7 +3,7 @@
 import pytest
 from django.template import Context, Engine
 
-from tests.house.templates import WIDTH, formatted
+from tests.house.templates.layout import WIDTH, formatted
 
 LONG = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
 MESSAGE = f"{{% blocktranslate %}}{LONG}"
