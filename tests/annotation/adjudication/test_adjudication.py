@@ -37,6 +37,7 @@ from annotation.views.adjudicating.deciding import case_of
 from lifecycle.resources.campaigns import Campaigns
 from tests.addresses import fill, routes
 from tests.codes import tells
+from tests.markup import seen
 from tests.planting import plant
 from tests.refusals import refused
 from tests.world import add_system, make_campaign, make_test_set, make_user
@@ -364,7 +365,7 @@ def test_practice_shows_the_right_errors(decided: Campaign) -> None:
     sent = client.post(reverse("item", args=[row.public_id]), fields(page) | {"score": "60"})
     assert sent.headers["Location"] == reverse("item", args=[row.public_id])
     assert "Good." not in client.get(reverse("item", args=[after.public_id])).text
-    told = client.get(reverse("item", args=[row.public_id])).text
+    told = seen(client.get(reverse("item", args=[row.public_id])).text)
     assert "Good." in told
     assert '<mark class="mark mark-major" title="major">two' in told
     own = client.get(reverse("annotate-own", args=[decided.slug])).json()

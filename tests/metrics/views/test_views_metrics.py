@@ -11,6 +11,7 @@ from metrics.models import ConfiguredMetric
 from metrics.registry import METRICS
 from metrics.runs import scoring, starting
 from tests.codes import tells
+from tests.markup import seen
 from tests.metrics.fleet import empty_models, encoder, found, make_worker
 from tests.world import World
 
@@ -60,7 +61,7 @@ def test_a_metric_with_its_signature_and_runs(world: World, as_researcher: Clien
 def test_the_page_says_which_references_are_read(
     as_researcher: Client, metric: str, reading: str | None
 ) -> None:
-    page = unescape(as_researcher.get(f"/metrics/{metric}/").text)
+    page = seen(unescape(as_researcher.get(f"/metrics/{metric}/").text))
     line = f"<dt>Several references</dt><dd>{reading}</dd>"
     assert (line in page) == (reading is not None)
 
