@@ -349,6 +349,16 @@ def test_undefined_agreement_is_said_with_its_reason(tmp_path, capsys):
     assert remarks[2].startswith("# warning: ")
 
 
+def test_agreement_names_the_metric_of_a_warning(tmp_path, capsys):
+    path = tmp_path / "scores.tsv"
+    # The flat metric has no curve; that of the other has no interval over three systems.
+    rows = [f"{k}\t1\t{k}\t{k * k}\t1" for k in range(3)]
+    path.write_text("\n".join(["system\tsegment\thuman\tslope\tflat", *rows]) + "\n")
+    assert main(["agreement", str(path), "--human", "human"]) == 0
+    lines = [row for row in capsys.readouterr().err.splitlines() if row.startswith("warning: ")]
+    assert [line.split()[1] for line in lines] == ["slope:", "flat:"]
+
+
 def subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     actions = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
     return {name: each for action in actions for name, each in action.choices.items()}

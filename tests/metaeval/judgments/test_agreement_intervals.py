@@ -136,6 +136,15 @@ def test_the_published_checks():
     assert found.one_vs_rest_interval[:2] == pytest.approx(ends, abs=1e-5)
 
 
+def test_a_published_check_of_alpha_with_one_more_unit_of_two_ratings():
+    checks = json.loads((DATA.parent / "specs/estimation-checks.json").read_text("utf-8"))["checks"]
+    check = next(each for each in checks if each["id"] == "7-alpha-update")
+    table = np.array([*check["inputs"]["items_by_raters"], [55, 65, np.nan]]).T
+    assert krippendorff_alpha(table).statistic == pytest.approx(
+        check["expected"]["alpha"], abs=1e-6
+    )
+
+
 def test_the_jackknife_of_r_leaves_out_every_item():
     table = sparse(annotators=4, units=40)
     table = table[:, (~np.isnan(table)).sum(axis=0) > 1]

@@ -1,7 +1,9 @@
 """Drawing systems by their standing against enumeration, and the means that it does not bias."""
 
+import json
 from fractions import Fraction
 from itertools import permutations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -142,3 +144,15 @@ def test_intervals_hold_the_truth_where_plain_means_are_too_low() -> None:
         np.mean([getattr(each, name) for each in found]) for name in ("plain", "reweighted")
     )
     assert plain < reweighted
+
+
+def test_a_published_check_of_the_ratio_estimator(data_dir: Path) -> None:
+    """estimation-checks.json: metric scores everywhere, corrected by the judged differences."""
+    path = data_dir.parent / "specs" / "estimation-checks.json"
+    checks = {each["id"]: each for each in json.loads(path.read_text("utf-8"))["checks"]}
+    given, expected = (checks["3-aipw"][key] for key in ("inputs", "expected"))
+    judged = np.array(given["labelled"])
+    errors = np.array(given["y"]) - np.array(given["f"])[judged]
+    with pytest.warns((AdaptiveDrawWarning, TooFewWarning)):
+        found = reweighted_means(errors, "AAA", "uvw", np.array(given["pi"])[judged])
+    assert np.mean(given["f"]) + found.means[0] == pytest.approx(expected["hajek"])

@@ -1,3 +1,4 @@
+import json
 import warnings
 
 import numpy as np
@@ -14,7 +15,7 @@ from metaeval.results import (
     StatisticsWarning,
     TooFewWarning,
 )
-from tests.metaeval.published import numbers, table
+from tests.metaeval.published import DATA, numbers, table
 from tests.refusals import refused
 
 
@@ -27,6 +28,16 @@ def test_published_wmt21_worker_means_sds_and_z():
     np.testing.assert_allclose(result.means[order], numbers(workers["mean_raw"]), rtol=1e-6)
     np.testing.assert_allclose(result.sds[order], numbers(workers["sd_raw"]), rtol=1e-6)
     np.testing.assert_allclose(result.z, numbers(judgments["z"]), atol=1e-5)
+
+
+def test_a_published_check_of_mean_and_deviation_of_two_parts():
+    path = DATA.parent / "specs" / "estimation-checks.json"
+    check = next(
+        each for each in json.loads(path.read_text("utf-8"))["checks"] if each["id"] == "7-merge"
+    )
+    result = z_scores([*check["inputs"]["a"], *check["inputs"]["b"]], "AAAAA")
+    assert result.means.tolist() == pytest.approx([check["expected"]["mean"]])
+    assert result.sds.tolist() == pytest.approx([check["expected"]["sd"]], abs=1e-5)
 
 
 def test_published_mlqe_z_scores_use_the_population_sd():
