@@ -18,8 +18,8 @@ from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.drafts import from_json, to_json
 from tests.annotation.campaign_files.test_round_trip import run, smallest
 from tests.annotation.views.test_views_uploads import REFERENCE, confirm, send, sent
-from tests.codes import tells
 from tests.config.test_migrations import Migrate, migrate  # noqa: F401
+from tests.refusals import tells
 from tests.world import World, make_campaign, make_test_set, make_user
 
 N = 20

@@ -14,8 +14,7 @@ from annotation.models import AuditEntry, System, TestSet, TestSetShare
 from tests.annotation.appraise import item, tasks
 from tests.annotation.views.test_views_interchange import send as send_campaign
 from tests.annotation.views.test_views_uploads import OUTPUT, confirm, form, send, sent
-from tests.codes import tells
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import World, make_user
 
 REFUSED = "“Weather” belongs to owner and is not shared with you."

@@ -21,9 +21,8 @@ import pytest
 from django.utils.crypto import get_random_string
 
 from config.backups import BackupError, restore
-from tests.codes import tells
 from tests.metrics.sites import database_url, on_server
-from tests.refusals import refused
+from tests.refusals import refused, tells
 
 ROOT = Path(__file__).parents[2]
 # What only the key of the site makes: pseudonyms of everybody, and the stamp of an open page.

@@ -14,7 +14,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import Client
 
 from config.refusals import is_unavailable
-from tests.codes import tells
+from tests.refusals import tells
 from tests.world import World
 
 HUGE = "9" * 30

@@ -13,11 +13,11 @@ from annotation.uploads.formats.base import DOORS, TEST_SET
 from annotation.uploads.formats.marks import placed
 from annotation.uploads.formats.registry import FORMATS
 from annotation.uploads.problems import Report
-from tests.codes import tells
 from tests.files import samples
 from tests.files.doors import judge, of_talks, refuses, run, texts, upload
 from tests.files.test_cases import scores, spans
 from tests.files.test_rules import read
+from tests.refusals import tells
 
 pytestmark = pytest.mark.django_db
 KEYS = ("test set", "judgments", "human scores", "metric scores", "spans")

@@ -189,7 +189,7 @@ def test_tests_ask_errors_for_codes() -> None:
     assert found == []
 
 
-# Sentences that tests look for in pages and outputs; `tests.codes.tells` asks for the code of a
+# Sentences that tests look for in pages and outputs; `tests.refusals.tells` asks for the code of a
 # message. What is left has no code yet: texts of templates and commands. The number may only fall.
 MOST_SENTENCES = 233
 

@@ -12,8 +12,8 @@ from core.work import sending
 from metrics import catalogue
 from metrics.models import MetricRun
 from metrics.options import Option
-from tests.codes import tells
 from tests.metrics.fleet import make_worker
+from tests.refusals import tells
 from tests.training.doing import run_job
 from tests.world import World, make_test_set
 from training.contract import KINDS, TrainingKind

@@ -36,10 +36,9 @@ from annotation.protocols.base import Piece, cut
 from annotation.views.adjudicating.deciding import case_of
 from lifecycle.resources.campaigns import Campaigns
 from tests.addresses import fill, routes
-from tests.codes import tells
 from tests.markup import seen
 from tests.planting import plant
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import add_system, make_campaign, make_test_set, make_user
 
 TEXTS = ("One two three.", "Four five six.", "Seven eight.")

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import TestSet
-from tests.codes import tells
+from tests.refusals import tells
 from tests.world import World
 
 PAGES = [

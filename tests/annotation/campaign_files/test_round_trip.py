@@ -20,8 +20,7 @@ from annotation.imports.gold import KINDS
 from annotation.models import Annotator, Assignment, Campaign, Instructions, Item, TestSet
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Problem
-from tests.codes import tells
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import World
 
 

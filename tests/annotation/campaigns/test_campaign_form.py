@@ -12,7 +12,7 @@ from annotation.forms.campaign.form import CampaignForm
 from annotation.models import Campaign, Reference, Segment
 from annotation.presets.filling import standard_text
 from tests.annotation.views.test_views_campaigns import FORM, new_address
-from tests.codes import tells
+from tests.refusals import tells
 from tests.world import World
 
 SOURCE = {"shown_text": "source"}

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.models import AccountLink, ChangeEntry
 from annotation.models.people import hash_token
 from config.redaction import redact
-from tests.codes import tells
+from tests.refusals import tells
 from tests.world import PASSWORD, World
 
 GOOD = "seven quiet harbour boats"

@@ -13,7 +13,7 @@ from annotation.campaigns import close_campaign
 from annotation.models import Annotator, Assignment, Campaign, Judgment
 from annotation.qualification import codes
 from tests.annotation.entry.test_links import PROLIFIC, make_link, make_open
-from tests.codes import tells
+from tests.refusals import tells
 from tests.world import World
 
 FIXED = "C0MPLETE1"

@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation.campaigns import add_annotators
 from annotation.entry.throttle import COOKIE, network_address
 from annotation.models import GuessCount
-from tests.codes import tells
+from tests.refusals import tells
 from tests.world import PASSWORD, World, make_user, make_users
 
 LOGIN = "/login/"

@@ -12,7 +12,7 @@ from django.utils import timezone, translation
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.judging import instructions
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Instructions
-from tests.codes import tells
+from tests.refusals import tells
 from tests.world import World
 
 MAX_QUERIES = 12

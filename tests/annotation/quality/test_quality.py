@@ -11,7 +11,7 @@ from scipy import stats
 
 from annotation.models import Campaign, Judgment
 from annotation.quality import quality_report
-from tests.codes import tells
+from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import World, make_demo
 

@@ -19,7 +19,7 @@ from dashboards.overview.document import compute
 from dashboards.report.parts import parts
 from metaeval.judgments.controls import control_test, pass_rate
 from tests.annotation.views.test_views_campaigns import FORM, new_address
-from tests.codes import tells
+from tests.refusals import tells
 from tests.world import World, make_campaign, make_test_set
 
 DECIDED = {Verdict.PASSES, Verdict.FAILS}

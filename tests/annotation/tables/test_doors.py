@@ -12,8 +12,7 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from annotation.models import Campaign, Judgment, PublishedScore
-from tests.codes import tells
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import World, make_user
 
 IMPORT, API = "/campaigns/import/", "/api/imports/judgments/"

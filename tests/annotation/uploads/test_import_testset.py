@@ -7,8 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Output, TestSet
-from tests.codes import tells
-from tests.refusals import refused
+from tests.refusals import refused, tells
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import AccessLink, Campaign, Item
-from tests.codes import tells
+from tests.refusals import tells
 from tests.world import World
 
 ADDRESS = "/campaigns/harbour-80/edit/"

@@ -24,9 +24,9 @@ from annotation.models import (
     Membership,
 )
 from tests.annotation.entry.test_links import PROLIFIC, make_link, make_open
-from tests.codes import tells
+from tests.core.test_csp import INLINE
 from tests.markup import seen
-from tests.test_csp import INLINE
+from tests.refusals import tells
 from tests.world import PASSWORD, World, make_user
 
 

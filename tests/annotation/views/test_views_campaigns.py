@@ -10,8 +10,8 @@ from django.utils import timezone
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import Assignment, Campaign, Item
 from tests.annotation.pools import add_control
-from tests.codes import tells
 from tests.markup import seen
+from tests.refusals import tells
 from tests.world import World, add_system, make_campaign, make_user
 
 FORM = {

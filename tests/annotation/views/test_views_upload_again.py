@@ -12,8 +12,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Output, Segment, TestSet
-from tests.codes import tells
 from tests.markup import seen
+from tests.refusals import tells
 from tests.world import World
 
 ODD = (

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotation.models import Output, Reference, Segment, System, TestSet
 from annotation.uploads import waiting
-from tests.codes import tells
+from tests.refusals import tells
 from tests.world import World, make_test_set
 
 SOURCE = "Das Haus ist rot.\nDer Hund schläft.\nEs regnet.\n"

@@ -19,9 +19,9 @@ from django.urls import reverse
 from annotation.exports import JUDGMENT_HEADER
 from annotation.imports import tables
 from annotation.models import Campaign, Judgment
-from tests.codes import tells
 from tests.dashboards import raw
 from tests.dashboards.outputs import Address, addresses, wanted
+from tests.refusals import tells
 from tests.world import World
 
 NEEDS = {"extensions.studies", "extensions.comparison", "extensions.layers"}

@@ -18,8 +18,8 @@ from dashboards.charts.files import narrow
 from dashboards.charts.style import figure
 from dashboards.report.parts import drawings
 from dashboards.significance import figures
+from tests.core.test_csp import INLINE
 from tests.shared import SharedRows
-from tests.test_csp import INLINE
 from tests.world import make_scored_demo, make_user
 
 DASHBOARDS = Path(figures.__file__).parents[1]

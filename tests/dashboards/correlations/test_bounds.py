@@ -29,11 +29,11 @@ from metaeval.messages import message
 from metaeval.replication.questions import parse
 from metrics.catalogue import infos
 from metrics.scores import MeasureScores
-from tests.codes import tells
 from tests.dashboards import typed
 from tests.dashboards.documents.working import compute_waiting
 from tests.dashboards.imported import make_set
 from tests.metaeval.published import numbers, table
+from tests.refusals import tells
 from tests.world import score
 
 BOUNDED = ("results", "correlations", "significance")

@@ -20,8 +20,8 @@ from dashboards.correlations import agreement
 from dashboards.correlations.agreement import correlate
 from dashboards.panel.human import human_scores
 from metaeval.messages import grouped
-from tests.codes import tells
 from tests.dashboards.documents.working import compute_waiting
+from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import World, make_dataset, make_scored_demo, make_user, score
 

@@ -22,10 +22,9 @@ from dashboards.documents.computing import QUICK
 from dashboards.documents.stored import pack, settled
 from dashboards.models import Analysis
 from dashboards.power import page as power
-from tests.codes import tells
 from tests.dashboards.documents.working import ALL, ask, compute_waiting, end_rests, score
 from tests.metrics.fleet import make_worker
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import World
 
 

@@ -23,8 +23,8 @@ from dashboards.overview.figures import FIGURES
 from dashboards.overview.page import OVERVIEW
 from dashboards.pages.answers import UNITS
 from dashboards.quality.document import CHECKS
-from tests.codes import tells
 from tests.dashboards import raw
+from tests.refusals import tells
 from tests.world import World
 
 

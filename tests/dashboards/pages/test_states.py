@@ -14,8 +14,8 @@ from dashboards.comparisons import document as significance
 from dashboards.documents.results import MORE, NEWER, Result
 from metaeval.messages import Message
 from metrics.models import SegmentScore
-from tests.codes import tells
 from tests.dashboards.conftest import make_rated
+from tests.refusals import tells
 from tests.world import World, make_campaign, make_test_set
 
 PAGES = ("correlations", "significance", "systems", "scatter", "quality")

@@ -30,8 +30,8 @@ from metaeval.replication import plain
 from metrics import imported
 from metrics.imported.checking import bring_in, check
 from metrics.imported.files import Choices
-from tests.codes import tells
 from tests.dashboards.imported import make_set, meta_campaign, rows_of, wmt15_campaign
+from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import World
 

@@ -24,9 +24,9 @@ from metaeval import ScoreMatrix
 from metaeval.correlation import pearson
 from metaeval.correlation.intervals import mean_interval
 from metaeval.documents import DOCUMENTS
-from tests.codes import tells
 from tests.dashboards.conftest import DOCUMENTS as NAMES
 from tests.dashboards.outputs import make_filterable
+from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import World
 

@@ -14,7 +14,7 @@ from core.numbers import decimals
 from dashboards.bundle import build
 from dashboards.overview import document as overview
 from dashboards.report.parts import parts
-from tests.codes import tells
+from tests.refusals import tells
 
 NAMES = ("one_vs_rest", "alpha_z", "alpha_raw")
 Found = dict[str, tuple[float, float, float]]

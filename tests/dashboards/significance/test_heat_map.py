@@ -20,10 +20,10 @@ from dashboards.significance.page import MANY, short_p
 from metaeval.correlation import kendall
 from metaeval.messages import message
 from metaeval.significance import compare_metrics
-from tests.codes import tells
 from tests.dashboards import typed
 from tests.dashboards.clicking import make_clicked
 from tests.dashboards.tex import problems
+from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import World, make_dataset, make_user, score
 

@@ -18,7 +18,7 @@ from dashboards.systems.marks import marked
 from dashboards.systems.tables import tables
 from metrics.base import MetricError
 from metrics.scores import system_scores
-from tests.codes import tells
+from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import World, make_scored_demo, make_user
 

@@ -41,8 +41,8 @@ from metaeval.replication import plain
 from metaeval.replication.reproduce import UNITS
 from metrics.runs import scoring, starting
 from metrics.workers import builds
-from tests.codes import tells
 from tests.dashboards.conftest import make_rated
+from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import World, make_dataset, make_demo, make_user
 

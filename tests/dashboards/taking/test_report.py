@@ -16,9 +16,9 @@ from dashboards.correlations.agreement import correlate
 from dashboards.report import document
 from dashboards.report.document import written
 from dashboards.report.parts import Drawing, metric_tables
-from tests.codes import tells
 from tests.dashboards import typed
 from tests.dashboards.scatter.test_scatter import campaign  # noqa: F401  the same rated campaign
+from tests.refusals import tells
 from tests.world import World
 
 SLUG = "harbour-80"

@@ -20,8 +20,8 @@ from dashboards.whatif import samplesize
 from dashboards.whatif.page import MOVEMENT, SAMPLE_SIZE, SAMPLESIZE, WHATIF
 from metaeval.sensitivity import LEVELS, draw_segments, resampled_levels
 from metaeval.significance import boot_interval
-from tests.codes import tells
 from tests.dashboards import raw
+from tests.refusals import tells
 from tests.world import World
 
 ALL = Filters()

@@ -9,11 +9,10 @@ from extensions.judges import templates
 from extensions.judges.prompts import KINDS
 from metrics import catalogue
 from metrics.models import JudgeSpending, JudgeTemplate, MetricRun
-from tests.codes import tells
 from tests.extensions.judges.answers import score_by_length
 from tests.extensions.judges.server import KEY, Answer, serving
 from tests.metrics.conftest import drain
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import World
 
 ADDRESS = "/judges/templates/direct-assessment/"

@@ -20,8 +20,8 @@ from metrics.models import MetricRun
 from metrics.registry import METRICS
 from metrics.runs import scoring, starting
 from metrics.scores import load_scores
-from tests.codes import tells
 from tests.extensions.neural.checkpoints import small
+from tests.refusals import tells
 from tests.world import World, make_user
 
 

@@ -19,7 +19,7 @@ from dashboards.documents import kinds
 from dashboards.documents.computing import states
 from dashboards.documents.stored import state_of
 from extensions.shortness.across_page import AcrossChoice, AcrossForms, compute
-from tests.codes import tells
+from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import make_scored_demo, make_user
 

@@ -9,9 +9,9 @@ from django.test import Client
 
 from annotation.models import Campaign
 from extensions.studies.significance import MOST, most_of
-from tests.codes import tells
 from tests.dashboards.documents.working import compute_waiting
 from tests.dashboards.tex import problems
+from tests.refusals import tells
 
 # By number: what the page it opens has besides being there.
 WANTED = {

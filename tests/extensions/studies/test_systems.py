@@ -9,8 +9,8 @@ from annotation.models import Output, TestSet
 from dashboards.systems.document import SystemsChoice, compute
 from extensions.studies.system_page import study_tables
 from extensions.studies.systems import study_table
-from tests.codes import tells
 from tests.dashboards.systems.test_judged import study, study_rows
+from tests.refusals import tells
 
 __all__ = ["study", "study_rows"]
 

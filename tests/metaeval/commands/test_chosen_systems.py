@@ -17,9 +17,9 @@ from metaeval.scores.human_systems import (
     references_read,
     scored_against_itself,
 )
-from tests.codes import tells
 from tests.metaeval.commands.test_commands import PUBLISHED, wmt23
 from tests.metaeval.systems.test_outliers import WMT19
+from tests.refusals import tells
 
 FOLDER = settings.DATA_DIR / "mqm-ted" / "zh-en"
 

@@ -23,9 +23,8 @@ from metaeval.files import (
 )
 from metaeval.judgments.agreement import krippendorff_alpha
 from metaeval.results import ConstantInputWarning
-from tests.codes import tells
 from tests.metaeval.published import numbers, pivot, table
-from tests.refusals import refused
+from tests.refusals import refused, tells
 
 PAIR = "en-de"
 FOLDER = "wmt23-meta/en-de"

@@ -17,10 +17,9 @@ from metaeval.files import (
 )
 from metaeval.files.cells import is_missing, read_score
 from metaeval.results import MissingDataWarning
-from tests.codes import tells
 from tests.metaeval.files.test_interchange import small
 from tests.metaeval.published import CASES
-from tests.refusals import refused
+from tests.refusals import refused, tells
 
 SCORES = CASES / "scores"
 MARKERS = (

@@ -25,9 +25,8 @@ from metaeval.judgments.agreement.alpha import (
 from metaeval.judgments.agreement.paired import pair
 from metaeval.messages import DataError
 from metaeval.results import ConstantInputWarning, Notes, TooFewWarning
-from tests.codes import tells
 from tests.metaeval.published import DATA
-from tests.refusals import refused
+from tests.refusals import refused, tells
 
 NAN = np.nan
 

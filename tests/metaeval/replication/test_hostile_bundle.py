@@ -9,7 +9,7 @@ import pytest
 
 from metaeval.commands import main
 from metaeval.replication.reproduce import LARGE
-from tests.codes import tells
+from tests.refusals import tells
 
 LENGTHS = "system\tsegment\tlength\twanted\nA\t1\t8\t10\nA\t2\t9\t10\nB\t1\t10\t10\nB\t2\t12\t10\n"
 SCORES = "system\tsegment\thuman\tm\nA\t1\t1\t2\nA\t2\t2\t1\nB\t1\t3\t3\nB\t2\t1\t4\n"

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from tests.codes import tells
 from tests.metrics.fleet import comet, empty_models, encoder
-from tests.refusals import refused
+from tests.refusals import refused, tells
 
 pytestmark = pytest.mark.django_db
 

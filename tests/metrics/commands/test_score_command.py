@@ -9,10 +9,9 @@ from metaeval.messages import message
 from metrics.base import MetricError
 from metrics.models import MetricRun
 from metrics.runs import scoring, starting
-from tests.codes import tells
 from tests.metrics import fakes
 from tests.metrics.fleet import make_worker
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import World, add_system, make_test_set
 
 Counting = type[fakes.Counting]

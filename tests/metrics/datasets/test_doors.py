@@ -16,8 +16,8 @@ from annotation.models import Campaign, TestSet
 from core.work import reconciling, working
 from metrics.datasets import waiting
 from metrics.models import DatasetImport
-from tests.codes import tells
 from tests.metrics.datasets.test_mtme import written
+from tests.refusals import tells
 from tests.world import World, make_user
 
 PAGE = "/campaigns/import/mt-metrics-eval/"

@@ -12,8 +12,8 @@ from annotation.imports import background
 from annotation.models import FileImport, TestSet
 from core.work import working
 from metrics.models import MetricImport, SegmentSpans
-from tests.codes import tells
 from tests.metrics.imported.test_views import ADDRESS, filled, send
+from tests.refusals import tells
 from tests.world import World
 
 API, JOBS, SPANS = "/api/imports/metric-scores/", "/api/imports/files/", "/testsets/harbour/spans/"

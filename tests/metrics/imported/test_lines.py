@@ -20,9 +20,9 @@ from annotation.uploads.tables.lines import EXPORTED, KEY, LINES, LISTED, Listin
 from dashboards.panel.human import human_scores
 from metrics.imported.held import read
 from metrics.imported.storing import shown_imports
-from tests.codes import tells
 from tests.metaeval.published import CASES
 from tests.metrics.imported.test_views import filled
+from tests.refusals import tells
 from tests.world import World
 
 SCORES = CASES / "scores"

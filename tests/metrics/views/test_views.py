@@ -15,10 +15,10 @@ from metrics.base import MetricInfo
 from metrics.models import ConfiguredMetric, MetricRun, RunWorker, Slice
 from metrics.registry import METRICS
 from metrics.runs import starting
-from tests.codes import tells
 from tests.markup import seen
 from tests.metrics.conftest import reread
 from tests.metrics.fleet import make_worker
+from tests.refusals import tells
 from tests.world import World, make_campaign, make_test_set
 
 FRAGMENT = {"HTTP_HX_REQUEST": "true"}

@@ -10,7 +10,6 @@ from django.test import Client
 from metrics.runs import starting
 from metrics.stock import checks
 from metrics.workers.versions import CODE
-from tests.codes import tells
 from tests.markup import seen
 from tests.metrics.fleet import (
     empty_models,
@@ -20,6 +19,7 @@ from tests.metrics.fleet import (
     make_worker,
     put_to_work,
 )
+from tests.refusals import tells
 from tests.world import World
 
 FRAGMENT = {"HTTP_HX_REQUEST": "true"}

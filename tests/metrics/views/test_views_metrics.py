@@ -10,9 +10,9 @@ from metrics import catalogue
 from metrics.models import ConfiguredMetric
 from metrics.registry import METRICS
 from metrics.runs import scoring, starting
-from tests.codes import tells
 from tests.markup import seen
 from tests.metrics.fleet import empty_models, encoder, found, make_worker
+from tests.refusals import tells
 from tests.world import World
 
 SENT = {"name": "bs-x", "label": "BERTScore X", "option-checkpoint": "acme/x", "option-layer": "3"}

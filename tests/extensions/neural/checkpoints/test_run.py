@@ -13,10 +13,9 @@ from metrics import catalogue
 from metrics.models import MetricRun
 from metrics.runs import scoring
 from metrics.scores import load_scores, system_scores
-from tests.codes import tells
 from tests.extensions.neural.checkpoints import small
 from tests.metrics.fleet import encoder
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import World
 
 
