@@ -24,7 +24,7 @@ from annotation.models import (
     Membership,
 )
 from tests.annotation.entry.test_links import PROLIFIC, make_link, make_open
-from tests.markup import seen
+from tests.house.templates.seen import seen
 from tests.test_csp import INLINE
 from tests.world import PASSWORD, World, make_user
 
