@@ -28,7 +28,7 @@ from annotation.management.commands.messages import (
 )
 from annotation.models import Annotator, Assignment
 from core.extensions import template_folders
-from tests.markup import seen
+from tests.house.templates.seen import seen
 from tests.world import PASSWORD, World
 
 LANGUAGES = ["zh-hans", "de", "cs", "ar"]

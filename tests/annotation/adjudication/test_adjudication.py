@@ -36,7 +36,7 @@ from annotation.protocols.base import Piece, cut
 from annotation.views.adjudicating.deciding import case_of
 from lifecycle.resources.campaigns import Campaigns
 from tests.addresses import fill, routes
-from tests.markup import seen
+from tests.house.templates.seen import seen
 from tests.planting import plant
 from tests.refusals import refused, tells
 from tests.world import add_system, make_campaign, make_test_set, make_user

@@ -22,7 +22,7 @@ from tests.annotation.appraise import (
 )
 from tests.annotation.imports.test_imports_appraise_scores import plain
 from tests.annotation.views.test_views_interchange import IMPORT, file
-from tests.markup import seen
+from tests.house.templates.seen import seen
 from tests.refusals import refused
 from tests.world import World
 

@@ -19,7 +19,7 @@ from tests.annotation.pools import (
     work,
 )
 from tests.annotation.views.test_views_judgments import JSON, MAX_QUERIES, form
-from tests.markup import seen
+from tests.house.templates.seen import seen
 from tests.world import World
 
 Kind = Item.Kind

@@ -21,7 +21,7 @@ from annotation.protocols.base import Scale
 from annotation.quality import JudgmentColumns, Verdict, quality_report
 from annotation.quality.verdict import check, of_rate, of_test, overall
 from metaeval.judgments.controls import control_test, pass_rate
-from tests.markup import seen
+from tests.house.templates.seen import seen
 from tests.world import World, make_dataset
 
 PASSES, FAILS, UNKNOWN = Verdict.PASSES, Verdict.FAILS, Verdict.UNKNOWN

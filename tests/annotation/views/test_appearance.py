@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from tests.markup import seen
+from tests.house.templates.seen import seen
 
 
 def test_a_choice_stands_on_every_page(as_researcher: Client) -> None:

@@ -25,7 +25,7 @@ from annotation.models import (
 )
 from tests.annotation.entry.test_links import PROLIFIC, make_link, make_open
 from tests.core.test_csp import INLINE
-from tests.markup import seen
+from tests.house.templates.seen import seen
 from tests.refusals import tells
 from tests.world import PASSWORD, World, make_user
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import Assignment, Campaign, Item
 from tests.annotation.pools import add_control
-from tests.markup import seen
+from tests.house.templates.seen import seen
 from tests.refusals import tells
 from tests.world import World, add_system, make_campaign, make_user
 

@@ -15,7 +15,7 @@ from tests.annotation.appraise import item, manifest, tasks
 from tests.annotation.imports.test_imports_appraise_scores import plain
 from tests.annotation.imports.test_imports_pearmut import campaign as pearmut
 from tests.annotation.imports.test_imports_pearmut import item as pearmut_item
-from tests.markup import seen
+from tests.house.templates.seen import seen
 from tests.world import World
 
 IMPORT = "/campaigns/import/"

@@ -18,7 +18,7 @@ from annotation import protocols
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.models import Assignment, Item, Judgment
 from config.storage import bare
-from tests.markup import seen
+from tests.house.templates.seen import seen
 from tests.world import World, make_campaign, make_test_set
 
 JSON = {"accept": "application/json"}

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Output, Segment, TestSet
-from tests.markup import seen
+from tests.house.templates.seen import seen
 from tests.refusals import tells
 from tests.world import World
 

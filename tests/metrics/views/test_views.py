@@ -15,7 +15,7 @@ from metrics.base import MetricInfo
 from metrics.models import ConfiguredMetric, MetricRun, RunWorker, Slice
 from metrics.registry import METRICS
 from metrics.runs import starting
-from tests.markup import seen
+from tests.house.templates.seen import seen
 from tests.metrics.conftest import reread
 from tests.metrics.fleet import make_worker
 from tests.refusals import tells

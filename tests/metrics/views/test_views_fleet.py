@@ -10,7 +10,7 @@ from django.test import Client
 from metrics.runs import starting
 from metrics.stock import checks
 from metrics.workers.versions import CODE
-from tests.markup import seen
+from tests.house.templates.seen import seen
 from tests.metrics.fleet import (
     empty_models,
     encoder,

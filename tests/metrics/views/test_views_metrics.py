@@ -10,7 +10,7 @@ from metrics import catalogue
 from metrics.models import ConfiguredMetric
 from metrics.registry import METRICS
 from metrics.runs import scoring, starting
-from tests.markup import seen
+from tests.house.templates.seen import seen
 from tests.metrics.fleet import empty_models, encoder, found, make_worker
 from tests.refusals import tells
 from tests.world import World
