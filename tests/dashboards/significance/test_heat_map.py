@@ -23,6 +23,7 @@ from metaeval.significance import compare_metrics
 from tests.dashboards import typed
 from tests.dashboards.clicking import make_clicked
 from tests.dashboards.tex import problems
+from tests.house.templates.seen import seen
 from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import World, make_dataset, make_user, score
@@ -248,7 +249,7 @@ def test_one_metric_against_all_others(
     answer = as_researcher.get(f"{address[:-1]}.json?row={key}")
     assert answer.json()["rows"] == [row for row in everything if row["metric"] == key]
     assert len(answer.content) < 64 * 1024
-    page = as_researcher.get(f"{address}?row={key}").text
+    page = seen(as_researcher.get(f"{address}?row={key}").text)
     assert page.count('<tr><th scope="row">') == 49
     assert "data-steps" not in page
     assert as_researcher.get(f"{address}?row=comet").status_code == 400
