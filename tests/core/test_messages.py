@@ -13,7 +13,7 @@ from django.utils import translation
 
 from annotation.models import ChangeEntry
 from core.messages import ESCAPE, MessageField, as_json, translated
-from dashboards.documents.stored import pack, unpack
+from dashboards.documents.computing import pack, unpack
 from metaeval.messages import LONGEST, Message, from_json, message, plural
 from metaeval.results import plain
 from tests.house.pseudo_language import pseudo_chinese

@@ -15,9 +15,12 @@ from metaeval.judgments import mean_scores
 from metaeval.results import TooFewWarning
 from metaeval.scores import FORMULAS, CorpusStatistics, bleu_score
 from metaeval.systems import paired_bootstrap, system_table
-from metrics.families.lexical.bleu import brevity_penalty, geometric_mean_precision
-from metrics.families.lexical.chrf import f_score
-from metrics.families.lexical.ter import edit_rate
+from metrics.families.lexical.sacre import (
+    brevity_penalty,
+    edit_rate,
+    f_score,
+    geometric_mean_precision,
+)
 from tests.metaeval.published import numbers, table
 
 SEGMENTS = [str(n) for n in range(60)]
