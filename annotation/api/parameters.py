@@ -26,6 +26,7 @@ LEAVING_OUT: Texts = {
     "without": "An annotator to exclude, by public name or id.",
     "traps": "`out` excludes traps, bad references, references and gold items.",
     "documents": "Only judgments of this document.",
+    "domains": "Only judgments of this domain, such as news.",
     "since": "The first day, UTC, such as 2026-03-31.",
     "until": "The last day, UTC.",
     "min_seconds": "The shortest time of an item on the server.",

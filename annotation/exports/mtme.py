@@ -124,7 +124,7 @@ def _published(campaign: Campaign, filters: Filters) -> _Published | None:
             "but not judgments.",
         )
         raise FilterError(text)
-    if filters.documents:
+    if filters.chooses_segments:
         rows = rows.filter(output__segment__in=segments_of(campaign, filters))
     if filters.chooses_systems:
         chosen = chosen_systems(campaign, filters)
@@ -196,7 +196,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
 def _documents(segments: Sequence[Segment]) -> Iterator[str]:
     """Yield a line per segment; one without a document is its own document, named by position."""
     for place, segment in enumerate(segments, start=1):
-        yield f"{DOMAIN}\t{safe(segment.document or f'segment-{place}')}\n"
+        yield f"{safe(segment.domain or DOMAIN)}\t{safe(segment.document or f'segment-{place}')}\n"
 
 
 def _references(segments: Sequence[Segment]) -> list[str]:

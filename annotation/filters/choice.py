@@ -20,7 +20,7 @@ USUAL = ""
 IN, OUT = "in", "out"
 # Every segment as a document of its own, although the test set has documents.
 SEGMENTS = "segments"
-LISTS = ("without", "documents", "systems", "without_systems")
+LISTS = ("without", "documents", "domains", "systems", "without_systems")
 # How many characters of a parameter, and how many names, an error repeats.
 LONGEST, MOST_NAMED = 100, 30
 NUMBERS = ("min_seconds", "max_seconds")
@@ -72,7 +72,7 @@ class Filters:
         Annotators to exclude, by public name or id.
     traps
         `in` keeps traps, bad references, references and gold items; `out` drops them.
-    documents, systems
+    documents, domains, systems
         The only ones to use; empty means all.
     without_systems
         Systems to exclude.
@@ -103,6 +103,7 @@ class Filters:
     humans: str = OUT
     outliers: str = IN
     unit: str = ""
+    domains: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _one_of("scores", self.scores or Z, Z, RAW)
@@ -168,6 +169,7 @@ class Filters:
                 self.documents,
                 message("filter.documents", "only documents: {names}", names=self.documents),
             ),
+            (self.domains, message("filter.domains", "only domains: {names}", names=self.domains)),
             (self.since, message("filter.since", "from {day}", day=self.since)),
             (self.until, message("filter.until", "until {day}", day=self.until)),
             (
@@ -210,7 +212,7 @@ class Filters:
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
-            if value or name not in ("scale", "unit")
+            if value or name not in ("scale", "unit", "domains")
         }
 
     @classmethod
@@ -225,7 +227,13 @@ class Filters:
     @property
     def drops_judgments(self) -> bool:
         """Whether any judgment may be filtered out."""
-        return bool(self.documents or self.chooses_systems) or self.chooses_judgments
+        chosen = self.chooses_segments or self.chooses_systems
+        return chosen or self.chooses_judgments
+
+    @property
+    def chooses_segments(self) -> bool:
+        """Whether segments are chosen, by document or domain."""
+        return bool(self.documents or self.domains)
 
     @property
     def chooses_systems(self) -> bool:

@@ -33,7 +33,7 @@ def read_judgments(
     chosen = ~np.isin(columns.annotator, excluded_annotators(campaign, filters))
     if filters.traps == OUT:
         chosen &= ~columns.is_kind(*CONTROLS)
-    if filters.documents:
+    if filters.chooses_segments:
         chosen &= np.isin(columns.segment, segments_of(campaign, filters))
     if (items := dropped_items(campaign, filters)) is not None:
         chosen &= ~np.isin(columns.item, list(items))
@@ -133,11 +133,13 @@ def excluded_annotators(campaign: Campaign, filters: Filters) -> list[int]:
 
 
 def segments_of(campaign: Campaign, filters: Filters) -> list[int]:
-    """Return the keys of the chosen documents' segments. Raises FilterError for unknown ones."""
-    rows = campaign.test_set.segments.filter(document__in=filters.documents)
-    found = list(rows.order_by("position").values_list("pk", "document"))
-    unknown = sorted(set(filters.documents) - {document for _, document in found})
-    if unknown:
+    """Return the keys of the segments of the chosen documents and domains.
+
+    Raises FilterError for unknown ones.
+    """
+    rows = campaign.test_set.segments.order_by("position")
+    found = list(rows.values_list("pk", "document", "domain"))
+    if unknown := sorted(set(filters.documents) - {document for _, document, _ in found}):
         raise FilterError(
             message(
                 "filter.no-document",
@@ -145,14 +147,27 @@ def segments_of(campaign: Campaign, filters: Filters) -> list[int]:
                 names=listed(unknown),
             )
         )
-    return [pk for pk, _ in found]
+    if unknown := sorted(set(filters.domains) - {domain for _, _, domain in found}):
+        raise FilterError(
+            message(
+                "filter.no-domain",
+                "domains: this test set has no domain {names}.",
+                names=listed(unknown),
+            )
+        )
+    return [
+        pk
+        for pk, document, domain in found
+        if (not filters.documents or document in filters.documents)
+        and (not filters.domains or domain in filters.domains)
+    ]
 
 
 def check(campaign: Campaign, filters: Filters) -> None:
     """Raise FilterError if the filters name something that the campaign does not have."""
     excluded_annotators(campaign, filters)
     require_scale(campaign, filters)
-    if filters.documents:
+    if filters.chooses_segments:
         segments_of(campaign, filters)
     if filters.chooses_systems:
         chosen_systems(campaign, filters)
@@ -188,6 +203,18 @@ def fitted(campaign: Campaign, campaigns: Sequence[Campaign], filters: Filters) 
                 )
             )
         filters = replace(filters, documents=tuple(own))
+    if filters.domains:
+        rows = Segment.objects.filter(test_set=campaign.test_set, domain__in=filters.domains)
+        own = set(rows.values_list("domain", flat=True))
+        if not own:
+            raise FilterError(
+                message(
+                    "filter.none-of-domains",
+                    "domains: the campaign {campaign} has none of the chosen domains.",
+                    campaign=campaign.name,
+                )
+            )
+        filters = replace(filters, domains=tuple(own))
     if filters.systems:
         named = _own_systems(campaign, campaigns, "systems", set(filters.systems))
         filters = replace(filters, systems=named)
@@ -254,7 +281,7 @@ def filtered(rows: QuerySet[Judgment], campaign: Campaign, filters: Filters) -> 
         rows = rows.exclude(assignment__annotator__in=excluded_annotators(campaign, filters))
     if filters.traps == OUT:
         rows = rows.exclude(assignment__item__kind__in=CONTROLS)
-    if filters.documents:
+    if filters.chooses_segments:
         rows = rows.filter(assignment__item__segment__in=segments_of(campaign, filters))
     if (items := dropped_items(campaign, filters)) is not None:
         rows = rows.exclude(assignment__item__in=items)

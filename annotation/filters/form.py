@@ -36,6 +36,7 @@ class Choices:
 
     annotators: list[Choice]
     documents: list[Choice]
+    domains: list[Choice]
     systems: list[Choice]
     without_systems: list[Choice]
     others: list[tuple[str, str]]
@@ -60,8 +61,14 @@ def filter_choices(
 ) -> Choices:
     """Return what the form shows for some campaigns together; counts are cached briefly."""
     key = ("filters", *(campaign.pk for campaign in campaigns))
-    labels, documents, systems = ttl_cache(
-        key, lambda: (_annotators(campaigns), _documents(campaigns), _systems(campaigns))
+    labels, documents, domains, systems = ttl_cache(
+        key,
+        lambda: (
+            _annotators(campaigns),
+            _documents(campaigns),
+            _domains(campaigns),
+            _systems(campaigns),
+        ),
     )
     is_shared = any(is_shared for _, is_shared in documents)
     without = set(filters.without)
@@ -71,6 +78,7 @@ def filter_choices(
             for label, keys in labels.items()
         ],
         documents=[Choice(name, name in filters.documents) for name, _ in documents],
+        domains=[Choice(name, name in filters.domains) for name in domains],
         has_human=any(systems.values()),
         systems=[Choice(name, name in filters.systems) for name in systems],
         without_systems=[Choice(name, name in filters.without_systems) for name in systems],
@@ -100,6 +108,11 @@ def _documents(campaigns: Sequence[Campaign]) -> list[tuple[str, bool]]:
     for name, _, n in counts:
         found[name] = found.get(name, False) or n > 1
     return sorted(found.items())
+
+
+def _domains(campaigns: Sequence[Campaign]) -> list[str]:
+    rows = Segment.objects.filter(test_set__campaigns__in=campaigns).exclude(domain="")
+    return sorted(rows.order_by().values_list("domain", flat=True).distinct())
 
 
 def _systems(campaigns: Sequence[Campaign]) -> dict[str, bool]:

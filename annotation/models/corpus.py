@@ -77,14 +77,15 @@ class TestSetShare(models.Model):
 class Segment(models.Model):
     """One source segment. `key` is the uploader's own name of it; `position` counts from 0.
 
-    `beside` is what is heard, seen or read beside it (`annotation.uploads.media.attachments`), None
-    where there is nothing.
+    `domain` is the kind of text, such as news. `beside` is what is heard, seen or read beside it
+    (`annotation.uploads.media.attachments`), None where there is nothing.
     """
 
     test_set = models.ForeignKey(TestSet, models.CASCADE, related_name="segments")
     position = models.PositiveIntegerField()
     key = models.CharField(max_length=120)
     document = models.CharField(max_length=200, blank=True)
+    domain = models.CharField(max_length=200, blank=True, default="", db_default="")
     source = models.TextField()
     beside = models.JSONField(null=True, blank=True)
 

@@ -180,6 +180,14 @@ def _compare_segments(draft: TestSetDraft, stored: Stored, report: Report) -> No
                 segment=segment.key,
             )
             report.error(text, draft.place("document", i))
+        if segment.domain and old.domain not in ("", segment.domain):
+            text = message(
+                "stored.domain",
+                "Segment “{segment}” is stored with another domain. Stored test sets cannot be "
+                "changed; store this one under another name.",
+                segment=segment.key,
+            )
+            report.error(text, draft.place("document", i))
         if segment.attachments and segment.attachments != old.beside:
             text = message(
                 "stored.attachments",
@@ -189,6 +197,17 @@ def _compare_segments(draft: TestSetDraft, stored: Stored, report: Report) -> No
             )
             report.error(text, draft.place("media", i))
         _compare_references(draft, i, stored.references[segment.key], report)
+    of_draft, of_stored = (
+        any(segment.domain for segment in segments)
+        for segments in (draft.segments, stored.segments.values())
+    )
+    if of_draft and not of_stored:
+        text = message(
+            "stored.no-domains",
+            "The stored test set has no domains, so those of the files are not used. Store the "
+            "files under another name to keep them.",
+        )
+        report.warn(text)
     if draft.segments:
         _report_absent(draft, stored, report)
 

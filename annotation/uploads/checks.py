@@ -36,6 +36,7 @@ CHARACTER_NAMES = {
 DOCUMENT_ID = message("name.document-id", "document id")
 REFERENCE_NAME = message("name.reference", "reference name")
 SEGMENT_KEY = message("name.segment-key", "segment key")
+DOMAIN = message("name.domain", "domain")
 SYSTEM_NAME = message("name.system", "system name")
 
 
@@ -115,6 +116,11 @@ def _check_segments(draft: TestSetDraft, report: Report) -> None:
                 document, max_length(Segment, "document"), draft.place("document", i), report,
                 what=DOCUMENT_ID,
             )  # fmt: skip
+    domains = {segment.domain: i for i, segment in reversed([*enumerate(draft.segments)])}
+    for domain, i in domains.items():
+        if domain:
+            longest = max_length(Segment, "domain")
+            _check_name(domain, longest, draft.place("document", i), report, what=DOMAIN)
     for i, segment in enumerate(draft.segments):
         if is_odd(segment.source):
             _check_text(segment.source, draft.place("source", i), report)

@@ -51,6 +51,7 @@ class SegmentDraft:
     document: str = ""
     references: dict[str, str] = field(default_factory=dict)
     attachments: dict[str, Any] = field(default_factory=dict)
+    domain: str = ""
 
 
 @dataclass
@@ -173,7 +174,8 @@ def to_json(draft: TestSetDraft) -> dict[str, Any]:
         **draft.head(),
         "is_in_file_order": draft.is_in_file_order,
         "segments": [
-            [s.key, s.source, s.document, s.references, s.attachments] for s in draft.segments
+            [s.key, s.source, s.document, s.references, s.attachments, s.domain]
+            for s in draft.segments
         ],
         "systems": [[s.name, str(s.ratio), s.outputs, s.is_human] for s in draft.systems],
     }

@@ -173,10 +173,11 @@ def _write_test_set(draft: TestSetDraft, user: Any) -> TestSet:
 
 def _write_segments(draft: TestSetDraft, test_set: TestSet) -> dict[str, Segment]:
     rows = (
-        (test_set.pk, i, s.key, s.document, s.source)
+        (test_set.pk, i, s.key, s.document, s.domain, s.source)
         for i, s in enumerate(counted(STORING, draft.segments))
     )
-    _insert(Segment, ("test_set_id", "position", "key", "document", "source"), rows)
+    columns = ("test_set_id", "position", "key", "document", "domain", "source")
+    _insert(Segment, columns, rows)
     segments = {segment.key: segment for segment in test_set.segments.all()}
     _write_attachments(draft, segments)
     references = (

@@ -136,12 +136,15 @@ def _times(content: Content) -> dict[tuple[int, int], datetime | None]:
 
 
 def _segments(content: Content) -> Iterator[str]:
-    yield _line("segment", "key", "document", "line", "source", "references")
+    has_domains = any(segment.domain for segment in content.segments)
+    columns = ("segment", "key", "document", "line", "source", "references")
+    yield _line(*columns, *(["domain"] if has_domains else []))
     places = zip(content.numbers, content.segments, content.lines, strict=True)
     for number, segment, line in places:
         references = " ||| ".join(each.text for each in segment.references.all())
         document = segment.document
-        yield _line(number, segment.key, document, line, segment.source, references)
+        domain = [segment.domain] if has_domains else []
+        yield _line(number, segment.key, document, line, segment.source, references, *domain)
 
 
 def _grid(

@@ -116,7 +116,8 @@ def _chosen(content: Content) -> list[str]:
         chosen = chosen_systems(campaign, filters)
         pairs += [("--systems", content.every_name[system.pk]) for system in chosen]
     pairs += [("--document", name.strip()) for name in filters.documents]
-    pairs += [("--segments", "segments.tsv")] if filters.documents else []
+    pairs += [("--domain", name.strip()) for name in filters.domains]
+    pairs += [("--segments", "segments.tsv")] if filters.chooses_segments else []
     limits = {
         "--since": filters.since,
         "--until": filters.until,

@@ -277,7 +277,7 @@ def _published(
     notes = [_direction(campaign)] if campaign.direction else []
     notes += [NEGATED] if campaign.lower_is_better else []
     notes += [PUBLISHED_ONLY] if filters.chooses_judgments else []
-    if filters.documents:
+    if filters.chooses_segments:
         grid[:, ~np.isin(segments, segments_of(campaign, filters))] = np.nan
         # A published system score is of the whole test set, not of some documents.
         notes += [WHOLE_SYSTEMS] if by_system else []
@@ -289,7 +289,7 @@ def _published(
         np.array([by_system.get(system.pk, np.nan) for system in systems]) if by_system else None,
         PUBLISHED_NEGATED if campaign.lower_is_better else PUBLISHED,
         tuple(notes),
-        is_of_documents=bool(filters.documents),
+        is_of_documents=filters.chooses_segments,
     )
 
 
@@ -308,7 +308,7 @@ def _judged(
     own = read_grid(systems, segments)
     grid = grid_of(own, places_of(own, columns), values)
     source = _source(campaign, filters)
-    is_part = bool(filters.documents)
+    is_part = filters.chooses_segments
     notes = tuple(_notes(campaign, filters)) if len(columns) else ()
     return HumanScores(systems, segments, grid, None, source, notes, gaps, is_part)
 

@@ -1,12 +1,13 @@
 """Collect the parts of a report: the documents of the pages, warnings and methods."""
 
-import base64
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 from django.utils import timezone, translation
@@ -144,9 +145,23 @@ def drawings(specs: Sequence[dict[str, Any]]) -> list[str]:
     return [address(svg) for svg in json.loads(done.stdout)]
 
 
+# What changes nothing in an image that has a text of its own.
+UNSEEN = re.compile(
+    r' (?:aria-[\w-]+|class|role|pointer-events|xmlns:xlink)="[^"]*"'
+    r'| (?:opacity|stroke-width)="1"| text-anchor="start"'
+)
+UNDRAWN = re.compile(r'<path(?: d="(?:M0,0h0v0h0Z)?")?(?: display="none")?/>|<g></g>')
+
+
 def address(svg: str) -> str:
-    """Return an image as a data address."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+    """Return an image as a data address, without the parts of the markup that draw nothing.
+
+    Percent-encoding compresses to half of what base64 does.
+    """
+    slim, before = re.sub(r"<[^>]*>", lambda tag: UNSEEN.sub("", tag[0]), svg), ""
+    while slim != before:
+        slim, before = UNDRAWN.sub("", slim), slim
+    return f"data:image/svg+xml;charset=utf-8,{quote(slim, safe=' =/:;,().!~*@$+?-')}"
 
 
 # The number of worst disagreements shown with their texts, on each side.

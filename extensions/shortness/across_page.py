@@ -169,9 +169,9 @@ def _cautions(pair: Sequence[Campaign], n_annotators: int, n_both: int) -> list[
             message(
                 "forms.other-annotators",
                 "Only {both} of {annotators} annotators are known to have judged in both "
-                "campaigns. If one group is more severe than the other, this changes the humans’ "
-                "losses, and the intervals, which are over segments, do not cover it. Losses of "
-                "measures are not affected.",
+                "campaigns. If one group is more severe than the other, the humans’ losses "
+                "change, and the intervals, which are over segments, do not account for this. "
+                "Losses of measures are not affected.",
                 both=n_both,
                 annotators=n_annotators,
             )

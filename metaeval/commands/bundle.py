@@ -211,7 +211,8 @@ def _filters(command: Any) -> None:
     add("--without-systems", action="append", default=[], help="a system to exclude; repeatable")
     add("--without-controls", action="store_true", help="exclude control items")
     add("--document", action="append", default=[], help="use only this document; repeatable")
-    add("--segments", help="segments.tsv of a bundle, needed for --document")
+    add("--domain", action="append", default=[], help="use only this domain; repeatable")
+    add("--segments", help="segments.tsv of a bundle, needed for --document and --domain")
     add("--since", default="", help="first day, in UTC, such as 2026-03-31")
     add("--until", default="", help="last day, in UTC")
     add("--min-seconds", type=float, help="exclude items that took less time on the server")
@@ -228,6 +229,7 @@ def _judgments(options: argparse.Namespace) -> JudgmentFile:
             without_systems=options.without_systems,
             has_controls=not options.without_controls,
             documents=options.document,
+            domains=options.domain,
             segments=options.segments,
             since=options.since,
             until=options.until,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from metaeval.correlation.hybrids import pairwise_difference_pearson
 from metaeval.correlation.measure import OF_SYSTEMS, SYSTEM_LEVEL, Measure
 from metaeval.correlation.panel import panel
 from metaeval.messages import message
-from metaeval.results import Notes, plain
+from metaeval.results import Notes, StatisticsWarning, plain
 from metaeval.sensitivity.difficulty import by_difficulty
 from metaeval.sensitivity.ensembles import ensemble as fit_ensemble
 from metaeval.systems import agreement_curve
@@ -45,7 +47,8 @@ def agreement(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     for name, metric in named.metrics.items():
         scores = panel(named.human, {name: metric}, Notes())
         ours, theirs = scores.human_matrix().system_means(), scores.matrix(0).system_means()
-        curve = agreement_curve({"": ours}, {"": theirs})
+        with _named_warnings(name):
+            curve = agreement_curve({"": ours}, {"": theirs})
         row: Row = {"metric": name, "n": curve.n, "agreeing": curve.agreeing,
                     "n_systems": curve.n_systems}  # fmt: skip
         if options.difference is not None:
@@ -60,6 +63,21 @@ def agreement(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     for note in named.notes():
         print_note(note)
     return {"difference": options.difference, "metrics": plain(rows)}, rows
+
+
+@contextmanager
+def _named_warnings(metric: str) -> Iterator[None]:
+    """Begin the warnings of a computation with the name of its metric."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", StatisticsWarning)
+        yield
+    for each in caught:
+        problem = each.message.message if isinstance(each.message, StatisticsWarning) else None
+        if problem is None:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+            continue
+        named = message("command.of-metric", "{metric}: {problem}", metric=metric, problem=problem)
+        warnings.warn(each.category(named), stacklevel=2)
 
 
 def ensemble(options: argparse.Namespace) -> tuple[Row, list[Row]]:

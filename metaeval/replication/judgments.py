@@ -33,9 +33,10 @@ class Chosen:
 
     ``without`` names excluded annotators. ``systems`` are the only ones whose judgments count
     (empty: all), except those of ``without_systems``. Judgments without a system are not filtered
-    by these. ``documents`` are the only ones that count (with ``segments``, the file that lists
-    their segments). Days are ISO days in UTC, both included; seconds limit the server's time. A
-    judgment without an end is excluded if a day is set, one without seconds if these are limited.
+    by these. ``documents`` and ``domains`` are the only ones that count (with ``segments``, the
+    file that lists their segments). Days are ISO days in UTC, both included; seconds limit the
+    server's time. A judgment without an end is excluded if a day is set, one without seconds if
+    these are limited.
     """
 
     without: Sequence[str] = ()
@@ -43,6 +44,7 @@ class Chosen:
     without_systems: Sequence[str] = ()
     has_controls: bool = True
     documents: Sequence[str] = ()
+    domains: Sequence[str] = ()
     segments: str | Path | None = None
     since: str = ""
     until: str = ""
@@ -84,22 +86,23 @@ class Chosen:
         return keeps
 
     def _segments(self) -> set[str] | None:
-        """Return the segments of the documents, None for all; MessageError without the file."""
-        if not self.documents:
+        """Return the chosen segments, None for all. Raises MessageError without the file."""
+        chosen = {"document": self.documents, "domain": self.domains}
+        chosen = {name: wanted for name, wanted in chosen.items() if wanted}
+        if not chosen:
             return None
         if self.segments is None:
             raise MessageError(
                 message(
                     "command.document-needs-segments",
-                    "--document needs --segments, a file that lists the segments of each document.",
+                    "--document and --domain need --segments, a file that lists the segments.",
                 )
             )
-        table = Table(self.segments, ["segment", "document"])
-        column = table.columns["document"]
+        table = Table(self.segments, ["segment", *chosen])
         return {
             table.text(n, row, "segment")
             for n, row in table.rows
-            if row[column].strip() in self.documents
+            if all(row[table.columns[name]].strip() in wanted for name, wanted in chosen.items())
         }
 
 

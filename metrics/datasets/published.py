@@ -27,9 +27,7 @@ LOWER = frozenset({"BS"})
 # The human scores of `wmt23-meta`.
 HUMANS = {"mqm": "MQM", "da_sqm": "DA+SQM", "esa_1": "ESA, first", "esa_2": "ESA, second"}
 KEYS = ("system", "seg")
-WMT23 = message(
-    "wmt23.origin", "WMT23 metrics task, as released in mt-metrics-eval. Domains are not stored."
-)
+WMT23 = message("wmt23.origin", "WMT23 metrics task, as released in mt-metrics-eval.")
 SEVERITIES = {"minor": "minor", "major": "major", "undecided": "minor"}
 Cell = tuple[str, str]
 
@@ -90,8 +88,8 @@ def wmt23_meta(pair: Pair) -> EvaluationDraft:
     compared, but nothing can be read or scored.
     """
     segments = [
-        SegmentDraft(key, NO_SOURCE, document)
-        for key, document, _ in pair.cells("documents.tsv", "seg", "document", "domain")
+        SegmentDraft(key, NO_SOURCE, document, domain=domain)
+        for key, document, domain in pair.cells("documents.tsv", "seg", "document", "domain")
     ]
     rows = list(pair.rows("segment-scores.tsv", *KEYS))
     wholes = list(pair.rows("system-scores.tsv", "system"))

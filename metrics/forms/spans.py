@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.uploads import FilesField
 from annotation.uploads import InputFile
+from core.messages import if_missing
 
 ENDS = {
     "": _("not known yet: show how many spans end at words"),
@@ -32,7 +33,7 @@ class SpanFilesForm(forms.Form):
             "(start_indices, end_indices, error_types) and JSON lists (errors) are accepted too. "
             "Offsets count Unicode characters from 0."
         ),
-        error_messages={"required": _("Choose at least one file.")},
+        error_messages=if_missing("spans.choose-file", "Choose at least one file."),
     )
 
     def __init__(self, *args: object, has_files: bool = False, **kwargs: object) -> None:

@@ -238,7 +238,7 @@ class _Conditions:
 
 
 def needs_file(condition: str) -> Message:
-    """Return that a condition needs a file."""
+    """Return the message that a condition needs a file."""
     return message(
         "preferences.needs-file",
         "The condition “{condition}” needs a file.",
@@ -247,7 +247,7 @@ def needs_file(condition: str) -> Message:
 
 
 def unknown_condition(name: str) -> Message:
-    """Return that there is no such condition."""
+    """Return the message that there is no such condition."""
     return message(
         "preferences.unknown-condition",
         "There is no condition “{name}”. The conditions are: {known}.",

@@ -329,8 +329,8 @@ def _read_line(place: Place, line: str) -> tuple[Pair, Aligned]:
             raise JobError(
                 message(
                     "alignments.no-words",
-                    "{file}, line {line}: the link {link} has no pair of words. Words are counted "
-                    "from 0.",
+                    "{file}, line {line}: the link {link} names a word that the texts do not have. "
+                    "Words are counted from 0.",
                     **place._asdict(),
                     link=f"{i}-{j}",
                 )

@@ -125,14 +125,6 @@ def _test_set(evalset: EvalSet, choice: Choice, report: Report) -> TestSetDraft:
             ),
             Place(f"sources/{pair}.txt"),
         )
-    domains = sorted({domain for domain, _ in evalset.documents})
-    if len(domains) > 1:
-        report.note(
-            message(
-                "mtme.domains", "Domains are not stored: {domains}.", domains=truncated(domains)
-            ),
-            Place(f"documents/{pair}.docs"),
-        )
     return TestSetDraft(
         slug=_slug(full),
         name=full[:LONGEST_NAME],
@@ -156,13 +148,14 @@ def _segments(evalset: EvalSet) -> list[SegmentDraft]:
             key=key,
             source=source,
             document=document,
+            domain=domain,
             references={
                 reference_name(name): text
                 for name, texts in evalset.references.items()
                 if (text := texts[place])
             },
         )
-        for place, (key, source, (_, document)) in enumerate(
+        for place, (key, source, (domain, document)) in enumerate(
             zip(evalset.segments, evalset.sources, documents, strict=True)
         )
     ]

@@ -21,6 +21,7 @@ from annotation.imports import tables
 from annotation.models import Campaign, Judgment
 from tests.dashboards import raw
 from tests.dashboards.outputs import Address, addresses, wanted
+from tests.refusals import tells
 from tests.world import World
 
 NEEDS = {"extensions.studies", "extensions.comparison", "extensions.layers"}
@@ -374,7 +375,7 @@ def test_all_formats_of_an_output_say_the_same(campaign: Campaign, as_researcher
         plain, chosen = both(path)
         assert plain != chosen, path
     tex = as_researcher.get(f"{base}/correlations.tex?without=S2")
-    assert "% filters: without annotators: S2" in tex.text
+    assert tells(tex.text, "filter.without", names="S2")
     assert "rated-correlations-filtered" in tex.headers["Content-Disposition"]
     report = as_researcher.get(f"{base}/report.html?without=S2").text
     assert "without annotators: S2" in report

@@ -32,6 +32,7 @@ from tests.dashboards import typed
 from tests.dashboards.documents.working import compute_waiting
 from tests.dashboards.imported import make_set
 from tests.metaeval.published import numbers, table
+from tests.refusals import tells
 from tests.world import score
 
 BOUNDED = ("results", "correlations", "significance")
@@ -150,10 +151,10 @@ def test_floors_and_people_on_the_same_points(rated: Campaign, as_researcher: Cl
     page, shown = reverse("scatter", args=[rated.slug]), {"bounds": "shown"}
     as_researcher.get(page)
     compute_waiting()
-    assert "Baseline: short outputs" not in as_researcher.get(page).text
-    assert "Baseline: short outputs" in as_researcher.get(page, shown).text
+    assert not tells(as_researcher.get(page).text, "baseline.short-outputs")
+    assert tells(as_researcher.get(page, shown).text, "baseline.short-outputs")
     data = reverse("scatter-data", args=[rated.slug, "tex"])
-    assert "Baseline: short outputs" in as_researcher.get(data, shown).text
+    assert tells(as_researcher.get(data, shown).text, "baseline.short-outputs")
     assert "Baseline: " not in as_researcher.get(data).text
     address = reverse("scatter-data", args=[rated.slug, "csv"])
     plain, bounded = (rows_of(as_researcher, address, query) for query in ({}, shown))

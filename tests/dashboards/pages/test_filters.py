@@ -68,6 +68,7 @@ def test_bad_values_are_refused(query: str, code: str) -> None:
     [
         ("without=nobody", "nobody"),
         ("documents=no-such", "no-such"),
+        ("domains=no-such", "no-such"),
         ("scores=median", "z and raw"),
     ],
 )

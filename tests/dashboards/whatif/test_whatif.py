@@ -21,6 +21,7 @@ from dashboards.whatif.page import MOVEMENT, SAMPLE_SIZE, SAMPLESIZE, WHATIF
 from metaeval.sensitivity import LEVELS, draw_segments, resampled_levels
 from metaeval.significance import boot_interval
 from tests.dashboards import raw
+from tests.refusals import tells
 from tests.world import World
 
 ALL = Filters()
@@ -205,7 +206,7 @@ def test_pages_and_files(rated: Campaign, as_researcher: Client) -> None:
 def test_nothing_to_leave_out(world: World, as_researcher: Client) -> None:
     for name in ("whatif", "samplesize"):
         page = as_researcher.get(reverse(name, args=[world.campaign.slug]))
-        assert "No output of this campaign has a human score yet." in page.text
+        assert tells(page.text, "outputs.no-human-scores")
 
 
 def test_figures_hold_the_documents_numbers(rated: Campaign) -> None:

@@ -12,7 +12,7 @@ from metrics.models import JudgeSpending, JudgeTemplate, MetricRun
 from tests.extensions.judges.answers import score_by_length
 from tests.extensions.judges.server import KEY, Answer, serving
 from tests.metrics.conftest import drain
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import World
 
 ADDRESS = "/judges/templates/direct-assessment/"
@@ -74,7 +74,7 @@ def test_a_version_is_added_and_the_old_one_stays(as_admin: Client) -> None:
     # The same words again are no version.
     again = as_admin.post(ADDRESS, words)
     assert again.status_code == 422
-    assert "the newest version" in again.text
+    assert tells(again.text, "judge.same-text")
     assert JudgeTemplate.objects.count() == 1
 
 

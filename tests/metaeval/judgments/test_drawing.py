@@ -1,14 +1,18 @@
 """Drawing systems by their standing against enumeration, and the means that it does not bias."""
 
+import json
 from fractions import Fraction
 from itertools import permutations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks.metaeval.drawn import Design, campaign
 from metaeval.judgments.planning import draw, drawing, inclusion, reweighted_means, standing_weights
+from metaeval.messages import DataError
 from metaeval.results import AdaptiveDrawWarning, TooFewWarning
+from tests.refusals import refused
 
 
 def enumerated(weights: list[float], size: int) -> list[float]:
@@ -125,7 +129,7 @@ def test_means_are_ratios_with_an_interval_over_documents() -> None:
 
 @pytest.mark.parametrize("chances", [[0.0], [1.1], [np.nan]])
 def test_what_is_no_probability_is_refused(chances: list[float]) -> None:
-    with pytest.raises(ValueError, match="probabilities"):
+    with refused("argument.probabilities", kind=DataError):
         reweighted_means([1.0], "A", "x", chances)
 
 
@@ -140,3 +144,15 @@ def test_intervals_hold_the_truth_where_plain_means_are_too_low() -> None:
         np.mean([getattr(each, name) for each in found]) for name in ("plain", "reweighted")
     )
     assert plain < reweighted
+
+
+def test_a_published_check_of_the_ratio_estimator(data_dir: Path) -> None:
+    """estimation-checks.json: metric scores everywhere, corrected by the judged differences."""
+    path = data_dir.parent / "specs" / "estimation-checks.json"
+    checks = {each["id"]: each for each in json.loads(path.read_text("utf-8"))["checks"]}
+    given, expected = (checks["3-aipw"][key] for key in ("inputs", "expected"))
+    judged = np.array(given["labelled"])
+    errors = np.array(given["y"]) - np.array(given["f"])[judged]
+    with pytest.warns((AdaptiveDrawWarning, TooFewWarning)):
+        found = reweighted_means(errors, "AAA", "uvw", np.array(given["pi"])[judged])
+    assert np.mean(given["f"]) + found.means[0] == pytest.approx(expected["hajek"])

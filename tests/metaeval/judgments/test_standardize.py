@@ -1,3 +1,4 @@
+import json
 import warnings
 
 import numpy as np
@@ -7,13 +8,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from metaeval.judgments import z_scores
+from metaeval.messages import DataError
 from metaeval.results import (
     ConstantInputWarning,
     SingleJudgmentWarning,
     StatisticsWarning,
     TooFewWarning,
 )
-from tests.metaeval.published import numbers, table
+from tests.metaeval.published import DATA, numbers, table
+from tests.refusals import refused
 
 
 def test_published_wmt21_worker_means_sds_and_z():
@@ -25,6 +28,16 @@ def test_published_wmt21_worker_means_sds_and_z():
     np.testing.assert_allclose(result.means[order], numbers(workers["mean_raw"]), rtol=1e-6)
     np.testing.assert_allclose(result.sds[order], numbers(workers["sd_raw"]), rtol=1e-6)
     np.testing.assert_allclose(result.z, numbers(judgments["z"]), atol=1e-5)
+
+
+def test_a_published_check_of_mean_and_deviation_of_two_parts():
+    path = DATA.parent / "specs" / "estimation-checks.json"
+    check = next(
+        each for each in json.loads(path.read_text("utf-8"))["checks"] if each["id"] == "7-merge"
+    )
+    result = z_scores([*check["inputs"]["a"], *check["inputs"]["b"]], "AAAAA")
+    assert result.means.tolist() == pytest.approx([check["expected"]["mean"]])
+    assert result.sds.tolist() == pytest.approx([check["expected"]["sd"]], abs=1e-5)
 
 
 def test_published_mlqe_z_scores_use_the_population_sd():
@@ -83,18 +96,21 @@ def test_missing_scores_stay_missing():
 
 
 @pytest.mark.parametrize(
-    ("keywords", "message"),
+    ("keywords", "kind", "about"),
     [
-        ({"ddof": 2}, "ddof"),
-        ({"pool": [1, 0]}, "pool: expected booleans"),
-        ({"pool": [True]}, "pool: expected shape"),
-        ({"constant": "drop"}, "constant"),
+        ({"ddof": 2}, "choice", {"allowed": ["0", "1"]}),
+        ({"pool": [1, 0]}, "booleans", {}),
+        ({"pool": [True]}, "shape", {"shape": "(2,)", "got": "(1,)"}),
+        ({"constant": "drop"}, "choice", {"value": "drop"}),
     ],
 )
-def test_bad_arguments_are_refused(keywords, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_arguments_are_refused(keywords, kind, about):
+    (name,) = keywords
+    with refused(f"argument.{kind}", kind=DataError, name=name, **about):
         z_scores([1, 2], ["A", "A"], **keywords)
-    with pytest.raises(ValueError, match="1 labels for 2 scores"):
+    with refused(
+        "argument.lengths", kind=DataError, names=["scores", "annotators"], lengths=[2, 1]
+    ):
         z_scores([1, 2], ["A"])
 
 

@@ -12,6 +12,7 @@ from scipy import stats
 from metaeval import ScoreMatrix
 from metaeval.correlation.intervals import accuracy_interval
 from metaeval.judgments import mean_scores
+from metaeval.messages import DataError
 from metaeval.results import TooFewWarning
 from metaeval.scores import FORMULAS, CorpusStatistics, bleu_score
 from metaeval.systems import paired_bootstrap, system_table
@@ -22,6 +23,7 @@ from metrics.families.lexical.sacre import (
     geometric_mean_precision,
 )
 from tests.metaeval.published import numbers, table
+from tests.refusals import refused
 
 SEGMENTS = [str(n) for n in range(60)]
 
@@ -259,7 +261,9 @@ def test_no_human_scores_leave_the_metrics() -> None:
         table = system_table(human, {"m": metric}, rng=1)
     assert table.ranking is None
     assert np.isnan(table.columns[0].tau)
-    with pytest.raises(ValueError, match="versus"):
+    with refused(
+        "argument.choice", kind=DataError, name="versus", allowed=["next", "best"], value="worst"
+    ):
         system_table(human, {}, versus="worst")
 
 

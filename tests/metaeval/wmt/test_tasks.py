@@ -31,7 +31,7 @@ from metaeval.wmt.tasks import (
     tasks_of,
 )
 from tests.metaeval.published import DATA
-from tests.metaeval.wmt.laid_out import P_VALUES, figures, lay_out, lay_out_three
+from tests.metaeval.wmt.laid_out import P_VALUES, figures, lay_out, lay_out_three, lay_out_years
 from tests.refusals import refused
 
 # Its sums are in single precision, so some flips tie there and not here.
@@ -75,6 +75,35 @@ def test_a_year_on_one_pair(whole: Path, name: str, capsys) -> None:
 def test_a_year_on_three_pairs_with_a_human_translation_and_outliers(three: Path, capsys) -> None:
     rows = printed(capsys, str(three), "--year", "2023", "--draws", "0")
     check(rows, "2023 three")
+
+
+@pytest.fixture(scope="module")
+def years(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("years")
+    lay_out_years(folder)
+    return folder
+
+
+# Sizes of differences that only rounding parts are one threshold here, and several there.
+OF_THRESHOLDS = 1e-4
+
+
+@pytest.mark.parametrize("year", YEARS)
+def test_every_year_on_real_scores_of_other_pairs(years: Path, year: int, capsys) -> None:
+    words = ("--year", str(year), "--draws", "0", "--metrics", "all", "--output", "json")
+    assert main(["wmt", str(years), *words]) == 0
+    found = json.loads(capsys.readouterr().out)
+    expected = figures(f"{year} years")
+    average, rank = expected.pop("average"), expected.pop("mean rank")
+    assert found["ranking"]["metrics"] == list(average)
+    assert found["ranking"]["averages"] == pytest.approx(list(average.values()), abs=OF_FLIPS)
+    own = dict(zip(average, found["ranking"]["mean_ranks"], strict=True))
+    assert own == pytest.approx(rank, abs=1e-5)
+    assert [task["name"] for task in found["tasks"]] == list(expected)
+    for task in found["tasks"]:
+        slack = {"spa": OF_FLIPS, "acc-eq": OF_THRESHOLDS}.get(task["name"].split()[-1], 2e-6)
+        own = dict(zip(task["metrics"], task["values"], strict=True))
+        assert own == pytest.approx(expected[task["name"]], abs=slack), task["name"]
 
 
 def run(folder: Path, pair: str, statistic: Statistic, *, domain: str = "") -> TaskResult:

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from scipy import stats
 
-from annotation.filters import IN, Filters
+from annotation.filters import IN, FilterError, Filters
 from annotation.imports import tables
 from annotation.imports.human_scores import QUESTION
 from annotation.models import Campaign, ErrorSpan, Judgment, Output, TestSet
@@ -22,6 +22,8 @@ from dashboards.documents.computing import settled
 from dashboards.panel.human import human_scores
 from metrics import datasets
 from metrics.models import ConfiguredMetric
+from tests.metaeval.wmt.laid_out import figures
+from tests.refusals import refused
 from tests.world import make_dataset, score
 
 # README of the data: against MQM over 12 MT systems, r over systems and over 5,520 outputs.
@@ -104,6 +106,18 @@ def test_wmt23_metrics_against_mqm(db: None, data_dir: Path) -> None:
     for row in compute(campaign, Filters(humans=IN)).rows:
         assert row.n == (5520 if "refa" in row.key else 5980)
     assert Campaign.objects.filter(study="wmt23-meta").count() == 4
+    of_a_domain(campaign)
+
+
+def of_a_domain(campaign: Campaign) -> None:
+    """The news of WMT23: mt-metrics-eval's figures for the scores of that domain."""
+    rows = {row.label: row for row in compute(campaign, Filters(domains=("news",))).rows}
+    for name, value in figures("news en-de")["en-de seg-pearson"].items():
+        metric = name.removesuffix("[noref]")
+        row = rows[f"{metric}-{'refA' if metric == name else 'src'}"]
+        assert row.r_segment == pytest.approx(value, abs=2e-6), name
+    with refused("filter.no-domain", kind=FilterError):
+        compute(campaign, Filters(domains=("newz",)))
 
 
 def test_segments_of_graham_et_al_with_chrf(db: None, data_dir: Path) -> None:

@@ -135,8 +135,8 @@ def test_everything_of_a_folder_is_stored(db: None, tmp_path: Path, capsys: Any)
     call_command("import_mtme", written(tmp_path))
     test_set = TestSet.objects.get(slug="set-en-de")
     assert (test_set.source_language, test_set.target_language) == ("en", "de")
-    assert list(test_set.segments.values_list("key", "document")) == [
-        ("1", "d1"), ("2", "d1"), ("3", "d2"),
+    assert list(test_set.segments.values_list("key", "document", "domain")) == [
+        ("1", "d1", "news"), ("2", "d1", "news"), ("3", "d2", "chat"),
     ]  # fmt: skip
     assert set(Reference.objects.values_list("name", "text")) == {
         ("A", "ein Haus"), ("A", "s"), ("A", "t"),

@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from annotation.management.command_line import BaseCommand, find_campaign
 from annotation.models import TestSet
 from core.commands import RefusedCommandError, refused_by
+from core.numbers import signed
 from dashboards.correlations.agreement import correlate
 from metaeval.messages import message
 from metaeval.significance import SeedComparison
@@ -88,7 +89,7 @@ class Command(BaseCommand):
             self.stdout.write(f"  {setting.label:<24} {_summary(values)}{_test(tested)}")
         if baseline is not None:
             self.stdout.write(
-                f"  tested against {baseline:+.4f}, which does not depend on the seed"
+                f"  tested against {signed(baseline, 4)}, which does not depend on the seed"
             )
 
 
@@ -146,7 +147,7 @@ def _summary(values: Values) -> str:
     if not values:
         return "–"
     spread = f" ± {np.std(list(values.values()), ddof=1):.4f}" if len(values) > 1 else ""
-    return f"{np.mean(list(values.values())):+.4f}{spread}, {len(values)}"
+    return f"{signed(float(np.mean(list(values.values()))), 4)}{spread}, {len(values)}"
 
 
 def _test(found: SeedComparison | None) -> str:

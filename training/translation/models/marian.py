@@ -29,7 +29,7 @@ TWICE = ("target-embedding", "forward-backward")
 
 
 def remaining(lengths: Tensor, positions: Tensor, cap: int | None = None) -> Tensor:
-    """Return (batch, positions) steps that are left; 0 behind the end."""
+    """Return (batch, positions) steps that are left; 0 after the end."""
     left = (lengths[:, None] + 1 - positions[None, :]).clamp(min=0)
     return left if cap is None else left.clamp(max=cap)
 
