@@ -24,7 +24,7 @@ METRICS: dict[str, Entry] = {
 FAMILIES: dict[str, str] = {
     "sentbleu-wmt": "metrics.families.lexical.options:FAMILY",
     "lexical": "metrics.families.lexical.options:LEXICAL",
-    "floor": "metrics.families.floor:FAMILY",
+    "floor": "metrics.families.floor.options:FAMILY",
 }
 
 

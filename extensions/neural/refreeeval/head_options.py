@@ -104,7 +104,7 @@ FAMILY = Family(
         "refreeeval.head-family-about",
         "A human score predicted by a small head on a frozen encoder.",
     ),
-    scorer="extensions.neural.refreeeval.scorer:HeadScorer",
+    scorer="extensions.neural.refreeeval.head_scorer:HeadScorer",
     options=(
         Option(
             "checkpoint",

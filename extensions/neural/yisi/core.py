@@ -10,14 +10,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from extensions.neural import files, static_vectors
+from extensions.neural import files
 from extensions.neural.files import score_in_slices
-from extensions.neural.static_vectors import StaticVectors, Words, of_words
-from metaeval.messages import message
+from extensions.neural.static_vectors import Words
 from metrics import truncation
 from metrics.base import (
     MeanOfSegments,
-    MetricError,
     MetricInfo,
     Scores,
     SegmentInput,
@@ -25,7 +23,6 @@ from metrics.base import (
     format_signature,
 )
 from metrics.families import references
-from metrics.families.lexical.sequences import WordTokenizer, word_tokenizer
 
 # Compute similarities of units for YiSi (Lo 2019): from vectors or from letters.
 
@@ -237,102 +234,3 @@ class Yisi(MeanOfSegments, ABC):
             return float(np.mean([combine(p, r, self.alpha) for p, r in matched]))
         precision, recall = np.max(matched, axis=0).tolist()
         return combine(precision, recall, self.alpha)
-
-
-# Compute YiSi-1 and YiSi-2 over words with static vectors of a file.
-#
-# As over pieces, but equal lower-cased words have similarity 1; across languages only if one
-# side's file lacks the word. Other unknown words have 0. A file has one line ``word x1 … xd`` per
-# word, such as fastText's aligned ``.vec`` (RCSLS). A word that the file lacks is looked up in
-# lower case.
-
-
-class YisiStatic(Yisi):
-    """Compare words with the files and tokenizers of the options, one file per language."""
-
-    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
-        super().__init__(info)
-        other_language = target_language if info.needs_reference else source_language
-        self.sides = load_sides(info, other_language, target_language)
-        (_, self.cut_other), (_, self.cut_output) = self.sides
-        self.tables = load_tables(info, self.cut_other, self.cut_output)
-
-    def fields(self) -> dict[str, str | int]:
-        return side_fields(self.sides)
-
-    def prepare(self, outputs: Sequence[str], others: Sequence[str]) -> Compare:
-        left, right = (
-            of_words(texts, *side)
-            for texts, side in zip((others, outputs), self.sides, strict=True)
-        )
-        is_same = self.info.needs_reference
-
-        return lambda other, output: (
-            by_words(left[other], right[output], same_language=is_same),
-            left[other].forms,
-            right[output].forms,
-        )
-
-
-Side = tuple[StaticVectors, WordTokenizer]
-
-
-def load_sides(info: MetricInfo, other: str, output: str) -> tuple[Side, Side]:
-    """Return vectors and tokenizer of the compared text, then of the output.
-
-    ``other`` and ``output`` are language codes. Raises a permanent :class:`MetricError` if the
-    vectors of the two files differ in width.
-    """
-    target = static_vectors.load(str(info.option("vectors")))
-    path = "" if info.needs_reference else str(info.option("source-vectors"))
-    source = static_vectors.load(path) if path else target
-    if source.width != target.width:
-        problem = message(
-            "vectors.not-aligned",
-            "{metric}: the vectors are not aligned. {source} has {source_width} numbers per word, "
-            "{target} has {target_width}.",
-            metric=info.label,
-            source=source.path,
-            source_width=source.width,
-            target=target.path,
-            target_width=target.width,
-        )
-        raise MetricError(problem, permanent=True)
-    choice = str(info.option("tokenizer"))
-    return (source, word_tokenizer(choice, other)), (target, word_tokenizer(choice, output))
-
-
-def side_fields(sides: tuple[Side, Side]) -> dict[str, str | int]:
-    """Return the fields of a signature for both sides."""
-    (source, cut_source), (target, cut_target) = sides
-    return {
-        "vectors": f"{source.digest}-{target.digest}",
-        "tok": f"{cut_source.signature}-{cut_target.signature}",
-    }
-
-
-# Compute YiSi-0: the similarity of two words depends on the letters they share.
-#
-# It is twice the longest common substring divided by the sum of lengths, in bytes. The rest is as
-# over pieces.
-
-
-class Yisi0(Yisi):
-    """Compare outputs with references in the target language."""
-
-    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
-        super().__init__(info)
-        self.cut = word_tokenizer(str(info.option("tokenizer")), target_language)
-        self.tables = load_tables(info, self.cut, self.cut)
-
-    def fields(self) -> dict[str, str | int]:
-        return {"similarity": "letters", "tok": self.cut.signature}
-
-    def prepare(self, outputs: Sequence[str], others: Sequence[str]) -> Compare:
-        units = {text: self.cut(text) for text in {*outputs, *others}}
-
-        return lambda other, output: (
-            by_letters(units[other], units[output]),
-            units[other],
-            units[output],
-        )

@@ -187,7 +187,7 @@ STATIC_PLUGIN = Plugin(
         "yisi.family-vectors-about",
         "YiSi-1 or YiSi-2 with a file of word vectors for each language.",
     ),
-    scorer="extensions.neural.yisi.core:YisiStatic",
+    scorer="extensions.neural.yisi.static:YisiStatic",
     options=(*VECTORS, COMPARE, TOKENIZER, *_MATCHING),
     describe=make_static,
 )
@@ -196,7 +196,7 @@ LETTERS_PLUGIN = Plugin(
     description=message(
         "yisi.family-letters", "YiSi over words; two words are similar if they share letters."
     ),
-    scorer="extensions.neural.yisi.core:Yisi0",
+    scorer="extensions.neural.yisi.surface:Yisi0",
     options=(TOKENIZER, *_MATCHING),
     describe=make_letters,
 )

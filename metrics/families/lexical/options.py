@@ -149,7 +149,7 @@ LEXICAL = Family(
         "sacreBLEU's tokenizers, lower case and effective order, and other rules for several "
         "references.",
     ),
-    scorer="metrics.families.lexical.infos:OneByOne",
+    scorer="metrics.families.lexical.one_by_one:OneByOne",
     options=(
         Option("metric", message("option.metric", "Metric"), "choice", choices=tuple(METRICS)),
         *_TOKENIZERS,
@@ -165,7 +165,7 @@ FAMILY = Family(
         "sentbleu.family-about",
         "Sentence BLEU of the WMT metrics tasks, with a choice of tokenizer and case.",
     ),
-    scorer="metrics.families.lexical.sacre:WmtSentBleu",
+    scorer="metrics.families.lexical.sentbleu:WmtSentBleu",
     options=(
         *_TOKENIZERS,
         references.option("all", with_all=True),

@@ -16,12 +16,9 @@ from metaeval.messages import DataError
 from metaeval.results import TooFewWarning
 from metaeval.scores import FORMULAS, CorpusStatistics, bleu_score
 from metaeval.systems import paired_bootstrap, system_table
-from metrics.families.lexical.sacre import (
-    brevity_penalty,
-    edit_rate,
-    f_score,
-    geometric_mean_precision,
-)
+from metrics.families.lexical.bleu import brevity_penalty, geometric_mean_precision
+from metrics.families.lexical.chrf import f_score
+from metrics.families.lexical.ter import edit_rate
 from tests.metaeval.published import numbers, table
 from tests.refusals import refused
 

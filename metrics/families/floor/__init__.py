@@ -1,0 +1,1 @@
+"""Baselines, which do not depend on the quality of a translation."""
