@@ -10,8 +10,7 @@ from django.http.request import QueryDict
 
 from annotation.models import Campaign
 from core.caching import ttl_cache
-from dashboards.charts.dots import chart
-from dashboards.charts.dotted import Dotted, panel
+from dashboards.charts.dots import Dotted, chart, panel
 from dashboards.charts.style import Spec, figure
 from dashboards.comparisons import selection, statistics
 from dashboards.comparisons.document import Comparison, Metric, OfMetrics

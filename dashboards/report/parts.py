@@ -20,8 +20,8 @@ from dashboards.bundle.content import Content, read_content
 from dashboards.bundle.manifest import campaign_facts
 from dashboards.charts.files import VEGA_LITE, drawable, in_language
 from dashboards.correlations.agreement import CampaignCorrelations, correlate
-from dashboards.documents.counted import Measured
-from dashboards.documents.stored import as_stored
+from dashboards.documents.computing import as_stored
+from dashboards.documents.reasons import Measured
 from dashboards.results import figures as charts
 from dashboards.results import home
 from dashboards.results.document import Home
@@ -32,7 +32,7 @@ from dashboards.spans import document as spans
 from dashboards.spans.document import Spans
 from dashboards.systems import document as systems
 from dashboards.systems.columns import Row, by_name
-from dashboards.systems.marks import marked
+from dashboards.systems.page import marked
 from dashboards.trust import verdict
 from dashboards.trust.agreement import AgreementLine, agreement_line
 from metaeval.arrays import mean

@@ -30,8 +30,7 @@ from dashboards.papers.wmt import wmt_table
 from dashboards.trust import marks
 from dashboards.trust.amount import MIN_SYSTEMS
 from dashboards.trust.shown import worst_of
-from extensions.studies.document import CorrelationsOfStudy, Named
-from extensions.studies.figures import FIGURES
+from extensions.studies.document import FIGURES, CorrelationsOfStudy, Named
 from extensions.studies.headline import Asked, answer
 from extensions.studies.headline import Column as Answering
 from extensions.studies.headline import Named as Averaged

@@ -15,7 +15,7 @@ from django.utils import translation
 
 from annotation.models import ChangeEntry
 from core.messages import ESCAPE, MessageField, as_json, if_missing, messages_of, translated
-from dashboards.documents.stored import pack, unpack
+from dashboards.documents.computing import pack, unpack
 from metaeval.messages import LONGEST, Message, from_json, message, plural
 from metaeval.results import plain
 from tests.house.pseudo_language import pseudo_chinese

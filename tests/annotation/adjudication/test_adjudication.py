@@ -34,7 +34,7 @@ from annotation.pool.claiming import give_next
 from annotation.protocols import Span
 from annotation.protocols.base import Piece, cut
 from annotation.views.adjudicating.deciding import case_of
-from lifecycle.resources.campaigns import Campaigns
+from lifecycle.resources.test_sets import Campaigns
 from tests.addresses import fill, routes
 from tests.house.templates.seen import seen
 from tests.planting import plant

@@ -15,12 +15,11 @@ from annotation.filters import Filters
 from annotation.imports import CampaignDraft, store_campaign
 from annotation.models import Campaign, Judgment, Output
 from dashboards.comparisons import document as significance
-from dashboards.comparisons.bounds import Against, Bounds, FloorValue, bounds_of
 from dashboards.comparisons.document import Comparison
+from dashboards.comparisons.statistics import Against, Bounds, FloorValue, bounds_of
 from dashboards.correlations import document as correlations
 from dashboards.correlations.document import CEILING, values_of
-from dashboards.documents.stored import settled
-from dashboards.panel import floors
+from dashboards.documents.computing import settled
 from dashboards.panel.panel import read_panel
 from dashboards.scatter import document as scatter
 from dashboards.scatter.document import ScatterChoice
@@ -94,7 +93,7 @@ def test_a_sentinel_is_a_floor_and_not_above_itself(
     panel = read_panel(rated, Filters())
     key = next(iter(panel.measures))
     family = infos()[panel.measures[key].metric].family
-    monkeypatch.setattr(floors, "SENTINELS", (family,))
+    monkeypatch.setattr("dashboards.panel.panel.SENTINELS", (family,))
     compared = significance.compute(rated, Filters(), "pearson")
     assert compared.bounds is not None
     added = {each.key: each for each in compared.bounds.floors}

@@ -16,12 +16,11 @@ from annotation.filters import FilterError, Filters
 from annotation.forms.power import StatedForm
 from annotation.models import Campaign, Output, PublishedScore
 from core import caching
+from dashboards import power
 from dashboards.correlations import document as correlations
 from dashboards.documents import computing, kinds, results
-from dashboards.documents.computing import QUICK
-from dashboards.documents.stored import pack, settled
+from dashboards.documents.computing import QUICK, pack, settled
 from dashboards.models import Analysis
-from dashboards.power import page as power
 from tests.dashboards.documents.working import ALL, ask, compute_waiting, end_rests, score
 from tests.metrics.fleet import make_worker
 from tests.refusals import refused, tells

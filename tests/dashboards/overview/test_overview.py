@@ -15,7 +15,7 @@ from scipy import stats
 
 from annotation.filters import Filters
 from annotation.models import Campaign, Judgment
-from dashboards.documents.stored import settled
+from dashboards.documents.computing import settled
 from dashboards.overview import document as overview
 from dashboards.overview.annotators import DRIFTING, Row
 from dashboards.overview.document import Overview

@@ -24,7 +24,7 @@ from annotation.uploads import InputFile
 from dashboards.bundle import BundleChoice, build
 from dashboards.correlations.page import tables
 from dashboards.documents import kinds
-from dashboards.documents.stored import encoded
+from dashboards.documents.computing import encoded
 from metaeval.commands import run_command
 from metaeval.replication import plain
 from metrics import imported

@@ -16,8 +16,8 @@ from annotation.filters import SEGMENTS, FilterError, Filters
 from annotation.models import Campaign, Segment
 from config.reference.site import walk
 from dashboards.documents import kinds
+from dashboards.documents.computing import encoded
 from dashboards.documents.head import OfSeveral, UnitsOf, WithUnits, units_of
-from dashboards.documents.stored import encoded
 from dashboards.panel.panel import read_panel
 from dashboards.report.document import written
 from metaeval import ScoreMatrix

@@ -25,10 +25,10 @@ from annotation.models import (
 )
 from annotation.uploads import InputFile
 from dashboards.bundle import build
-from dashboards.documents.stored import settled
+from dashboards.documents.computing import settled
 from dashboards.report.parts import parts
 from dashboards.spans.document import Spans, SpansChoice, compute
-from dashboards.spans.overlay import METRIC, PEOPLE, Mark, pieces
+from dashboards.spans.page import METRIC, PEOPLE, Mark, pieces
 from metrics.models import SegmentSpans
 from metrics.spans.importing import check, store
 from tests.house.templates.seen import seen

@@ -10,11 +10,11 @@ from django.urls import reverse
 from scipy import stats
 
 from annotation.models import Campaign, Item, Judgment, Output, System
-from dashboards.panel import lengths
+from dashboards.panel import measures
 from dashboards.panel.human import human_scores
 from dashboards.systems.document import SystemsChoice, compute
 from dashboards.systems.figures import ranking
-from dashboards.systems.marks import marked
+from dashboards.systems.page import marked
 from dashboards.systems.tables import tables
 from metrics.base import MetricError
 from metrics.scores import system_scores
@@ -75,12 +75,12 @@ def test_units_and_what_is_wanted(demo: Campaign) -> None:
     missing = compute(demo, SystemsChoice(length_unit="nobody/nothing"))
     assert not missing.lengths.rows
     assert missing.warnings[-1].code == "lengths.unavailable"
-    assert lengths.lengths(["a b  c", ""], "words") == [3, 0]
-    assert lengths.lengths(["海港 很安静", "a b"], "characters") == [5, 2]
-    assert lengths.unit_of("zh-Hant") == "characters"
-    assert lengths.unit_of("de") == "words"
+    assert measures.lengths(["a b  c", ""], "words") == [3, 0]
+    assert measures.lengths(["海港 很安静", "a b"], "characters") == [5, 2]
+    assert measures.unit_of("zh-Hant") == "characters"
+    assert measures.unit_of("de") == "words"
     with pytest.raises(MetricError):
-        lengths.counter("nobody/nothing")
+        measures.counter("nobody/nothing")
 
 
 def test_the_page_and_its_figure(demo: Campaign, client: Client) -> None:

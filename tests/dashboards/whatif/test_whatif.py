@@ -13,7 +13,7 @@ from scipy import stats
 from annotation.filters import Filters
 from annotation.models import Campaign, Judgment, Output
 from dashboards.correlations.agreement import correlate
-from dashboards.documents.stored import encoded, settled
+from dashboards.documents.computing import encoded, settled
 from dashboards.panel.panel import read_panel
 from dashboards.whatif import document as whatif
 from dashboards.whatif import samplesize

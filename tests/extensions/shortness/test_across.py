@@ -16,8 +16,7 @@ from annotation.access import RESEARCHER
 from annotation.filters import FilterError
 from annotation.models import Annotator, Campaign, Item, Judgment, Membership, Output
 from dashboards.documents import kinds
-from dashboards.documents.computing import states
-from dashboards.documents.stored import state_of
+from dashboards.documents.computing import state_of, states
 from extensions.shortness.across_page import AcrossChoice, AcrossForms, compute
 from tests.refusals import tells
 from tests.shared import SharedRows

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from annotation.models import Campaign
-from extensions.studies.significance import MOST, most_of
+from extensions.studies.views import MOST, most_of
 from tests.dashboards.documents.working import compute_waiting
 from tests.dashboards.tex import problems
 from tests.refusals import tells

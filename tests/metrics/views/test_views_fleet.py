@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from metrics.runs import starting
-from metrics.stock import checks
-from metrics.workers.versions import CODE
+from metrics.stock import hosts
+from metrics.workers.signatures import CODE_HASH
 from tests.house.templates.seen import seen
 from tests.metrics.fleet import (
     empty_models,
@@ -78,7 +78,7 @@ def test_an_admin_has_hashes_compared(as_admin: Client) -> None:
     response = as_admin.post("/models/check/", {"name": NAME}, follow=True)
     assert f"Started checking {NAME} on one." in response.text
     assert "data-live" in response.text
-    assert checks.under_way() == {("one", NAME)}
+    assert hosts.checks_under_way() == {("one", NAME)}
     again = as_admin.get("/models/", **FRAGMENT)
     assert "<html" not in again.text
     assert "being checked" in again.text
@@ -101,7 +101,7 @@ def test_a_worker_at_work(world: World, as_researcher: Client) -> None:
     gpu = {"kind": "gpu", "name": "NVIDIA H100 80GB HBM3", "total": 80 * 2**30, "free": 2**30}
     worker = make_worker(
         devices=[gpu, {"kind": "cpu", "name": "16 cores", "total": None, "free": None}],
-        versions={"touchstone": CODE, "torch": "2.13.0"},
+        versions={"touchstone": CODE_HASH, "torch": "2.13.0"},
         checkpoints={"acme/x": found()},
     )  # fmt: skip
     [run] = starting.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs

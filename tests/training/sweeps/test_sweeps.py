@@ -23,14 +23,13 @@ from tests import refusals
 from tests.extensions.neural.checkpoints import small
 from tests.training.doing import refused
 from tests.world import make_campaign, make_test_set
+from training import sweeps
 from training.jobs import presenting
+from training.jobs import starting as sweeping
 from training.models import ParallelCorpus, TrainingJob
 from training.parallel import corpora
 from training.parallel.reading import Row
 from training.refreeeval.train import compare
-from training.sweeps import columns, overview
-from training.sweeps import starting as sweeping
-from training.sweeps import table as sweeps
 
 SEEDS = (19, 27, 42)
 
@@ -46,8 +45,8 @@ def sweep(
 ) -> list[TrainingJob]:
     """A sweep over alpha, or over what is given, under the name alphas."""
     varied = {"alpha": (0, 30)} if vary is None else vary
-    grid = sweeping.combine({"batch": (5,), **varied, "seed": seeds})
-    return sweeping.start(
+    grid = sweeping.expand_grid({"batch": (5,), **varied, "seed": seeds})
+    return sweeping.start_sweep(
         kind="refreeeval", name="Alphas", grid=grid, corpora=[corpus], enqueue=False
     )
 
@@ -107,7 +106,7 @@ def test_settings_stand_in_the_order_of_the_form(corpus: ParallelCorpus) -> None
         job.save()
     found = sweeps.trainings_of("alphas")
     assert [list(each.varied) for each in sweeps.group(found)] == [["negatives", "alpha"]] * 4
-    settings = [name for name, _ in overview.compare(found).settings]
+    settings = [name for name, _ in sweeps.compare_jobs(found).settings]
     assert settings == ["negatives", "alpha", "seed"]
     assert [str(label) for label, _ in presenting.settings_of(found[0])][:3] == [
         "Encoder", "Sentence encoder", "Variant"
@@ -200,7 +199,7 @@ def test_relative_ranks(scored: tuple[TestSet, list[str]], tmp_path: Path) -> No
     path.write_text(
         "LP DATA SID BETTER WORSE\n" + "".join(f"de-en news {' '.join(pair)}\n" for pair in pairs)
     )
-    found = columns.relative_ranks(path, test_set, names)
+    found = sweeps.relative_ranks(path, test_set, names)
     for name in names:
         cells = values(test_set, name)
         assert len(set(cells.values())) > 4
@@ -209,8 +208,8 @@ def test_relative_ranks(scored: tuple[TestSet, list[str]], tmp_path: Path) -> No
     shown = results("alphas", "--darr", str(path), "--test-set", "harbour")
     assert "daRR τ" in shown
     test_set.source_language = "zh"
-    with refused("column.pair", columns.ColumnError, pair="zh-en"):
-        columns.relative_ranks(path, test_set, names)
+    with refused("column.pair", sweeps.ColumnError, pair="zh-en"):
+        sweeps.relative_ranks(path, test_set, names)
 
 
 def test_marked_errors(scored: tuple[TestSet, list[str]], tmp_path: Path) -> None:
@@ -222,15 +221,15 @@ def test_marked_errors(scored: tuple[TestSet, list[str]], tmp_path: Path) -> Non
     ]  # fmt: skip
     lines = [f"{s}\t{key}\trater1\tAccuracy\t{severity}" for s, key, severity in errors]
     path.write_text("\n".join(["system\tseg_id\trater\tcategory\tseverity", *lines]) + "\n")
-    found = columns.error_scores(path, test_set, names)
+    found = sweeps.error_scores(path, test_set, names)
     gold = {"Minor": -1, "Major": -5, "No-error": 0}
     for name in names:
         cells = values(test_set, name)
         both = [(gold[sev], cells[s, key]) for s, key, sev in errors if s != "human"]
         expected = stats.kendalltau(*zip(*both, strict=True)).statistic
         assert found[name] == pytest.approx(expected)
-    with refused("columns.missing-systems", columns.ColumnError, systems=["HT"]):
-        columns.error_scores(path, test_set, names, ["HT"])
+    with refused("columns.missing-systems", sweeps.ColumnError, systems=["HT"]):
+        sweeps.error_scores(path, test_set, names, ["HT"])
 
 
 def test_a_file_of_another_test_set(scored: tuple[TestSet, list[str]], tmp_path: Path) -> None:

@@ -16,9 +16,8 @@ from dashboards.correlations.agreement import correlate
 from metaeval.messages import message
 from metaeval.significance import SeedComparison
 from metrics import catalogue
-from training.sweeps import columns, table
-from training.sweeps.columns import ColumnError
-from training.sweeps.table import Setting, Values
+from training import sweeps
+from training.sweeps import ColumnError, Setting, Values
 
 
 class Command(BaseCommand):
@@ -51,8 +50,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            found = table.group(table.trainings_of(options["sweep"]))
-            wanted = table.metrics_of(found)
+            found = sweeps.group(sweeps.trainings_of(options["sweep"]))
+            wanted = sweeps.metrics_of(found)
             if options["against"]:
                 wanted.append(_known(options["against"]))
             named = _columns(options, wanted)
@@ -65,10 +64,10 @@ class Command(BaseCommand):
                 message("command.against", "--against needs --campaign, --darr or --mqm.")
             )
         self._jobs(found)
-        for label, read in (("accuracy", table.accuracies), ("variation", table.variations)):
+        for label, read in (("accuracy", sweeps.accuracies), ("variation", sweeps.variations)):
             self._table(label, [(each, read(each)) for each in found], None)
         for label, values in named.items():
-            rows = [(each, table.column(each, values)) for each in found]
+            rows = [(each, sweeps.column(each, values)) for each in found]
             self._table(label, rows, _baseline(values, options["against"]))
 
     def _jobs(self, found: Sequence[Setting]) -> None:
@@ -86,7 +85,7 @@ class Command(BaseCommand):
         for place, (setting, values) in enumerate(rows):
             tested = None
             if baseline is not None or place:
-                tested = table.compare(values, first)
+                tested = sweeps.compare(values, first)
             self.stdout.write(f"  {setting.label:<24} {_summary(values)}{_test(tested)}")
         if baseline is not None:
             self.stdout.write(
@@ -110,8 +109,8 @@ def _columns(options: dict[str, Any], wanted: Sequence[str]) -> dict[str, dict[s
             )
         )
     if options["darr"]:
-        return {"daRR τ": columns.relative_ranks(path, test_set, wanted)}
-    return {"MQM τ-b": columns.error_scores(path, test_set, wanted, options["without"])}
+        return {"daRR τ": sweeps.relative_ranks(path, test_set, wanted)}
+    return {"MQM τ-b": sweeps.error_scores(path, test_set, wanted, options["without"])}
 
 
 def _of_campaign(slug: str, wanted: Sequence[str]) -> dict[str, dict[str, float]]:

@@ -14,7 +14,7 @@ from contextlib import closing
 from queue import Empty, SimpleQueue
 from threading import Thread
 
-from extensions.judges.calls.client import Client, StoppedError
+from extensions.judges.client import Client, StoppedError
 from extensions.judges.context import Endpoint, Question, Reply
 
 # All available answers are stored at once. Wait so long for the first one and, while many questions

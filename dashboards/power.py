@@ -20,8 +20,8 @@ from annotation.models import Campaign
 from annotation.quality.columns import pilot_components
 from annotation.web.parameters import Parameters, takes
 from dashboards.documents import results
-from dashboards.documents.counted import Counted, Number
 from dashboards.documents.head import Document
+from dashboards.documents.reasons import Counted, Number
 from dashboards.pages.answers import data_response, no_document
 from dashboards.panel.choice import Choice
 from metaeval import StatisticsWarning
