@@ -52,7 +52,7 @@ help:
 	@echo "make test-kernels   the numeric tests with the kernels of older processors"
 	@echo "make test-services  the same on PostgreSQL and Redis (DATABASE_URL, CELERY_BROKER_URL); the tests"
 	@echo "                    that kill workers need redis-server and RabbitMQ, too (RABBITMQ_URL)"
-	@echo "make check          ruff, mypy, migrations, vendored files, generated documentation"
+	@echo "make check          ruff, mypy, migrations, templates, vendored files, generated documentation"
 	@echo "make sbom           sbom.cdx.json: all locked packages, as CycloneDX"
 	@echo "make messages       bring the translations up to date with the texts (docs/translating.md)"
 
@@ -127,12 +127,14 @@ check: $(DEV)
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py docs --check
 	$(BIN)/python -m tests.house.words
+	$(BIN)/python -m tests.house.templates --check
 	$(BIN)/python manage.py messages --missing
 	cd static/vendor && sha256sum --quiet -c SHA256SUMS
 
 format: $(DEV)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/python -m tests.house.templates
 
 # In an environment of its own: nothing of it belongs to Touchstone.
 sbom: requirements/constraints.txt

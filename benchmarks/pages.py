@@ -1,6 +1,7 @@
 """How much is on every page of the demo, how fast it is there, and what it looks like.
 
-    python -m benchmarks.pages [--site http://localhost:8000] [--pictures docs/screenshots/after]
+    python -m benchmarks.pages [--site http://localhost:8000]
+      [--pictures docs/screenshots/after] [--every-picture FOLDER]
 
 Without `--site`, a demo is started in a temporary folder and ended afterwards. Prints a table: for
 each page at 1280 px the fields that are visible and those that are one fold away, the links and
@@ -8,8 +9,9 @@ words of its main part, the time of the largest contentful paint, the size of ev
 transferred to a browser without a cache, and how often Tab is pressed from the top of the page to
 its main button, by the links that skip what comes before it. A number above its bound is bold, and
 then the exit status is 1. Fields behind two folds count as little as those of another page, and on
-the page of a task folded fields count as visible. `--pictures` also writes pictures at 1280 and
-360 px.
+the page of a task folded fields count as visible. `--pictures` also writes those pictures that the
+documentation shows, at 1280 and 360 px, and `--every-picture` those of all pages, with a sheet of
+all of one width.
 """
 
 import argparse
@@ -23,6 +25,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from itertools import product
 from pathlib import Path
 
 from PIL import Image
@@ -104,6 +107,8 @@ PICTURED = (
     "item-mqm",
 )  # fmt: skip
 HEIGHTS = {1280: 1400, 360: 1400}
+# Pictures on a sheet, in a row and each as wide and high as this.
+ROW, THUMB = 8, (200, 219)
 COUNT = """() => {
   const part = document.querySelector(".frame") ?? document.querySelector("main");
   const folds = (each) => {
@@ -249,17 +254,36 @@ def draw(page: Page, width: int, file: Path) -> None:
     Image.open(io.BytesIO(taken)).convert("RGB").save(file, quality=45, method=6)
 
 
+def sheet(folder: Path, width: int) -> None:
+    """Write one picture of all pictures of a width, in the order of the table."""
+    names = [folder / f"{name}-{width}.webp" for name in (*RESEARCHER, *ANNOTATOR)]
+    files = [each for each in names if each.exists()]
+    size = (ROW * (THUMB[0] + 4), -(-len(files) // ROW) * (THUMB[1] + 4))
+    whole = Image.new("RGB", size, "white")
+    for number, file in enumerate(files):
+        with Image.open(file) as picture:
+            picture.thumbnail(THUMB)
+            row, column = divmod(number, ROW)
+            whole.paste(picture, (column * (THUMB[0] + 4), row * (THUMB[1] + 4)))
+    whole.save(folder / f"sheet-{width}.webp", quality=45, method=6)
+
+
 def main() -> None:
     """Print the table, and draw the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--site", help="of a demo that runs; default: start one")
     parser.add_argument("--pictures", type=Path, help="folder of the pictures")
+    parser.add_argument("--every-picture", type=Path, help="folder of the pictures of all pages")
     args = refuse_repeats(parser).parse_args()
     with nullcontext(args.site) if args.site else demo() as site:
-        sys.exit(not look(site, args.pictures))
+        is_kept = look(site, args.pictures, args.every_picture)
+    if args.every_picture:
+        for width in HEIGHTS:
+            sheet(args.every_picture, width)
+    sys.exit(not is_kept)
 
 
-def look(site: str, pictures: Path | None) -> bool:
+def look(site: str, pictures: Path | None, every: Path | None) -> bool:
     """Look at all pages of a site; return whether all bounds are kept."""
     print(f"| {' | '.join(COLUMNS)} |\n|{' --- |' * len(COLUMNS)}", flush=True)
     is_kept = True
@@ -275,10 +299,12 @@ def look(site: str, pictures: Path | None) -> bool:
                 text, is_good = line(name, numbers)
                 print(text, flush=True)
                 is_kept &= is_good
-                for width in HEIGHTS if pictures and name in PICTURED else ():
+                folders = [pictures if name in PICTURED else None, every]
+                for folder, width in product(filter(None, folders), HEIGHTS):
                     with visitor.sees(path, width) as page:
-                        if page and pictures:
-                            draw(page, width, pictures / f"{name}-{width}.webp")
+                        if page:
+                            folder.mkdir(parents=True, exist_ok=True)
+                            draw(page, width, folder / f"{name}-{width}.webp")
         browser.close()
     return is_kept
 

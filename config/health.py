@@ -94,7 +94,7 @@ def _database() -> dict[str, Any]:
 
 
 def broker() -> dict[str, Any]:
-    """Return that the broker answers; raises what it raises."""
+    """Return the message that the broker answers; raises what it raises."""
     if app.conf.task_always_eager:
         return {"ok": True}
     with app.connection_for_write() as opened:
@@ -103,7 +103,7 @@ def broker() -> dict[str, Any]:
 
 
 def storage() -> dict[str, Any]:
-    """Return that files can be written; raises OSError."""
+    """Return the message that files can be written; raises OSError."""
     for folder in {Path(settings.VAR_DIR), Path(settings.MEDIA_ROOT)}:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:

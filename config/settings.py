@@ -366,7 +366,7 @@ WORK_KINDS: dict[str, str] = {
     "notification": "annotation.notifications.work.notifications",
     "letter": "annotation.notifications.work.letters",
     "slice": "metrics.runs.work.kind",
-    "hash-check": "metrics.stock.checks.hash_checks",
+    "hash-check": "metrics.stock.hosts.hash_checks",
     "import": "metrics.datasets.waiting.imports",
     "file-import": "annotation.imports.background.file_imports",
     **{name: path for record in EXTENSION_RECORDS for name, path in record.work.items()},

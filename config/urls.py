@@ -20,7 +20,7 @@ urlpatterns = [
     path("", include("metrics.urls")),
     *(path("", include(each.urls)) for each in extensions.installed() if each.urls),
     path("", include("dashboards.urls")),
-    path("", include("lifecycle.urls")),
+    path("", include("lifecycle.views")),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("prometheus", prometheus, name="prometheus"),

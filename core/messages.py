@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +23,8 @@ from metaeval.messages import Message, Parameter, Writer, from_json
 WITHOUT_BLANKS = ("zh-hans",)
 # How stored messages begin, and what is before text that begins so.
 STORED, ESCAPE = '{"code"', "\\"
+# What was sent is a parameter of Django's errors, too; longer values, in characters, are not.
+SHORT = 100
 PLACEHOLDER, WORDS = re.compile(r"\{[^{}]*\}"), re.compile(r"[A-Za-z]")
 
 
@@ -83,22 +86,27 @@ def invalid(code: str, pattern: str, /, **parameters: Parameter) -> ValidationEr
     return ValidationError([Message(code, pattern, parameters)])
 
 
+def if_missing(code: str, pattern: str) -> dict[str, Any]:
+    """Return the messages of the errors of a form's field that must not be blank."""
+    return {"required": Message(code, pattern)}
+
+
 def messages_of(error: ValidationError) -> list[Message]:
-    """Return what a refusal says, in order; texts of Django's own have the code that it gives."""
-    return [
-        each.message
-        if isinstance(each.message, Message)
-        else Message(f"form.{each.code or 'invalid'}", "{text}", {"text": str(next(iter(each)))})
-        for each in _errors_of(error)
-    ]
+    """Return what a refusal says, in order, also of one that has its errors by field."""
+    by_field = getattr(error, "error_dict", None) or {"": ValidationError(error).error_list}
+    return [_message_of(name, each) for name, errors in by_field.items() for each in errors]
 
 
-def _errors_of(error: ValidationError) -> list[ValidationError]:
-    """Return the single errors, also of one that has them by field."""
-    by_field = getattr(error, "error_dict", None)
-    if by_field is None:
-        return ValidationError(error).error_list
-    return [each for errors in by_field.values() for each in errors]
+def _message_of(field: str, error: ValidationError) -> Message:
+    """Return one error; Django's own have its code, its parameters (such as limits) and field."""
+    if isinstance(error.message, Message):
+        return error.message
+    given = {"field": field, **(error.params or {})}
+    known = {name: value for name, value in given.items()
+             if isinstance(value, str | int | float | Decimal) and 0 < len(str(value)) <= SHORT
+             }  # fmt: skip
+    text = str(next(iter(error)))
+    return Message(f"form.{error.code or 'invalid'}", "{text}", known | {"text": text})
 
 
 class MessageField(models.TextField):  # type: ignore[type-arg]  # Django has no parameters

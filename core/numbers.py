@@ -11,7 +11,7 @@ from metaeval.messages import MINUS, coefficient, p_value
 
 NOTHING = "–"
 __all__ = ["NOTHING", "bare", "bare_interval", "bare_p_value", "coefficient", "decimals",
-           "interval", "is_known", "p_value", "p_value_cell", "short"]  # fmt: skip
+           "interval", "is_known", "p_value", "p_value_cell", "short", "signed"]  # fmt: skip
 
 
 def is_known(value: object) -> bool:
@@ -26,6 +26,15 @@ def decimals(value: object, places: int = 3) -> str:
     ('−0.123', '0', '–')
     """
     return f"{value:z.{places}f}".replace("-", MINUS) if is_known(value) else NOTHING
+
+
+def signed(value: float, places: int = 3) -> str:
+    """Return a difference for a table or file, with its sign.
+
+    >>> signed(0.0512), signed(-0.0512, 2)
+    ('+0.051', '−0.05')
+    """
+    return f"{value:+.{places}f}".replace("-", MINUS)
 
 
 def interval(ends: Sequence[float | None] | None, places: int = 3) -> str:

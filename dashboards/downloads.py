@@ -18,9 +18,8 @@ from annotation.web.parameters import takes
 from core.messages import as_json
 from dashboards.bundle.document import Bundle
 from dashboards.documents import kinds, results
-from dashboards.pages.answers import data_response, no_document
+from dashboards.pages.answers import data_response, no_document, require_measures
 from dashboards.pages.page import Page
-from dashboards.pages.parameters import require_measures
 from dashboards.report.document import Report
 from metaeval.messages import message
 from metaeval.replication.questions import STATISTICS

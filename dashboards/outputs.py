@@ -17,7 +17,7 @@ from annotation.models import Campaign, Item, Judgment, Output, PublishedScore
 from annotation.models.judgment import VALUE
 from annotation.web.parameters import NOTHING, takes
 from core.text import key
-from dashboards.spans.overlay import MarkedText, marked_texts
+from dashboards.spans.page import MarkedText, marked_texts
 from metrics import catalogue
 from metrics.imported.held import of_output
 from metrics.models import MetricSignature, SegmentScore

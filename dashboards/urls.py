@@ -2,14 +2,13 @@
 
 from django.urls import path
 
-from dashboards import downloads, monitor, outputs
+from dashboards import downloads, monitor, outputs, power
 from dashboards.correlations.page import CORRELATIONS
 from dashboards.home.page import campaign_list
 from dashboards.home.search import search
 from dashboards.overview.page import OVERVIEW, PAGE, scale
 from dashboards.pages.page import routes, view
 from dashboards.pairs.page import METRICS_PAIR, SYSTEMS_PAIR
-from dashboards.power import page
 from dashboards.quality.page import QUALITY
 from dashboards.results.page import RESULTS
 from dashboards.scatter import selections
@@ -22,10 +21,10 @@ from dashboards.whatif.page import SAMPLESIZE, WHATIF
 urlpatterns = [
     path("campaigns/", campaign_list, name="campaigns"),
     path("search/", search, name="search"),
-    path("power/", page.stated_power, name="power"),
-    path("power.<str:fmt>", page.stated_power, name="power-data"),
-    path("campaigns/<slug:slug>/power/", page.campaign_power, name="campaign-power"),
-    path("campaigns/<slug:slug>/power.<str:fmt>", page.campaign_power, name="campaign-power-data"),
+    path("power/", power.stated_power, name="power"),
+    path("power.<str:fmt>", power.stated_power, name="power-data"),
+    path("campaigns/<slug:slug>/power/", power.campaign_power, name="campaign-power"),
+    path("campaigns/<slug:slug>/power.<str:fmt>", power.campaign_power, name="campaign-power-data"),
     path("campaigns/<slug:slug>/monitor/", monitor.monitor, name="monitor"),
     path("campaigns/<slug:slug>/monitor.json", monitor.monitor, {"fmt": "json"}, "monitor-data"),
     path("campaigns/<slug:slug>/remarks/", monitor.monitor_remarks, name="monitor-remarks"),

@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -221,3 +221,12 @@ def changes(request: HttpRequest) -> HttpResponse:
     labels = {name: kind.label for name, kind in RESOURCE_TYPES.items()}
     entries = [(row, labels.get(row.kind, row.kind), counted(row.counts)) for row in page]
     return render(request, "lifecycle/changes.html", {"page": page, "entries": entries})
+
+
+urlpatterns = [
+    path("archive/", archive, name="archive"),
+    path("changes/", changes, name="changes"),
+    path("manage/<slug:kind>/<str:which>/", manage, name="manage"),
+    path("manage/<slug:kind>/<str:which>/delete/", delete, name="manage-delete"),
+    path("manage/<slug:kind>/<str:which>/<slug:verb>/", act, name="manage-act"),
+]

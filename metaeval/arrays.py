@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence, Sized
 from hashlib import blake2b
 from threading import Lock
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from metaeval.messages import data_error
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -21,28 +23,33 @@ def as_floats(name: str, values: ArrayLike, *, ndim: int) -> FloatArray:
 
     Raises
     ------
-    ValueError
+    DataError
         If the values are not numbers, have another number of axes or hold an infinity.
     """
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: expected numbers (nan for missing): {error}") from error
+        raise data_error(
+            "argument.numbers", "{name}: expected numbers (nan for missing): {text}.",
+            name=name, text=str(error),
+        ) from error  # fmt: skip
     if array.ndim != ndim:
-        raise ValueError(f"{name}: expected {ndim} axes, got shape {array.shape}")
+        raise data_error(
+            "argument.axes", "{name}: expected {axes} axes, got {got}.",
+            name=name, axes=ndim, got=array.ndim,
+        )  # fmt: skip
     if np.isinf(array).any():
         where = tuple(int(i) for i in np.argwhere(np.isinf(array))[0])
-        raise ValueError(f"{name}: infinite value at index {where}")
+        raise data_error(
+            "argument.infinite", "{name}: infinite value at index {where}.", name=name, where=where
+        )
     return array
 
 
 def as_pair(name_x: str, x: ArrayLike, name_y: str, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return two float vectors of one length, or raise ValueError naming both."""
+    """Return two float vectors of one length, or raise DataError naming both."""
     first, second = as_floats(name_x, x, ndim=1), as_floats(name_y, y, ndim=1)
-    if len(first) != len(second):
-        raise ValueError(
-            f"{name_x} and {name_y} must have one length, got {len(first)} and {len(second)}"
-        )
+    one_length(**{name_x: first, name_y: second})
     return first, second
 
 
@@ -52,30 +59,86 @@ def as_mask(name: str, mask: ArrayLike | None, shape: tuple[int, ...]) -> BoolAr
         return np.ones(shape, dtype=np.bool_)
     array = np.asarray(mask)
     if array.dtype != np.bool_:
-        raise ValueError(f"{name}: expected booleans, got {array.dtype}")
-    if array.shape != shape:
-        raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")
+        raise data_error(
+            "argument.booleans", "{name}: expected booleans, got {got}.",
+            name=name, got=str(array.dtype),
+        )  # fmt: skip
+    of_shape(name, array, shape)
     return array
 
 
+def of_shape(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
+    """Raise DataError unless an array has this shape."""
+    if array.shape != shape:
+        raise data_error(
+            "argument.shape", "{name}: expected shape {shape}, got {got}.",
+            name=name, shape=str(shape), got=str(array.shape),
+        )  # fmt: skip
+
+
+def one_length(**arrays: Sized) -> None:
+    """Raise DataError unless all arrays, which are named, have one length."""
+    lengths = [len(each) for each in arrays.values()]
+    if len(set(lengths)) > 1:
+        raise data_error(
+            "argument.lengths", "{names} must have one length, got {lengths}.",
+            names=list(arrays), lengths=lengths,
+        )  # fmt: skip
+
+
+def zero_or_one(name: str, values: NDArray[Any]) -> None:
+    """Raise DataError unless all values are 0 or 1."""
+    if not np.isin(values, (0, 1)).all():
+        raise data_error("argument.flags", "{name}: expected 0 or 1 everywhere.", name=name)
+
+
 def one_of(name: str, value: str, allowed: Sequence[str]) -> str:
-    """Return ``value`` if it is allowed, or raise ValueError with the allowed values."""
+    """Return ``value`` if it is allowed, or raise DataError with the allowed values."""
     if value not in allowed:
-        raise ValueError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}")
+        raise data_error(
+            "argument.choice", "{name}: expected one of {allowed}; got “{value}”.",
+            name=name, allowed=list(allowed), value=value,
+        )  # fmt: skip
     return value
 
 
 def fraction(name: str, value: float) -> float:
     """Return ``value`` if it lies strictly between 0 and 1."""
     if not 0.0 < value < 1.0:
-        raise ValueError(f"{name}: expected a number strictly between 0 and 1, got {value}")
+        raise data_error(
+            "argument.fraction", "{name}: expected a number between 0 and 1, got {value}.",
+            name=name, value=value,
+        )  # fmt: skip
     return float(value)
+
+
+def at_least(name: str, value: float, least: float) -> float:
+    """Return ``value`` if it is finite and at least ``least``."""
+    if not least <= value < np.inf:
+        raise data_error(
+            "argument.least", "{name}: expected at least {least}, got {value}.",
+            name=name, least=least, value=value,
+        )  # fmt: skip
+    return float(value)
+
+
+def between(name: str, value: float, low: float, high: float) -> float:
+    """Return ``value`` if it is from ``low`` to ``high``."""
+    if not low <= value <= high:
+        raise data_error(
+            "argument.range", "{name}: expected a number from {low} to {high}, got {value}.",
+            name=name, low=low, high=high, value=value,
+        )  # fmt: skip
+    return value
 
 
 def positive_int(name: str, value: int, *, minimum: int = 1) -> int:
     """Return ``value`` as an int of at least ``minimum``."""
     if isinstance(value, bool) or int(value) != value or value < minimum:
-        raise ValueError(f"{name}: expected an integer of at least {minimum}, got {value}")
+        raise data_error(
+            "argument.integer", "{name}: expected an integer of at least {least}, got {value}.",
+            name=name, least=minimum, value=value,
+        )  # fmt: skip
     return int(value)
 
 

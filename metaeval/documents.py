@@ -12,8 +12,8 @@ from collections.abc import Hashable, Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metaeval.arrays import IntArray
-from metaeval.messages import DataError, Message, message, plural
+from metaeval.arrays import IntArray, one_length
+from metaeval.messages import Message, data_error, message, plural
 from metaeval.results import Notes, TooFewWarning
 
 DOCUMENTS, SEGMENTS = "documents", "segments"
@@ -49,7 +49,7 @@ def clusters_from(labels: Iterable[Hashable] | None, n: int) -> IntArray:
 
     Raises
     ------
-    ValueError
+    DataError
         If there are not n labels.
 
     Examples
@@ -60,8 +60,7 @@ def clusters_from(labels: Iterable[Hashable] | None, n: int) -> IntArray:
     if labels is None:
         return np.arange(n)
     names = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-    if len(names) != n:
-        raise ValueError(f"documents: {len(names)} labels for {n} entries")
+    one_length(documents=names, entries=range(n))
     numbers: dict[Hashable, int] = {}
     keys = ((True, at) if name is None or name == "" else (False, name)
             for at, name in enumerate(names))  # fmt: skip
@@ -78,7 +77,7 @@ def documents_of(
 
     Raises
     ------
-    ValueError
+    DataError
         If the number of labels differs from that of the items, or one item has two documents.
 
     Examples
@@ -89,19 +88,16 @@ def documents_of(
     if labels is None:
         return np.arange(len(names))
     given = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-    if len(given) != len(items):
-        raise ValueError(f"documents: {len(given)} labels for {len(items)} entries")
+    one_length(documents=given, entries=items)
     own: dict[int, Hashable] = {}
     for item, label in zip(items.tolist(), given, strict=True):
         if own.setdefault(item, label) != label:
-            raise DataError(
-                message(
-                    "data.two-documents",
-                    "{name} has two documents, “{one}” and “{other}”.",
-                    name=str(names[item]),
-                    one=str(own[item]),
-                    other=str(label),
-                )
+            raise data_error(
+                "data.two-documents",
+                "{name} has two documents, “{one}” and “{other}”.",
+                name=str(names[item]),
+                one=str(own[item]),
+                other=str(label),
             )
     return clusters_from([own.get(item) for item in range(len(names))], len(names))
 

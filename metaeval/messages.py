@@ -131,11 +131,16 @@ class MessageError(Exception):
 
 
 class DataError(MessageError, ValueError):
-    """Data do not allow what is asked of them.
+    """Data or arguments do not allow what is asked of them."""
 
-    Whoever has such data sees the message. A plain ValueError says that a program has passed
-    arguments which a function does not take.
+
+def data_error(code: str, pattern: str, /, **parameters: Parameter) -> DataError:
+    """Return the error with a message.
+
+    >>> data_error("argument.least", "{name}: expected at least {least}.", name="n", least=2)
+    DataError('n: expected at least 2.')
     """
+    return DataError(Message(code, pattern, parameters))
 
 
 def truncated(names: Sequence[Parameter], limit: int = SHOWN) -> list[Parameter]:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from metaeval.arrays import BoolArray, FloatArray
+from metaeval.arrays import BoolArray, FloatArray, positive_int
+from metaeval.messages import data_error
 from metaeval.results import Interval
 
 Rng: TypeAlias = int | np.random.Generator | None
@@ -29,7 +30,7 @@ def resolve_seed(rng: Rng) -> int:
 
     Raises
     ------
-    ValueError
+    DataError
         If ``rng`` is negative.
     TypeError
         If it is neither an integer, a numpy Generator nor None.
@@ -39,10 +40,11 @@ def resolve_seed(rng: Rng) -> int:
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**63))
     if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)):
-        raise TypeError(f"rng: expected an integer, a numpy Generator or None, got {rng!r}")
-    if rng < 0:
-        raise ValueError(f"rng: expected a seed of at least 0, got {rng}")
-    return int(rng)
+        raise data_error(
+            "argument.rng", "rng: expected an integer, a numpy Generator or None, got {value}.",
+            value=repr(rng),
+        )  # fmt: skip
+    return positive_int("rng", rng, minimum=0)
 
 
 def stream(seed: int, *key: int) -> np.random.Generator:

@@ -68,7 +68,7 @@ def refusal(name: str) -> Message:
 
 
 def name_taken(name: str) -> Message:
-    """Return that there is a metric of a name."""
+    """Return the message that there is a metric of a name."""
     return message("metric.name-taken", "There is already a metric named {metric}.", metric=name)
 
 

@@ -15,11 +15,10 @@ from core.caching import Cache
 from metrics import catalogue
 from metrics.base import IMPORTED, MetricInfo, Scores, ScoreWarning
 from metrics.contents import find_tokenised, warn_of_blanks
-from metrics.grid import Grid, read_grid
+from metrics.grid import Corpus, Grid, MeasureScores, ScoreTable, read_grid
 from metrics.imported.held import imported_measures
 from metrics.imported.naming import layer_of
 from metrics.imported.storing import shown_imports
-from metrics.measures import Corpus, MeasureScores, ScoreTable
 from metrics.models import MetricRun, MetricSignature, SegmentScore
 from metrics.truncation import Counts, Mark
 

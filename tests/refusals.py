@@ -1,7 +1,11 @@
-"""Ask refusals for the codes and parameters of their messages."""
+"""Ask refusals, pages and outputs of commands for the codes and parameters of messages."""
 
+import re
+import string
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from html import unescape
 from typing import Any
 
 import pytest
@@ -9,7 +13,7 @@ from django.core.exceptions import ValidationError
 
 from core.commands import RefusedCommandError
 from core.messages import messages_of
-from metaeval.messages import Message, MessageError
+from metaeval.messages import ENGLISH, Message, MessageError, Parameter
 
 
 @contextmanager
@@ -41,3 +45,34 @@ def _pairs(about: Message) -> Iterator[tuple[str, object]]:
             yield from _pairs(value)
         else:
             yield name, value
+
+
+@cache
+def patterns() -> dict[str, tuple[str, ...]]:
+    """The English patterns of all messages of the code, by code; those of plurals are two."""
+    from tests.house.test_messages import calls
+
+    return {call.code: call.patterns for call in calls()}
+
+
+def tells(text: str, code: str, **parameters: Parameter) -> bool:
+    """Return True if an English text or page has the message of a code, with these parameters.
+
+    Other parameters may be anything; those of messages within it, too.
+    """
+    found = patterns()[code]
+    if "n" in parameters and len(found) == 2:
+        found = found[parameters["n"] != 1 :][:1]
+    plain = " ".join(unescape(text).split())
+    return any(re.search(_regex(each, parameters), plain) for each in found)
+
+
+def _regex(pattern: str, parameters: dict[str, Parameter]) -> str:
+    parts = []
+    for literal, name, spec, _conversion in string.Formatter().parse(" ".join(pattern.split())):
+        parts.append(re.escape(literal))
+        if name in parameters:
+            parts.append(re.escape(ENGLISH.format_field(parameters[name], spec or "")))
+        elif name is not None:
+            parts.append(".+?")
+    return "".join(parts)

@@ -21,14 +21,14 @@ MOUNT = 'mount -t tmpfs -o size="$1" tmpfs "$2" && echo mounted && exec cat'
 
 @dataclass(frozen=True)
 class SmallDisk:
-    """A folder, what takes its room away, and what a reader reads about it.
+    """A folder, what takes its room away, and the code of the refusal.
 
     Some programs follow the links of /proc: started with `enter`, they see the folder `inside`.
     """
 
     folder: Path
     leave: Callable[[int], None]
-    shown: str
+    code: str
     inside: Path
     enter: tuple[str, ...] = ()
 
@@ -58,7 +58,7 @@ def full_disk(mount_point: Path, n_bytes: int = 6 * MEGABYTE) -> Iterator[SmallD
         try:
             enter = ("nsenter", f"--target={holder.pid}", "--user", "--mount", "--wd=.",
                      "--preserve-credentials", "--")  # fmt: skip
-            yield SmallDisk(folder, leave, "The disk is full at", mount_point, enter)
+            yield SmallDisk(folder, leave, "disk.full", mount_point, enter)
         finally:
             holder.stdin.close()
 
@@ -72,6 +72,6 @@ def limited_files(folder: Path) -> Iterator[SmallDisk]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (n_left, hard))
 
     try:
-        yield SmallDisk(folder, leave, "would be larger than this system allows", folder)
+        yield SmallDisk(folder, leave, "disk.file-too-large", folder)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -98,7 +98,7 @@ def _joined(first: Message, second: Message) -> Message:
 
 
 def other_training(folder: Path) -> Message:
-    """Return that a folder cannot be continued with these settings."""
+    """Return the message that a folder cannot be continued with these settings."""
     return message(
         "job.other-training",
         "{folder} has a training with other settings or other text.",

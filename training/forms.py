@@ -15,10 +15,10 @@ from metrics import options
 from metrics.forms.families import PREFIX, field_of
 from metrics.options import Option
 from training.contract import TrainingKind
+from training.jobs import starting
 from training.jobs.starting import LONGEST_NAME, NO_CORPUS, missing, refusal, slug_of
 from training.models import ParallelCorpus
 from training.parallel.reading import ParallelError, Row, read_moses, read_pairs
-from training.sweeps import starting
 
 # Addresses of pages, which cannot be names of corpora.
 RESERVED = {"upload"}
@@ -156,7 +156,7 @@ class JobForm(forms.Form):
         if self.errors:
             return data
         try:
-            self.grid = starting.combine(values)
+            self.grid = starting.expand_grid(values)
         except ValidationError as error:
             self.add_error(None, error)
         self._check_together()

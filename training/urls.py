@@ -3,7 +3,7 @@
 from django.urls import path
 
 from training.preferences.pages import preference_table, preferences, preferences_start
-from training.views import corpora, jobs, translations
+from training.views import corpora, jobs
 
 urlpatterns = [
     path("training/", jobs.job_list, name="jobs"),
@@ -13,17 +13,17 @@ urlpatterns = [
     path("training/sweeps/<slug:sweep>/", jobs.sweep_detail, name="sweep"),
     path("training/start/", jobs.kind_list, name="training-kinds"),
     path("training/start/<slug:kind>/", jobs.job_start, name="training-start"),
-    path("training/translations/", translations.translation_list, name="translations"),
-    path("training/translations/start/", translations.translation_start, name="translation-start"),
-    path("training/translations/<int:pk>/", translations.translation_detail, name="translation"),
+    path("training/translations/", jobs.translation_list, name="translations"),
+    path("training/translations/start/", jobs.translation_start, name="translation-start"),
+    path("training/translations/<int:pk>/", jobs.translation_detail, name="translation"),
     path(
         "training/translations/<int:pk>/cancel/",
-        translations.translation_cancel,
+        jobs.translation_cancel,
         name="translation-cancel",
     ),
     path(
         "training/translations/<int:pk>/resume/",
-        translations.translation_resume,
+        jobs.translation_resume,
         name="translation-resume",
     ),
     path("training/corpora/", corpora.corpus_list, name="corpora"),

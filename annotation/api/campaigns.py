@@ -34,6 +34,7 @@ from annotation.campaign_files import Opened, open_file, to_values
 from annotation.campaign_files.storing import Wish, form_data
 from annotation.campaigns import Invitation
 from annotation.filters.choice import quoted
+from annotation.forms.campaign.editing import CHANGED, ChangedError, DraftForm
 from annotation.forms.campaign.form import CampaignForm
 from annotation.models import Assignment, Campaign, TestSet
 from annotation.uploads import InputFile, Report
@@ -126,15 +127,9 @@ class TriedSerializer(serializers.Serializer[object]):
     problems = ProblemSerializer(many=True)
 
 
-class CampaignPartsSerializer(serializers.Serializer[object]):
-    """A campaign in parts: a test set, and any settings of the page's form by their names.
+class DraftSettingsSerializer(serializers.Serializer[object]):
+    """Any settings of the page's form, by their names."""
 
-    What is not given is as the preset proposes for this test set. Alternatively one file in a
-    multipart form, as `GET /api/campaigns/{slug}/file/` returns it or of Pearmut.
-    """
-
-    test_set = serializers.SlugField()
-    preset = serializers.CharField(required=False)
     name = serializers.CharField(required=False, max_length=120)
     public_title = serializers.CharField(
         required=False,
@@ -153,6 +148,17 @@ class CampaignPartsSerializer(serializers.Serializer[object]):
     )
     annotators_per_item = serializers.IntegerField(required=False, min_value=1)
     assignment_mode = serializers.CharField(required=False)
+
+
+class CampaignPartsSerializer(DraftSettingsSerializer):
+    """A campaign in parts: a test set, and any settings of the page's form by their names.
+
+    What is not given is as the preset proposes for this test set. Alternatively one file in a
+    multipart form, as `GET /api/campaigns/{slug}/file/` returns it or of Pearmut.
+    """
+
+    test_set = serializers.SlugField()
+    preset = serializers.CharField(required=False)
     dry_run = serializers.BooleanField(default=False)
 
 
@@ -215,6 +221,15 @@ def links_of(request: Request, made: Iterable[Invitation]) -> list[dict[str, Any
         }
         for each in made
     ]
+
+
+def _unknown(given: Iterable[str], others: frozenset[str] = frozenset()) -> list[Problem]:
+    """Report names that are neither settings of a campaign nor `others` of the request."""
+    report = Report()
+    for name in sorted(set(given) - set(CampaignForm.base_fields) - others):
+        text = message("campaign.no-setting", "There is no setting of this name.")
+        report.error(text, Place(field=name))
+    return report.problems
 
 
 def conflict(error: ValidationError) -> Response:
@@ -302,13 +317,8 @@ class CampaignViewSet(OfCampaign, viewsets.ReadOnlyModelViewSet[Campaign]):
             raise serializers.ValidationError(
                 {"test_set": [ErrorDetail(refused.text, refused.code)]}
             )
-        unknown = sorted(set(given) - set(CampaignForm.base_fields) - OF_REQUEST)
-        if unknown:
-            report = Report()
-            for name in unknown:
-                text = message("campaign.no-setting", "There is no setting of this name.")
-                report.error(text, Place(field=name))
-            return refusal("The request cannot be read.", report.problems)
+        if unknown := _unknown(given, OF_REQUEST):
+            return refusal("The request cannot be read.", unknown)
         settings = {n: v for n, v in given.items() if n not in OF_REQUEST - {"preset"}}
         form = CampaignForm(form_data(settings, test_set), test_set=test_set)
         if wrong := problems_of_forms(form.errors.as_data(), {}):
@@ -358,6 +368,35 @@ class CampaignViewSet(OfCampaign, viewsets.ReadOnlyModelViewSet[Campaign]):
         body = MadeSerializer(add_progress([campaign])[0]).data
         headers = {"Cache-Control": "no-store"}
         return Response(body, status=status.HTTP_201_CREATED, headers=headers)
+
+    @extend_schema(
+        request=DraftSettingsSerializer,
+        responses={
+            200: CampaignSerializer,
+            409: OpenApiResponse(None, "It is no draft, or it was changed at the same moment."),
+        },
+    )
+    def partial_update(self, request: Request, slug: str, format: str | None = None) -> Response:
+        """Change settings of a draft; the others stay as they are."""
+        campaign = self.campaign_to_run(slug)
+        given: Any = request.data
+        DraftSettingsSerializer(data=given).is_valid(raise_exception=True)
+        if unknown := _unknown(given):
+            return refusal("The request cannot be read.", unknown)
+        try:
+            campaigns.require_status(campaign, Campaign.Status.DRAFT)
+            stored = DraftForm(campaign=campaign).initial
+            form = DraftForm({**stored, **given}, campaign=campaign)
+            if wrong := problems_of_forms(form.errors.as_data(), {}):
+                return refusal("The request cannot be read.", wrong)
+            campaign = form.change()
+        except ChangedError:
+            return conflict(ValidationError([CHANGED]))
+        except ValidationError as error:
+            if hasattr(error, "error_dict"):
+                return refusal("Nothing was stored.", problems_of_forms(error.error_dict, {}))
+            return conflict(error)
+        return Response(CampaignSerializer(add_progress([campaign])[0]).data)
 
     @extend_schema(request=None, responses=CampaignSerializer)
     @action(detail=True, methods=["post"])

@@ -20,15 +20,15 @@ from rest_framework.response import Response
 from annotation import protocols
 from annotation.access import is_admin, is_site_admin, signed_in
 from annotation.api.parameters import TakesParameters
+from annotation.api.requests import request_of
 from annotation.doors import as_values
 from annotation.filters import FilterError
 from annotation.forms.tables import HumanScoresForm, JudgmentsForm, TablesForm
 from annotation.imports import background, sources
-from annotation.imports.judgments.options import LAST_WINS, ORDERS
+from annotation.imports.judgments.options import HIGHER, LOWER
 from annotation.imports.sources import Reading
 from annotation.imports.store import launch
 from annotation.models import Campaign, FileImport
-from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Place, Problem
 from annotation.uploads.tables.skipping import KINDS, skipped
@@ -119,60 +119,17 @@ class ImportSerializer(serializers.Serializer[object]):
     problems = ProblemSerializer(many=True)
 
 
-class TablesRequestSerializer(serializers.Serializer[object]):
-    """Tables, and what they do not contain. `columns` is a JSON object of columns and fields."""
-
-    tables = serializers.ListField(child=serializers.FileField(), min_length=1)
-    dry_run = serializers.BooleanField(default=False)
-    columns = serializers.CharField(required=False, help_text='{"seg_id": "segment"}')
-    skip = serializers.ListField(
-        child=serializers.ChoiceField(choices=list(KINDS)),
-        required=False,
-        help_text="kinds of problems whose rows are skipped and counted",
-    )
-    name = serializers.CharField(required=False, max_length=120)
-    source_language = serializers.CharField(required=False, max_length=20)
-    target_language = serializers.CharField(required=False, max_length=20)
-    test_set = serializers.SlugField(required=False)
-    system = serializers.CharField(required=False, max_length=120)
-    study = serializers.SlugField(
-        required=False, max_length=80, help_text="the study that the campaigns join"
-    )
-    question = serializers.CharField(
-        required=False, max_length=2_000, help_text="what annotators were asked"
-    )
-    headless = serializers.BooleanField(
-        required=False, help_text="the first row is data; columns are `column 1`, `column 2`, …"
-    )
-
-
-class HumanScoresRequestSerializer(TablesRequestSerializer):
-    """Tables of scores, what they do not contain, and the direction of scores by name.
-
-    The direction of scores that neither list names is inferred, or the import is refused.
-    """
-
-    lower_is_better = serializers.ListField(child=serializers.CharField(), required=False)
-    higher_is_better = serializers.ListField(child=serializers.CharField(), required=False)
-
-
-class JudgmentsRequestSerializer(TablesRequestSerializer):
-    """Tables of judgments, and what they do not contain."""
-
-    annotator = serializers.CharField(required=False, max_length=80)
-    protocol = serializers.ChoiceField(required=False, choices=protocols.CHOICES)
-    scale = serializers.CharField(required=False, max_length=40, help_text="0-6")
-    ties = serializers.ChoiceField(required=False, choices=[LAST_WINS])
-    ends_included = serializers.BooleanField(required=False)
-    critical = serializers.FloatField(
-        required=False, min_value=0, max_value=MOST_WEIGHT, help_text="weight of a critical error"
-    )
-    severity = serializers.CharField(
-        required=False, max_length=20, help_text="severity of errors that name none"
-    )
-    time_zone = serializers.CharField(required=False, max_length=60)
-    dates = serializers.ChoiceField(required=False, choices=ORDERS)
-    shown_text = serializers.ChoiceField(required=False, choices=Campaign.ShownText.choices)
+_NAMES = {
+    f"{side}_is_better": serializers.ListField(child=serializers.CharField(), required=False)
+    for side in (LOWER, HIGHER)
+}
+HumanScoresRequest = request_of(HumanScoresForm, "HumanScoresRequest", **_NAMES)
+JudgmentsRequest = request_of(
+    JudgmentsForm,
+    "JudgmentsRequest",
+    protocol=serializers.ChoiceField(required=False, choices=protocols.CHOICES),
+    shown_text=serializers.ChoiceField(required=False, choices=Campaign.ShownText.choices),
+)
 
 
 class FlagsSerializer(serializers.Serializer[object]):
@@ -365,7 +322,7 @@ class JudgmentsImportView(ImportView):
 
     @extend_schema(
         tags=["imports"],
-        request={"multipart/form-data": JudgmentsRequestSerializer},
+        request={"multipart/form-data": JudgmentsRequest},
         responses={
             200: OpenApiResponse(ImportSerializer, "A dry run, or all was stored already."),
             201: ImportSerializer,
@@ -385,7 +342,7 @@ class HumanScoresImportView(ImportView):
 
     @extend_schema(
         tags=["imports"],
-        request={"multipart/form-data": HumanScoresRequestSerializer},
+        request={"multipart/form-data": HumanScoresRequest},
         responses={
             200: OpenApiResponse(ImportSerializer, "A dry run, or all was stored already."),
             201: ImportSerializer,

@@ -1,5 +1,9 @@
-"""The people of a campaign for programs: annotators and their links, access links, members."""
+"""The people of a campaign for programs: annotators and their links, access links, members.
 
+Notices of the campaign, by e-mail and webhook, are listed too.
+"""
+
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +14,12 @@ from django.db.models import Count, QuerySet
 from django.forms import Form
 from django.urls import reverse
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import (
+    OpenApiParameter,
+    OpenApiResponse,
+    extend_schema,
+    extend_schema_field,
+)
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.generics import get_object_or_404
@@ -23,8 +32,17 @@ from annotation.api.imports import problems_of_forms, refusal
 from annotation.campaigns import add_annotators, people
 from annotation.entry import links, places
 from annotation.forms.access import AccessLinkForm, MemberForm, PeopleForm, RenewForm
-from annotation.models import AccessLink, Annotator, Assignment, Campaign, Membership
+from annotation.models import (
+    AccessLink,
+    Annotator,
+    Assignment,
+    Campaign,
+    Membership,
+    Notification,
+)
 from annotation.quality.exclusions import exclude_annotator, include_annotator, reassign_items
+from core.messages import as_json
+from metaeval.messages import Message
 
 NO_STORE = {"Cache-Control": "no-store"}
 OF_SLUG = OpenApiParameter(
@@ -367,3 +385,41 @@ class MemberViewSet(_PeopleViewSet):
         rows = Membership.objects.select_related("user", "campaign").filter(campaign=campaign)
         people.remove_member(member=get_object_or_404(rows, pk=pk), actor=actor)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class NoticeSerializer(serializers.ModelSerializer[Notification]):
+    """A notice, how often it was tried, and the last reason why it was not delivered.
+
+    `event` is `complete`, `closed` or `stopped`; e-mails have none.
+    """
+
+    event = serializers.SerializerMethodField()
+    message = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Notification
+        fields = ("id", "channel", "event", "subject", "status", "attempts", "message")
+
+    def get_event(self, notice: Notification) -> str | None:
+        """Return what a webhook reports."""
+        if notice.channel != Notification.Channel.WEBHOOK:
+            return None
+        event: str = json.loads(notice.body)["event"]
+        return event
+
+    @extend_schema_field({"type": ["object", "null"]})
+    def get_message(self, notice: Notification) -> Any:
+        """Return the reason as a message."""
+        return as_json(notice.message) if isinstance(notice.message, Message) else None
+
+
+@extend_schema(tags=["campaigns"], parameters=[OF_SLUG])
+class NoticeViewSet(_PeopleViewSet):
+    """E-mails and webhooks about a campaign, newest first, for those who run it."""
+
+    serializer_class = NoticeSerializer
+    queryset = Notification.objects.all()
+
+    def get_queryset(self) -> QuerySet[Notification]:
+        """Return the notices of the campaign."""
+        return self.to_run().notifications.order_by("-pk")

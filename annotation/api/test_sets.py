@@ -1,6 +1,5 @@
 """Test sets for programs: researchers read, campaign admins upload, owners mark human systems."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -29,13 +28,14 @@ from annotation.api.imports import (
     unless_too_large,
 )
 from annotation.api.parameters import TakesParameters
+from annotation.api.requests import TextsField, request_of
 from annotation.forms.uploads import UploadForm
 from annotation.imports import background
 from annotation.models import Output, Segment, System, TestSet
 from annotation.test_sets import NOT_YOURS, set_human
 from annotation.uploads import Checked, OutdatedError, check_pairs, pending, store
 from annotation.uploads.problems import Problem
-from annotation.uploads.tables.skipping import KINDS, skipped
+from annotation.uploads.tables.skipping import skipped
 from core.messages import messages_of
 from core.text import pluralize
 from metaeval.messages import message
@@ -101,53 +101,19 @@ class SegmentSerializer(serializers.ModelSerializer[Segment]):
         return {reference.name: reference.text for reference in segment.references.all()}
 
 
-class UploadRequestSerializer(serializers.Serializer[object]):
-    """A test set: a description, and files by role, as on the page.
-
-    With `source`, `systems` has one file per system, named after it; or `tables` has everything.
-    `columns` is a JSON object: for a table, or an empty name for all, columns and their fields.
-    """
-
-    name = serializers.CharField(max_length=120)
-    source_language = serializers.CharField(help_text="zh, Chinese or 中文")
-    target_language = serializers.CharField()
-    description = serializers.CharField(required=False, allow_blank=True)
-    source = serializers.FileField(required=False, help_text="one segment per line")  # type: ignore[assignment]
-    references = serializers.ListField(child=serializers.FileField(), required=False)
-    documents = serializers.FileField(required=False, help_text="one id per line of the source")
-    systems = serializers.ListField(child=serializers.FileField(), required=False)
-    tables = serializers.ListField(child=serializers.FileField(), required=False)
-    recordings = serializers.ListField(child=serializers.FileField(), required=False)
-    ratio = serializers.CharField(required=False, allow_blank=True, help_text="0.8 or 80%")
-    lines = serializers.CharField(required=False, allow_blank=True)
-    pair = serializers.CharField(required=False, allow_blank=True, help_text="all")
-    columns = serializers.CharField(required=False, help_text='{"": {"seg_id": "segment"}}')
-    decode = serializers.BooleanField(default=False, help_text="HTML entities become characters")
-    skip = serializers.ListField(
-        child=serializers.ChoiceField(choices=list(KINDS)),
-        required=False,
-        help_text="kinds of problems whose rows are skipped and counted",
-    )
-    dry_run = serializers.BooleanField(default=False)
+UploadRequest = request_of(
+    UploadForm,
+    "UploadRequest",
+    columns=serializers.CharField(required=False, help_text='{"": {"seg_id": "segment"}}'),
+    decode=serializers.BooleanField(default=False, help_text="HTML entities become characters"),
+)
 
 
 class UploadFlagsSerializer(FlagsSerializer):
     """Options of an upload that the form of the page does not have."""
 
     decode = serializers.BooleanField(required=False, default=False)
-    columns = serializers.CharField(required=False, default="{}", allow_blank=True)
-
-    def validate_columns(self, text: str) -> dict[str, dict[str, str]]:
-        """Require an object of objects of texts."""
-        try:
-            value = json.loads(text or "{}")
-        except (ValueError, RecursionError):
-            value = None
-        is_object = isinstance(value, dict) and all(isinstance(v, dict) for v in value.values())
-        if not is_object or not all(isinstance(f, str) for v in value.values() for f in v.values()):
-            raise serializers.ValidationError('Send JSON such as {"": {"seg_id": "segment"}}.')
-        found: dict[str, dict[str, str]] = value
-        return found
+    columns = TextsField(by_file=True)
 
 
 class UploadedSerializer(serializers.Serializer[object]):
@@ -195,7 +161,7 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
         return not_blinded(super().get_queryset(), self.request.user, "pk")
 
     @extend_schema(
-        request={"multipart/form-data": UploadRequestSerializer},
+        request={"multipart/form-data": UploadRequest},
         responses={
             200: OpenApiResponse(UploadSerializer, "A dry run, or all was stored already."),
             201: UploadSerializer,

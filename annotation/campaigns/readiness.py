@@ -180,7 +180,7 @@ def _has_word(text: str, word: str) -> bool:
 
 
 def unreferenced(n: int) -> Message:
-    """Return that `n` segments lack the reference that should be shown."""
+    """Return the message that `n` segments lack the reference that should be shown."""
     return plural(
         "design.unreferenced",
         "{n} segment of the test set has no reference to show. Show the source instead.",

@@ -256,7 +256,7 @@ def sampled(n: int, total: int) -> Message:
 
 
 def covers(n: int, total: int) -> Message:
-    """Return that a campaign covers a part of its test set, as results say it."""
+    """Return the message that a campaign covers a part of its test set, as results say it."""
     return plural(
         "sample.covers",
         "The campaign covers {n} of {total} segment of the test set.",

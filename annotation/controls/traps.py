@@ -64,7 +64,7 @@ def plant_traps(campaign: Campaign) -> list[Item]:
 
 
 def too_few_traps(n: int) -> Message:
-    """Return that only `n` traps are possible."""
+    """Return the message that only `n` traps are possible."""
     return plural(
         "controls.too-few-traps",
         "{n} segment is long enough to be cut. Choose at most {n} trap.",

@@ -12,8 +12,12 @@ from annotation.access import ADMIN, ANNOTATOR, CAMPAIGN_ADMIN, RESEARCHER, is_s
 from annotation.forms.mail import read_lines
 from annotation.forms.welcome import EXPERTISE, UNSAID, YEARS
 from annotation.models import AccessLink, ApiToken, Campaign, Membership
+from core.messages import if_missing, invalid
 from metaeval.messages import message
 
+CODE_WRONG: Any = message(
+    "access.completion-code", "A code can contain only letters, digits, - and _."
+)
 MAX_INVITATIONS = 500
 MAX_PASTED = 500_000
 TOO_MANY = message(
@@ -43,7 +47,7 @@ class ExpiryField(forms.DateField):
             return None
         end = datetime.combine(day + timedelta(days=1), time(), UTC)
         if end <= timezone.now():
-            raise forms.ValidationError(_("This day is in the past."))
+            raise invalid("access.past-day", "This day is in the past.")
         return end
 
 
@@ -116,8 +120,8 @@ class PeopleForm(forms.Form):
             if data["count"] > MAX_INVITATIONS:
                 self.add_error("addresses", forms.ValidationError([TOO_MANY]))
         if not self.errors and not data.get("users") and not data.get("count"):
-            raise forms.ValidationError(
-                _("Enter the number of personal links, or choose accounts.")
+            raise invalid(
+                "access.nobody", "Enter the number of personal links, or choose accounts."
             )
         return data
 
@@ -145,7 +149,7 @@ class AccessLinkForm(forms.Form):
             "Shown to all annotators who finish, such as the code of a Prolific study. Leave "
             "blank to give every annotator an individual code."
         ),
-        error_messages={"invalid": _("A code can contain only letters, digits, - and _.")},
+        error_messages={"invalid": CODE_WRONG},
     )
     expires_at = ExpiryField()
 
@@ -198,7 +202,7 @@ class InviteForm(forms.ModelForm):  # type: ignore[type-arg]
         label=_("Roles"),
         choices=ROLES,
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": _("Choose at least one role.")},
+        error_messages=if_missing("account.choose-role", "Choose at least one role."),
     )
 
     class Meta:
@@ -215,7 +219,12 @@ class InviteForm(forms.ModelForm):  # type: ignore[type-arg]
         """Require an address if the link should be mailed."""
         data = super().clean() or self.cleaned_data
         if "mail" in self.data and not data.get("email") and "email" not in self.errors:
-            self.add_error("email", _("Enter the address to which the link should be mailed."))
+            self.add_error(
+                "email",
+                invalid(
+                    "account.needs-address", "Enter the address to which the link should be mailed."
+                ),
+            )
         return data
 
 
@@ -229,7 +238,7 @@ class TokenForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         label=_("Scopes"),
         initial=[ApiToken.Scope.READ],
-        error_messages={"required": _("Choose at least one scope.")},
+        error_messages=if_missing("token.choose-scope", "Choose at least one scope."),
     )
     days = forms.TypedChoiceField(
         coerce=int,

@@ -19,7 +19,7 @@ from annotation.uploads.tables.columns import Wanted
 from annotation.uploads.tables.meanings import OWN, REFERENCE, SYSTEM, WANTED, Meaning
 from annotation.uploads.tables.pairs import ALL
 from annotation.uploads.tables.skipping import KINDS, SKIP
-from core.messages import translated
+from core.messages import invalid, translated
 from metaeval.messages import Message, message
 
 CHANGED = _(
@@ -96,10 +96,10 @@ class ColumnsForm(forms.Form):
         for number, column in enumerate(self.columns):
             field = cleaned.get(str(number), "")
             if field and field in seen and field not in self.repeatable:
-                refusal = ValidationError(
-                    _("“%(column)s” has this meaning already. Choose one of the two columns."),
-                    code="same-field",
-                    params={"column": seen[field]},
+                refusal = invalid(
+                    "columns.meaning-taken",
+                    "“{column}” has this meaning already. Choose one of the two columns.",
+                    column=seen[field],
                 )
                 self.add_error(str(number), refusal)
             seen.setdefault(field, column)

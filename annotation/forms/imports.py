@@ -11,6 +11,7 @@ from annotation.forms.uploads import FilesField, LanguagesForm, OneFileField
 from annotation.imports.jsonfiles import CHOICES
 from annotation.imports.sources import APPRAISE, PEARMUT, Sent
 from annotation.uploads import InputFile
+from core.messages import invalid
 
 # Files that a campaign's segments refer to.
 RECORDINGS = partial(
@@ -90,7 +91,7 @@ class ToolForm(forms.Form):
         data = super().clean() or self.cleaned_data
         for role in self.roles:
             if role not in getattr(self, "optional", ()) and not data.get(role):
-                self.add_error(role, _("Choose a file."))
+                self.add_error(role, invalid("upload.choose-file", "Choose a file."))
         return data
 
 
@@ -186,7 +187,7 @@ class GoldForm(forms.Form):
     def clean_table(self) -> Any:
         """Require a file."""
         if not self.cleaned_data["table"]:
-            raise forms.ValidationError(_("Choose a file."))
+            raise invalid("upload.choose-file", "Choose a file.")
         return self.cleaned_data["table"]
 
 

@@ -11,6 +11,7 @@ from django.core.validators import validate_email
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Annotator, Letter
+from core.messages import if_missing, invalid
 from metaeval.messages import Message, MessageError, message
 
 # `A3, name@example.org`, separated by a comma, a tab, a semicolon or a blank.
@@ -141,7 +142,8 @@ class LetterForm(forms.Form):
 
     sheet = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
     people = forms.ModelMultipleChoiceField(
-        Annotator.objects.none(), error_messages={"required": _("Choose at least one annotator.")}
+        Annotator.objects.none(),
+        error_messages=if_missing("mail.choose-annotator", "Choose at least one annotator."),
     )
     subject = forms.CharField(max_length=200, label=_("Subject"))
     text = forms.CharField(
@@ -159,7 +161,9 @@ class LetterForm(forms.Form):
         """Require the placeholder of the link."""
         text: str = self.cleaned_data["text"]
         if Letter.LINK not in text:
-            raise ValidationError(
-                _("The text must contain {link}, which is replaced by the annotator’s link.")
+            raise invalid(
+                "mail.no-link",
+                "The text must contain {link}, which is replaced by the annotator’s link.",
+                link=Letter.LINK,
             )
         return text.replace("\r\n", "\n")

@@ -7,6 +7,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.quality.columns import RAW, Z
+from core.messages import invalid
 from metaeval.judgments.planning.power import DESIGNS
 from metaeval.messages import message
 
@@ -63,7 +64,7 @@ class NumberList(forms.CharField):
     def validate(self, value: Any) -> None:
         """Require at least one number."""
         if not value and self.required:
-            raise forms.ValidationError(_("Enter at least one number."))
+            raise invalid("power.no-number", "Enter at least one number.")
 
     def run_validators(self, value: Any) -> None:
         """Do nothing: `to_python` has checked the length."""

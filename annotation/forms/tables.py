@@ -134,7 +134,7 @@ class JudgmentsWords(HumanScoresWords):
     severity = forms.CharField(
         required=False,
         max_length=20,
-        label=_("Severity of errors that name none"),
+        label=_("Severity of errors that have none"),
         help_text=_("For errors that have only a category, such as labels of other tools."),
     )
     ends_included = forms.BooleanField(

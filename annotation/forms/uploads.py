@@ -21,7 +21,7 @@ from annotation.uploads.pending import Sent
 from annotation.uploads.tables.lines import LABELS
 from annotation.uploads.tables.pairs import ALL
 from core import languages
-from core.messages import translated
+from core.messages import invalid, translated
 
 # Words for "no length control".
 FULL_WORDS = ("", "full", "1", "100%")
@@ -205,8 +205,9 @@ class UploadForm(LanguagesForm):
         """Ask for at least one file."""
         data = super().clean() or self.cleaned_data
         if not self.errors and not self.files_sent():
-            raise forms.ValidationError(
-                _("Choose a source file with the systems’ outputs, or a table."), code="no-files"
+            raise invalid(
+                "upload.no-source-or-table",
+                "Choose a source file with the systems’ outputs, or a table.",
             )
         return data
 

@@ -8,6 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.qualification.testing import Asked
+from core.messages import if_missing, invalid
 
 UNSAID = "unsaid"
 # Commas as they are typed in the languages of the interface.
@@ -28,7 +29,7 @@ YEARS = (
     (UNSAID, _("Prefer not to say")),
 )
 
-OVERLOOKED = {"required": _("Choose one of the answers.")}
+OVERLOOKED = if_missing("background.choose-answer", "Choose one of the answers.")
 
 
 class BackgroundForm(forms.Form):
@@ -59,7 +60,10 @@ class BackgroundForm(forms.Form):
         data = super().clean() or self.cleaned_data
         if not data.get("native_languages") and not data.get("native_unsaid"):
             self.add_error(
-                "native_languages", _("Enter a language, or select “Prefer not to say”.")
+                "native_languages",
+                invalid(
+                    "background.no-language", "Enter a language, or select “Prefer not to say”."
+                ),
             )
         return data
 
@@ -99,7 +103,7 @@ class TestForm(forms.Form):
         for each in questions:
             self.fields[each.name] = forms.ChoiceField(
                 choices=each.choices,
-                error_messages={"required": _("Choose one of the answers.")},
+                error_messages=OVERLOOKED,
             )
 
     def given(self) -> list[int]:

@@ -314,6 +314,6 @@ def preview_of(row: FileImport) -> str:
     return f"{page}{'&' if '?' in page else '?'}check={token}"
 
 
-def report_of(row: FileImport) -> Report:
+def report_of(row: Any) -> Report:
     """Return the stored problems."""
     return Report([problem_from_json(values) for values in row.report])

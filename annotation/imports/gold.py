@@ -14,10 +14,13 @@ from annotation.uploads.checks import FORBIDDEN, character
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near
+from annotation.uploads.tables.columns import propose, renamed
+from annotation.uploads.tables.meanings import WANTED
 from annotation.uploads.tables.rows import read_table, require_rows
 from metaeval.messages import Message, message, truncated
 
 COLUMNS = ("kind", "segment", "source", "reference", "text", "low", "high", "feedback")
+FIELDS = [field for field in WANTED if field.name in COLUMNS]
 KINDS = {"gold": Item.Kind.GOLD, "tutorial": Item.Kind.TUTORIAL}
 MOST_FEEDBACK = 2_000
 WHOLE = re.compile(r"-?[0-9]{1,4}")
@@ -38,7 +41,9 @@ def read_gold(campaign: Campaign, file: InputFile, report: Report) -> list[Item]
     table = read_table(file, report)
     if table is None:
         return []
-    head = table.head
+    fields = propose(table.columns, FIELDS)
+    report.name_columns(file.name, {field: table.titles[c] for c, field in fields.items()})
+    table, head = renamed(table, fields), table.head
     for column in ("kind", "text"):
         if column not in table.columns:
             report.error(

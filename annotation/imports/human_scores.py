@@ -4,6 +4,7 @@ A table with segments holds scores of outputs, one without holds scores of whole
 column of scores, or every name in a column of names, becomes a campaign without judgments.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -11,6 +12,7 @@ from django.utils.translation import gettext_noop
 
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments.fields import (
+    NUMBER,
     TEXT_FIELDS,
     Sheet,
     check_chosen,
@@ -56,15 +58,23 @@ FIELDS = (SCORE, NAME, *TEXT_FIELDS)
 # Columns of scores by their usual names. One that says `human` goes before all others: beside
 # it, `score` is what a metric gave.
 HUMAN = Wanted("human", SCORE.label, (
-    "human_score", "human_z", "human_raw", "human_mean", "published_score",
+    "human_score", "human_scores", "human_z", "human_raw", "human_mean", "published_score",
 ))  # fmt: skip
 USUAL = Wanted("score", SCORE.label, (
     "da", "da_sqm", "dasqm", "esa", "mqm", "raw_mean", "z_mean", "mean", "raw", "z", "rr", "sqm",
     "rating", "mean_score", "mqm_avg_score", "published_mqm", "mean_penalty", "published_penalty",
     "daRR", "cesa", "ave_z", "ave_raw", "average_z", "average_raw", "z_score", "raw_score",
-    "mean_z", "mean_raw",
+    "mean_z", "mean_raw", "scr",
 ))  # fmt: skip
 NUMBERED = ("mqm", "esa", "da")
+# Words of names such as `mqm_norm_score` and `adequacy_score`: of what, and which figure of it.
+JUDGED = frozenset(("mqm", "da", "esa", "cesa", "sqm", "xsts", "human", "adequacy", "fluency"))
+FIGURES = frozenset(
+    (
+        *("score", "scores", "rating", "ratings", "mean", "avg", "average", "median"),
+        *("norm", "normalised", "normalized", "raw", "z", "zscore", "std"),
+    )
+)
 
 
 @dataclass
@@ -80,7 +90,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
 
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
-    tables = read_tables(files, report, HUMAN_SCORES, has_names=not options.headless)
+    tables = read_tables(files, report, options, HUMAN_SCORES)
     chosen = matched(options.columns, tables)
     check_chosen(chosen, tables, report, FIELDS, repeatable=(SCORE.name,))
     seen = Reading(columns=all_columns(tables), wanted=FIELDS, samples=all_samples(tables))
@@ -118,7 +128,7 @@ def _is_scored(sheet: Sheet, options: Options) -> bool:
 def _sheet(table: Table, chosen: Mapping[str, str]) -> Sheet:
     """Say what columns hold; several may hold scores."""
     own = {column: name for column, name in chosen.items() if column in table.columns}
-    found = propose(table.columns, FIELDS[1:], own)
+    found = propose(table.columns, FIELDS[1:], own, table.constants)
     if "score" not in chosen.values():
         found |= dict.fromkeys(_score_columns(table, found), SCORE.name)
     return Sheet(table, found)
@@ -127,7 +137,13 @@ def _sheet(table: Table, chosen: Mapping[str, str]) -> Sheet:
 def _score_columns(table: Table, found: Mapping[str, str]) -> list[str]:
     free = [column for column in table.columns if column not in found]
     human = [column for column in free if is_called(column, HUMAN)]
-    return human or [c for c in free if is_called(c, USUAL) or _is_numbered(c)]
+    return human or [c for c in free if is_called(c, USUAL) or _is_numbered(c) or _is_judged(c)]
+
+
+def _is_judged(column: str) -> bool:
+    """Return whether a name consists of words for human scores and their figures."""
+    words = set(re.findall(r"[^\W_]+", column.casefold()))
+    return bool(words & JUDGED) and len(words) > 1 and words <= JUDGED | FIGURES
 
 
 def _is_numbered(column: str) -> bool:
@@ -138,7 +154,7 @@ def _is_numbered(column: str) -> bool:
 
 def _ask(sheets: Iterable[Sheet], options: Options, report: Report) -> None:
     for sheet in sheets:
-        columns = truncated(sheet.table.columns, 30)
+        columns = truncated([c for c in sheet.table.columns if c != NUMBER], 30)
         if "score" not in sheet.has:
             refusal = message(
                 "human-scores.no-score-column",
@@ -149,7 +165,8 @@ def _ask(sheets: Iterable[Sheet], options: Options, report: Report) -> None:
         if "system" not in sheet.has and not options.system:
             refusal = message(
                 "human-scores.no-system-column",
-                "No column was recognised as the system. Choose it. The columns are {columns}.",
+                "No column was recognised as the system. Choose it, or name the one system of all "
+                "scores (command line: --system; API: system). The columns are {columns}.",
                 columns=columns,
             )
             report.error(refusal, sheet.table.head)

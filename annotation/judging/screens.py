@@ -96,7 +96,7 @@ class Feedback:
 
 @dataclass(frozen=True)
 class ShownItem:
-    """Everything that an annotator may know of an item; the answer is their own.
+    """Everything that an annotator may see of an item, with their own answer.
 
     `row` is the position of its segment on the screen, and `note` a note on the segment.
     `revision` is 0, `score` None, `ratings` and `choices` empty while there is no answer.

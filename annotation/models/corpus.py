@@ -85,7 +85,7 @@ class Segment(models.Model):
     position = models.PositiveIntegerField()
     key = models.CharField(max_length=120)
     document = models.CharField(max_length=200, blank=True)
-    domain = models.CharField(max_length=200, blank=True, default="")
+    domain = models.CharField(max_length=200, blank=True, default="", db_default="")
     source = models.TextField()
     beside = models.JSONField(null=True, blank=True)
 

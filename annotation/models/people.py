@@ -223,6 +223,7 @@ ACTIONS: dict[str, Promise] = {
     "access link revoked": _("revoked an access link"),
     "entered by access link": _("entered by access link"),
     "gold added": _("added gold items"),
+    "address": _("changed the address"),
     "study": _("changed the study"),
     "member set": _("set a member’s role"),
     "member removed": _("removed a member"),

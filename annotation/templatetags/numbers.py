@@ -9,12 +9,19 @@ from django.utils.translation import gettext as _
 
 from core import numbers, text
 from core.numbers import NOTHING
+from metaeval.messages import MINUS
 
 register = template.Library()
 register.filter("counted", text.pluralize)
 register.filter(numbers.decimals)
 pvalue = register.filter("pvalue", numbers.p_value_cell)
 register.filter(numbers.p_value)
+
+
+@register.filter
+def minus(text: str) -> str:
+    """Write the minus sign of a number that Django has formatted."""
+    return text.replace("-", MINUS)
 
 
 @register.filter

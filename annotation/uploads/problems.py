@@ -291,7 +291,9 @@ class Report:
         for problem in self.problems:
             place = problem.place
             # The fields of JSON are paths: one cause has as many as there are values.
-            where = "" if place.row is None and "[" in str(place.field) else place.field
+            where: object = "" if place.row is None and "[" in str(place.field) else place.field
+            if isinstance(place.field, Message):
+                where = str(place.field.parameters.get("part"))
             cause = (problem.severity, place.file, where, problem.code)
             causes.setdefault(cause, []).append(problem)
         self.problems = [

@@ -31,6 +31,7 @@ from annotation.uploads.formats.wmt_documents import with_references
 from annotation.uploads.media.attachments import attach
 from annotation.uploads.problems import EnoughError, Place, Report
 from annotation.uploads.reading import Reading, wrong_length
+from annotation.uploads.tables.columns import unnamed
 from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.meanings import understand
 from annotation.uploads.tables.outputs import read_outputs
@@ -120,7 +121,7 @@ def _read_tables(reading: Reading, submission: Submission) -> list[Table]:
 
     report, pair = reading.report, (reading.draft.source_language, reading.draft.target_language)
     tables = []
-    to = Import(TEST_SET, report, pair)
+    to = Import(TEST_SET, report, pair, unnamed(submission.columns))
     for table in read_files(submission.tables, to, check=refuse_too_many):
         taken, meaning = understand(with_references(table), submission.columns, report)
         reading.meanings.append(meaning)

@@ -1,6 +1,7 @@
 """Warn of what a person should look at before confirming an import."""
 
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -20,6 +21,8 @@ from metaeval.messages import Message, message, plural, truncated
 # Warn of an output whose length differs from ratio x reference by this factor, if it also differs
 # by more than short sentences do.
 FACTOR, SLACK = 2.0, 5
+# How tools and published sets mark errors within a text: translate5, Google, Amazon.
+MARK = re.compile(r"<mqm:startIssue\b|<v>|<tag>")
 # The first keys of some segments, and how many more there are.
 Keys = list[Any]
 
@@ -90,13 +93,27 @@ def _is_swapped(draft: TestSetDraft) -> bool:
 
 
 def warn_of_entities(draft: TestSetDraft, report: Report, *, can_decode: bool = True) -> int:
-    """Return how many segments contain HTML entities, and warn of them in one sentence."""
+    """Return how many segments contain HTML entities; warn of them, and of marks of errors."""
     found: dict[str, str] = {}
     places: list[Place] = []
+    marks: list[tuple[str, Place]] = []
     for key, content, where in _texts(draft):
         if "&" in content and (entity := first_entity(content)):
             found.setdefault(key, entity)
             places = places or [draft.place(*where)]
+        if "<" in content and (mark := MARK.search(content)):
+            marks.append((mark[0], draft.place(*where)))
+    if marks:
+        report.warn_of(
+            len(marks),
+            "texts.marks",
+            "{n} text has marks of errors such as {mark}, which would be stored as words of the "
+            "text. Import texts without marks, and the errors as judgments.",
+            "{n} texts have marks of errors such as {mark}, which would be stored as words of the "
+            "texts; the first is here. Import texts without marks, and the errors as judgments.",
+            marks[0][1],
+            mark=marks[0][0],
+        )
     entities = truncated(sorted(set(found.values())), 3)
     if found and not can_decode:
         text = plural(

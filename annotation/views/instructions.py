@@ -14,6 +14,7 @@ from annotation.interface import is_known
 from annotation.judging import instructions
 from annotation.judging.instructions import OWN, Prose
 from annotation.models import Campaign
+from core.messages import invalid
 
 TEXTS = ("instructions", "consent")
 
@@ -40,7 +41,12 @@ def _take(request: HttpRequest, campaign: Campaign, language: str) -> HttpRespon
     form = InstructionsForm(request.POST, initial=initial)
     do = request.POST.get("do")
     if do not in ("save", "preview"):
-        form.add_error(None, _("Nothing was changed. Choose Save, Preview or Delete."))
+        form.add_error(
+            None,
+            invalid(
+                "instructions.no-action", "Nothing was changed. Choose Save, Preview or Delete."
+            ),
+        )
     if not form.is_valid() or do == "preview":
         return _page(request, campaign, language, form)
     texts = {name: form.cleaned_data[name] for name in TEXTS}

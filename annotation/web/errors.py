@@ -7,13 +7,15 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from annotation.access import visible_campaigns
 from annotation.entry import throttle
+from annotation.models import AuditEntry
 from annotation.web.problem_details import CONTENT_TYPE, problem_details
 from core.messages import as_json, translated
 from metaeval.messages import Message, message
@@ -140,8 +142,29 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Answer 404, also for pages that exist but belong to another annotator."""
+    """Answer 404, also for pages that exist but belong to another annotator.
+
+    The address that a draft had before leads those who may read it to its present one.
+    """
+    if (now := _address_now(request)) is not None:
+        return redirect(now)
     return refuse(request, 404, *REASONS[404])
+
+
+def _address_now(request: HttpRequest) -> str | None:
+    """Return where a draft's page is since its slug followed its title, if the user may read it."""
+    match = request.resolver_match
+    before = str(match.kwargs.get("slug", "")) if match else ""
+    prefix = f"/campaigns/{before}/"
+    is_read = request.method in ("GET", "HEAD") and request.path_info.startswith(prefix)
+    if not before or not is_read or not request.user.is_authenticated:
+        return None
+    changes = AuditEntry.objects.filter(action="address", details__before=before)
+    moved = visible_campaigns(request.user).filter(audit__in=changes).exclude(slug=before)
+    slug = moved.order_by("-pk").values_list("slug", flat=True).first()
+    if slug is None:
+        return None
+    return request.get_full_path().replace(prefix, f"/campaigns/{slug}/", 1)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

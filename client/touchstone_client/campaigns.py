@@ -32,6 +32,11 @@ class Campaign:
         self.facts = self.session.get(self.address)
         return self
 
+    def change(self, **settings: Any) -> Campaign:
+        """Change settings of a draft; the others stay as they are."""
+        self.facts = self.session.change(self.address, settings)
+        return self
+
     def add_annotators(
         self,
         count: int = 0,
@@ -87,6 +92,10 @@ class Campaign:
         """Stop taking judgments."""
         self.facts = self.session.post(f"{self.address}close/")
         return self
+
+    def notices(self) -> Table:
+        """Return e-mails and webhooks about the campaign, newest first, with their outcome."""
+        return table(self.session.pages(f"{self.address}notices/"))
 
     def file(self) -> dict[str, Any]:
         """Return the campaign as one file, from which it can be made again."""

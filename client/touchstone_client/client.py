@@ -17,6 +17,9 @@ Paths = Iterable[str | Path]
 ENDED = frozenset({"done", "failed", "cancelled"})
 POLL_SECONDS = 2.0
 Progress = Callable[[int, int], None]
+# What is imported, and the field of its files.
+IMPORTS = {"judgments": "tables", "human-scores": "tables", "metric-scores": "files",
+           "metric-spans": "tables"}  # fmt: skip
 
 
 class Touchstone:
@@ -84,8 +87,10 @@ class Touchstone:
             **words,
         }
         answer: dict[str, Any] = self.session.upload("/api/test-sets/", values, files)
-        first: dict[str, Any] = answer["test_sets"][0]
-        return first | {"problems": answer["problems"]}
+        first: Any = next(iter(answer.get("test_sets", ())), {})
+        if isinstance(first, str):  # A worker stored it, and answers with its short name.
+            first = self.session.get(f"/api/test-sets/{first}/")
+        return {**first, "problems": answer["problems"]}
 
     def test_sets(self) -> Table:
         """Return all test sets that you can read."""
@@ -139,27 +144,75 @@ class Touchstone:
         found: dict[str, Any] = self.session.get(f"/api/runs/{number}/")
         return found
 
+    def add_corpus(
+        self,
+        name: str,
+        source_language: str,
+        target_language: str,
+        file: str | Path,
+        target_file: str | Path | None = None,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """Clean and store parallel text for trainings: one file, or one for each side."""
+        sides = [("file", file), ("target_file", target_file)]
+        files: Files = [(field, path) for field, path in sides if path is not None]
+        values = {"name": name, "source_language": source_language,
+                  "target_language": target_language, **options}  # fmt: skip
+        stored: dict[str, Any] = self.session.upload("/api/corpora/", values, files)
+        return stored
+
+    def start_training(
+        self, kind: str, name: str, *, corpora: Sequence[str] = (), **options: Any
+    ) -> dict[str, Any]:
+        """Start a training; `options` are those of its kind."""
+        values = {"kind": kind, "name": name, "corpora": list(corpora), "options": options}
+        job: dict[str, Any] = self.session.post("/api/jobs/", values)
+        return job
+
+    def start_translations(
+        self, test_set: str | Mapping[str, Any], model: str | int, name: str, **options: Any
+    ) -> list[dict[str, Any]]:
+        """Start one translation of a test set per length ratio, such as `ratios="0.8, 0.5"`.
+
+        `model` is the number of a training, a name on the Hugging Face hub, or a folder.
+        """
+        values = {"test_set": _slug(test_set), "model": str(model), "name": name, **options}
+        started: list[dict[str, Any]] = self.session.post("/api/translations/", values)[
+            "translations"
+        ]
+        return started
+
     def wait(
         self,
-        runs: Iterable[Mapping[str, Any]],
+        rows: Iterable[Mapping[str, Any]],
         *,
+        of: str = "runs",
         progress: Progress | None = None,
         poll: float = POLL_SECONDS,
     ) -> Table:
-        """Return runs once all of them have ended.
+        """Return runs once all of them have ended, or what else `of` names: jobs or translations.
 
-        `progress` is called with the outputs that are scored and their number; by default, a bar is
-        shown on standard error.
+        `progress` is called with the outputs that are scored and their number, or with the jobs
+        that have ended and their number; by default, a bar is shown on standard error.
         """
-        show = progress or Bar(sys.stderr)
-        numbers = [run["id"] for run in runs]
+        show = progress or Bar(sys.stderr, "outputs scored" if of == "runs" else f"{of} ended")
+        numbers = [row["id"] for row in rows]
         while True:
-            found = Table(self.run(number) for number in numbers)
-            total = sum(run["total"] for run in found)
-            show(sum(run["done"] + run["failed"] for run in found), total)
-            if all(run["status"] in ENDED for run in found):
+            found = Table(self.session.get(f"/api/{of}/{number}/") for number in numbers)
+            ended = [row["status"] in ENDED for row in found]
+            if of == "runs":
+                n_done = sum(row["done"] + row["failed"] for row in found)
+                show(n_done, sum(row["total"] for row in found))
+            else:
+                show(sum(ended), len(ended))
+            if all(ended):
                 return found
             self.session.sleep(poll)
+
+    def cancel(self, row: Mapping[str, Any], *, of: str = "runs") -> dict[str, Any]:
+        """Cancel a run, or a job or translation."""
+        ended: dict[str, Any] = self.session.post(f"/api/{of}/{row['id']}/cancel/")
+        return ended
 
     def read(self, address: str) -> Table:
         """Return the rows of a page's CSV file, by its address, once it is computed."""
@@ -169,27 +222,27 @@ class Touchstone:
         self, test_set: str | Mapping[str, Any], files: Paths, **options: Any
     ) -> dict[str, Any]:
         """Import metric scores that were computed elsewhere."""
-        return self._import("metric-scores", files, "files", test_set=_slug(test_set), **options)
+        return self.import_files("metric-scores", files, test_set=_slug(test_set), **options)
 
     def import_spans(
         self, test_set: str | Mapping[str, Any], tables: Paths, name: str, **options: Any
     ) -> dict[str, Any]:
         """Import error spans that a metric found elsewhere."""
-        return self._import(
-            "metric-spans", tables, "tables", test_set=_slug(test_set), name=name, **options
-        )
+        options |= {"test_set": _slug(test_set), "name": name}
+        return self.import_files("metric-spans", tables, **options)
 
     def import_judgments(self, tables: Paths, **options: Any) -> dict[str, Any]:
         """Import judgments that were collected elsewhere."""
-        return self._import("judgments", tables, "tables", **options)
+        return self.import_files("judgments", tables, **options)
 
     def import_human_scores(self, tables: Paths, **options: Any) -> dict[str, Any]:
         """Import published scores of segments and systems."""
-        return self._import("human-scores", tables, "tables", **options)
+        return self.import_files("human-scores", tables, **options)
 
-    def _import(self, kind: str, paths: Paths, field: str, **values: Any) -> dict[str, Any]:
-        encoded = {n: json.dumps(v) if isinstance(v, dict) else v for n, v in values.items()}
-        files: Files = [(field, path) for path in paths]
+    def import_files(self, kind: str, paths: Paths, **options: Any) -> dict[str, Any]:
+        """Import files of a kind of `IMPORTS`; `options` are those of the API."""
+        encoded = {n: json.dumps(v) if isinstance(v, dict) else v for n, v in options.items()}
+        files: Files = [(IMPORTS[kind], path) for path in paths]
         answer: dict[str, Any] = self.session.upload(f"/api/imports/{kind}/", encoded, files)
         return answer
 
@@ -199,15 +252,15 @@ class Bar:
 
     width = 30
 
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
+    def __init__(self, stream: TextIO, counted: str) -> None:
+        self.stream, self.counted = stream, counted
 
     def __call__(self, done: int, total: int) -> None:
         """Draw the bar."""
         share = done / total if total else 0.0
         filled = "#" * round(share * self.width)
         end = "\n" if total and done >= total else ""
-        self.stream.write(f"\r[{filled:<{self.width}}] {done} of {total} outputs scored{end}")
+        self.stream.write(f"\r[{filled:<{self.width}}] {done} of {total} {self.counted}{end}")
         self.stream.flush()
 
 

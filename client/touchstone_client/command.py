@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from touchstone_client.client import Touchstone
+from touchstone_client.client import IMPORTS, Touchstone
 from touchstone_client.requests import TouchstoneError
 
 Command = Callable[[Touchstone, argparse.Namespace], None]
@@ -38,9 +38,21 @@ def _upload(touchstone: Touchstone, given: argparse.Namespace) -> None:
     _print_json(made)
 
 
+def _import(touchstone: Touchstone, given: argparse.Namespace) -> None:
+    options = {"test_set": given.test_set, "dry_run": given.dry_run, **_settings(given)}
+    _print_json(touchstone.import_files(given.kind, given.file, **options))
+
+
 def _create(touchstone: Touchstone, given: argparse.Namespace) -> None:
-    settings = dict(_setting(each) for each in given.set)
-    _print_json(touchstone.create_campaign(given.test_set, **settings).facts)
+    _print_json(touchstone.create_campaign(given.test_set, **_settings(given)).facts)
+
+
+def _change(touchstone: Touchstone, given: argparse.Namespace) -> None:
+    _print_json(touchstone.campaign(given.campaign).change(**_settings(given)).facts)
+
+
+def _settings(given: argparse.Namespace) -> dict[str, Any]:
+    return dict(_setting(each) for each in given.set)
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -76,6 +88,13 @@ def _score(touchstone: Touchstone, given: argparse.Namespace) -> None:
         runs = touchstone.wait(runs)
     names = ("id", "metric", "status", "done", "total", "failed")
     _print_rows({name: run[name] for name in names} for run in runs)
+
+
+def _train(touchstone: Touchstone, given: argparse.Namespace) -> None:
+    job = touchstone.start_training(
+        given.kind, given.name, corpora=given.corpus, **_settings(given)
+    )
+    _print_json(touchstone.wait([job], of="jobs")[0] if given.wait else job)
 
 
 def _judgments(touchstone: Touchstone, given: argparse.Namespace) -> None:
@@ -114,6 +133,11 @@ def _parser() -> argparse.ArgumentParser:
         added.set_defaults(command=command)
         return added
 
+    def with_settings(added: argparse.ArgumentParser, text: str) -> None:
+        added.add_argument(
+            "--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=text
+        )
+
     upload = verb("upload", _upload, "Store a test set.")
     upload.add_argument("name")
     upload.add_argument("source_language")
@@ -124,12 +148,20 @@ def _parser() -> argparse.ArgumentParser:
         upload.add_argument(f"--{name}", nargs="+", action="extend", default=[], metavar="FILE")
     upload.add_argument("--dry-run", action="store_true", help="check the files only")
 
+    bring_in = verb("import", _import, "Import what was computed or collected elsewhere.")
+    bring_in.add_argument("kind", choices=IMPORTS)
+    bring_in.add_argument("file", nargs="+")
+    bring_in.add_argument("--test-set", help="short name of the test set")
+    bring_in.add_argument("--dry-run", action="store_true", help="check the files only")
+    with_settings(bring_in, 'choices, such as name=MQM or columns={"seg_id":"segment"}')
+
     create = verb("create", _create, "Store a campaign over a test set as a draft.")
     create.add_argument("test_set")
-    create.add_argument(
-        "--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE",
-        help="settings, such as annotators_per_item=2",
-    )  # fmt: skip
+    with_settings(create, "settings, such as annotators_per_item=2")
+
+    change = verb("change", _change, "Change settings of a draft.")
+    change.add_argument("campaign")
+    with_settings(change, "settings, such as annotators_per_item=2")
 
     from_file = verb("open-file", _open_file, "Store and open a campaign file; print its links.")
     from_file.add_argument("file")
@@ -144,6 +176,13 @@ def _parser() -> argparse.ArgumentParser:
     score.add_argument("test_set")
     score.add_argument("metric", nargs="+")
     score.add_argument("--wait", action="store_true", help="until all runs have ended")
+
+    train = verb("train", _train, "Start a training.")
+    train.add_argument("kind")
+    train.add_argument("name")
+    train.add_argument("--corpus", nargs="+", action="extend", default=[], metavar="NAME")
+    train.add_argument("--wait", action="store_true", help="until it has ended")
+    with_settings(train, "options of the kind, such as epochs=3")
 
     for name, command, text in (
         ("open", _open, "Open a campaign."),

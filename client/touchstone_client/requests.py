@@ -16,7 +16,7 @@ TEMPORARY = frozenset({429, 502, 503, 504})
 ATTEMPTS = 6
 LONGEST_PAUSE = 60.0
 PAGE = 1_000
-# A result that waits for a worker.
+# A result, or an import, that waits for a worker.
 UNFINISHED = 202
 Files = Sequence[tuple[str, str | Path]]
 
@@ -90,11 +90,33 @@ class Session:
         """Send JSON, and return the answer."""
         return self._send("POST", path, json=_given(values or {})).json()
 
+    def change(self, path: str, values: Mapping[str, Any]) -> Any:
+        """Send what changes as JSON, and return the answer; None is a value."""
+        return self._send("PATCH", path, json=dict(values)).json()
+
     def upload(self, path: str, values: Mapping[str, Any], files: Files) -> Any:
-        """Send a form with files, and return the answer."""
+        """Send a form with files, and return the answer, also of a worker that imports them."""
         sent = [(name, (Path(file).name, Path(file).read_bytes())) for name, file in files]
         data = {name: _as_field(value) for name, value in _given(values).items()}
-        return self._send("POST", path, data=data, files=sent).json()
+        answer = self._send("POST", path, data=data, files=sent)
+        began = answer.headers.get("Location")
+        if answer.status_code != UNFINISHED or not began:
+            return answer.json()
+        return self._imported(began)
+
+    def _imported(self, address: str) -> dict[str, Any]:
+        """Return an import once a worker has ended it, with its `problems` like other answers."""
+        while "Retry-After" in (answer := self._send("GET", address)).headers:
+            self.sleep(_pause(answer, 0))
+        row = answer.json()
+        problems = row["report"]
+        if row["state"] in ("refused", "cancelled"):
+            errors = [{**each, "detail": each["text"]} for each in problems
+                      if each["severity"] == "error"]  # fmt: skip
+            code = errors[0]["code"] if errors else ""
+            detail = f"The import was {row['state']}; nothing was stored."
+            raise TouchstoneError(400, {"detail": detail, "code": code, "errors": errors})
+        return {**row["stored"], "stored": row["state"] == "stored", "problems": problems}
 
     def delete(self, path: str) -> None:
         """Delete what an address has."""

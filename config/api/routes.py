@@ -8,7 +8,12 @@ from rest_framework.routers import DefaultRouter
 from annotation.api.campaigns import CampaignViewSet
 from annotation.api.imports import FileImportViewSet, HumanScoresImportView, JudgmentsImportView
 from annotation.api.judgments import JudgmentViewSet
-from annotation.api.people import AccessLinkViewSet, MemberViewSet, PersonViewSet
+from annotation.api.people import (
+    AccessLinkViewSet,
+    MemberViewSet,
+    NoticeViewSet,
+    PersonViewSet,
+)
 from annotation.api.test_sets import TestSetViewSet
 from core import extensions
 from dashboards.api import ResultViewSet
@@ -26,6 +31,7 @@ OF_CAMPAIGN = "campaigns/(?P<slug>[^/.]+)"
 router.register(f"{OF_CAMPAIGN}/people", PersonViewSet, basename="api-people")
 router.register(f"{OF_CAMPAIGN}/links", AccessLinkViewSet, basename="api-links")
 router.register(f"{OF_CAMPAIGN}/members", MemberViewSet, basename="api-members")
+router.register(f"{OF_CAMPAIGN}/notices", NoticeViewSet, basename="api-notices")
 router.register("judgments", JudgmentViewSet, basename="api-judgment")
 router.register("runs", RunViewSet, basename="api-run")
 router.register("metrics", MetricViewSet, basename="api-metric")

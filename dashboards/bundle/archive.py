@@ -15,8 +15,7 @@ from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.bundle.content import Content, read_content
 from dashboards.bundle.files import data_files
-from dashboards.bundle.manifest import manifest_of
-from dashboards.bundle.tables import BundleTable, expected, tables_of
+from dashboards.bundle.manifest import BundleTable, expected, manifest_of, tables_of
 from dashboards.documents.computing import give_back
 from dashboards.documents.reasons import Trust
 from dashboards.trust import verdict

@@ -14,10 +14,9 @@ from annotation.models import Campaign, Segment
 from annotation.quality import JudgmentColumns, read_columns
 from dashboards.comparisons import selection, statistics
 from dashboards.panel.choice import Choice
-from dashboards.panel.floors import floor_panel
 from dashboards.panel.human import Floats, read_ratings
-from dashboards.panel.panel import Panel, read_panel
-from dashboards.spans.marked import Detector, Gold, read_detectors, read_gold
+from dashboards.panel.panel import Panel, floor_panel, read_panel
+from dashboards.spans.found import Detector, Gold, read_detectors, read_gold
 from metaeval.messages import Message, message
 from metaeval.replication.bounds import Ratings
 from metaeval.replication.questions import STATISTICS, Question

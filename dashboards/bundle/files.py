@@ -11,9 +11,9 @@ from annotation.exports import mtme
 from annotation.models import Item, Judgment, Output
 from dashboards.bundle.content import Content
 from dashboards.panel.human import Floats
-from dashboards.panel.lengths import unit_of
-from dashboards.spans.marked import Gold
-from dashboards.systems.deviations import output_lengths
+from dashboards.panel.measures import unit_of
+from dashboards.spans.found import Gold
+from dashboards.systems.outside import output_lengths
 from metaeval.files.text import plain_number
 from metaeval.replication.bounds import Ratings
 from metaeval.spans.span_table import SEVERITIES, SIDES

@@ -20,7 +20,7 @@ from django.http.response import HttpResponseBase
 
 from core.messages import sentences, translated
 from dashboards.charts.style import Spec
-from dashboards.documents.stored import digest
+from dashboards.documents.computing import digest
 from metaeval.messages import Message
 
 # Change a figure's specification for a phone: narrow, with its panels below each other.

@@ -7,10 +7,9 @@ from typing import Any
 from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.comparisons import statistics
-from dashboards.comparisons.bounds import Bounds, bounds_of
-from dashboards.comparisons.statistics import Question
-from dashboards.documents.counted import Measured, about
+from dashboards.comparisons.statistics import Bounds, Question, bounds_of
 from dashboards.documents.head import CampaignDocument, head
+from dashboards.documents.reasons import Measured, about
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, compared_on, read_panel
 from metaeval.messages import Message

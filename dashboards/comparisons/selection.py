@@ -118,7 +118,7 @@ def only(document: M, keys: Container[str]) -> M:
 
 
 def no_scores(parameter: str, value: str) -> Message:
-    """Return that a parameter of an address names a metric without scores."""
+    """Return the message that a parameter of an address names a metric without scores."""
     return message(
         "choice.no-scores",
         "{parameter}: “{value}” has no scores here.",

@@ -8,7 +8,7 @@ import numpy as np
 from annotation.filters import Filters
 from annotation.models import Campaign
 from core.caching import memo
-from dashboards.documents.counted import Measured, about
+from dashboards.documents.reasons import Measured, about
 from dashboards.panel.human import ALL
 from dashboards.panel.measures import warnings_of
 from dashboards.panel.panel import OWN, Panel, compared_on, read_panel

@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from annotation.filters import OUT, Filters
 from annotation.models import Campaign
 from dashboards.comparisons import statistics
-from dashboards.comparisons.bounds import Bounds, FloorValue, Person, ceiling_label
 from dashboards.comparisons.document import Comparison, Metric, OfMetrics, asked_head, measured
+from dashboards.comparisons.statistics import Bounds, FloorValue, Person, ceiling_label
 from dashboards.correlations.agreement import MeasureRow, table
 from dashboards.panel.choice import general
-from dashboards.panel.floors import floor_panel
-from dashboards.panel.panel import Panel, read_panel
+from dashboards.panel.panel import Panel, floor_panel, read_panel
 from metaeval.correlation.coefficients import system_correlation
 from metaeval.messages import Message, message
 from metaeval.replication import questions

@@ -10,8 +10,7 @@ from django.http.request import QueryDict
 
 from annotation.models import Campaign
 from core.caching import ttl_cache
-from dashboards.charts.dots import chart
-from dashboards.charts.dotted import Dotted, panel
+from dashboards.charts.dots import Dotted, chart, panel
 from dashboards.charts.style import Spec, figure
 from dashboards.comparisons import selection, statistics
 from dashboards.comparisons.document import Comparison, Metric, OfMetrics
@@ -29,8 +28,10 @@ from dashboards.documents.reasons import with_reasons
 from dashboards.documents.results import Completion
 from dashboards.pages.page import Page
 from dashboards.papers import latex
+from dashboards.papers.wmt import Place, Task, wmt_table
 from dashboards.trust import marks
 from metaeval.messages import Message, message, truncated
+from metaeval.replication.questions import STATISTICS
 from metrics.base import IMPORTED, MetricInfo
 from metrics.catalogue import infos
 from metrics.runs.starting import refusals_for
@@ -288,8 +289,19 @@ def _unscored(campaign: Campaign, seen: Set[str]) -> Unscored:
     return startable, [refusals[info.name] for info in missing if info.name in refusals]
 
 
+def task_of(document: Correlations, name: str = "") -> Task:
+    """Return a campaign's metrics as a task of WMT."""
+    short = STATISTICS[document.statistic].short if document.statistic in STATISTICS else "Value"
+    places = {
+        row.key: Place(_named(row), row.value, row.rank, row.is_best)
+        for row in document.rows
+        if row.kind == METRIC
+    }
+    return Task(name or document.name, document.statistic, str(short), places)
+
+
 def tables(document: Correlations) -> list[latex.Table]:
-    """Return the page's table for a paper."""
+    """Return the page's tables for a paper: its own, and that of the WMT metrics tasks."""
     body = [
         [
             latex.Cell(_named(row)),
@@ -311,7 +323,8 @@ def tables(document: Correlations) -> list[latex.Table]:
         *([FLOOR_LEGEND] if any(row.floor for row in document.rows) else []),
     ]
     label = f"{document.campaign}-metrics"
-    return [latex.Table(caption, label, "lrrrrrrrr", [head], body, usual=range(5))]
+    own = latex.Table(caption, label, "lrrrrrrrr", [head], body, usual=range(5))
+    return [own, wmt_table([task_of(document)], f"{document.campaign}-wmt")]
 
 
 def _named(row: Row) -> str:

@@ -16,7 +16,7 @@ from annotation.models import Campaign
 from core import extensions
 
 KINDS: dict[str, str] = {
-    "results": "dashboards.results.ground",
+    "results": "dashboards.results.document",
     "correlations": "dashboards.correlations.document",
     "overview": "dashboards.overview.document",
     "whatif": "dashboards.whatif.document",
@@ -32,7 +32,7 @@ KINDS: dict[str, str] = {
     "trust": "dashboards.trust.verdict",
     "quality": "dashboards.quality.document",
     "agreement": "dashboards.quality.agreement",
-    "power": "dashboards.power.page",
+    "power": "dashboards.power",
     **extensions.merged("analyses"),
 }
 

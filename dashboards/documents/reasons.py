@@ -1,11 +1,15 @@
 """Reasons to trust numbers less, and the verdict that follows from them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
+
+from metaeval import Result, StatisticsWarning
 from metaeval.messages import Message, message
+from metrics.scores import MeasureScores
 
 
 class Severity(StrEnum):
@@ -166,3 +170,64 @@ def with_reasons(trust: CampaignTrust, added: Sequence[Reason]) -> CampaignTrust
         return trust
     reasons = [*trust.reasons, *added]
     return replace(trust, **fields_of(verdict_of(reasons), reasons))
+
+
+# Describe a measure of a metric in a document.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """A measure; `origin` says whether its scores were computed here or imported.
+
+    `is_turned`: lower is better, and the sign was reversed, so that a larger correlation always
+    means better agreement.
+    """
+
+    key: str
+    label: str
+    signature: str
+    origin: str
+    is_turned: bool
+
+
+def about(measure: MeasureScores) -> dict[str, Any]:
+    """Return the fields of `Measured`."""
+    return {
+        "key": measure.key,
+        "label": measure.label,
+        "signature": measure.signature,
+        "origin": measure.origin,
+        "is_turned": not measure.higher_is_better,
+    }
+
+
+Number = float | None
+C = TypeVar("C", bound="Counted")
+
+
+@dataclass(frozen=True)
+class Warned:
+    """A `StatisticsWarning` of a document."""
+
+    code: str
+    message: Message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """Fields of every `Result`; a subclass names the others that documents have."""
+
+    n: int
+    n_excluded: int
+    reasons: Mapping[str, int]
+    warnings: Sequence[Warned]
+
+    @classmethod
+    def of(cls: type[C], result: Result, **more: str) -> C:
+        """Return the fields of this class that a result has, and `more`."""
+        return msgspec.convert(result.to_dict() | more, cls)
+
+
+def warned(warnings: Sequence[StatisticsWarning]) -> list[Warned]:
+    """Return the warnings of a result for a document."""
+    return [Warned(each.code, each.message) for each in warnings]

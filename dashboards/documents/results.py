@@ -21,8 +21,17 @@ from core.work.claims import ask
 from core.work.models import Now
 from core.work.working import do_one, due
 from dashboards.documents import kinds
-from dashboards.documents.computing import QUICK, SLOW, basis_of, data_of, documents, states
-from dashboards.documents.stored import cached_state, digest, sized
+from dashboards.documents.computing import (
+    QUICK,
+    SLOW,
+    basis_of,
+    cached_state,
+    data_of,
+    digest,
+    documents,
+    sized,
+    states,
+)
 from dashboards.models import Analysis
 from metaeval.messages import Message, message
 from metrics.models.fleet import live_workers

@@ -29,8 +29,17 @@ from dashboards.charts.files import Draws
 from dashboards.documents import kinds, results
 from dashboards.documents.head import units_among
 from dashboards.pages import papertable
-from dashboards.pages.answers import cells, data_response, is_unfinished, no_document, public
-from dashboards.pages.parameters import data_query, empty, parameters, require_measures
+from dashboards.pages.answers import (
+    cells,
+    data_query,
+    data_response,
+    empty,
+    is_unfinished,
+    no_document,
+    parameters,
+    public,
+    require_measures,
+)
 from dashboards.papers import latex
 from dashboards.trust.marks import INTERVALS, PARTS
 from dashboards.trust.shown import comments, judged, with_trust, worst_of

@@ -23,7 +23,7 @@ from dashboards.comparisons.statistics import STATISTICS, not_one_of
 from dashboards.documents import results
 from dashboards.pages.answers import is_unfinished, no_document
 from dashboards.papers import latex
-from dashboards.papers.cells import Cell, Row, Table, is_heading
+from dashboards.papers.fitting import Cell, Row, Table, is_heading
 from dashboards.papers.shaping import Shape, column_names, joined, named_rows, shaped, shown_columns
 from metaeval.messages import Message, message
 

@@ -87,7 +87,7 @@ def label_of(measure: MeasureScores) -> Message | str:
 
 
 def no_measure(key: str) -> Message:
-    """Return that there are no scores of a measure."""
+    """Return the message that there are no scores of a measure."""
     return message("pair.no-measure", "There are no scores of “{metric}” here.", metric=key)
 
 

@@ -1,20 +1,70 @@
 """Read the measures of a campaign's outputs, with warnings on those that were imported."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from annotation.models import Campaign, Reference, System, TestSet
 from core.caching import memo
+from core.languages import is_character_based
 from dashboards.panel.human import HumanScores
 from metaeval.messages import Message, message, plural, truncated
 from metaeval.scores.human_systems import scored_against_itself
-from metrics.base import IMPORTED, MetricInfo, Scores, ScoreWarning
+from metrics.base import IMPORTED, MetricError, MetricInfo, Scores, ScoreWarning
 from metrics.catalogue import infos
+from metrics.checkpoints import places
 from metrics.imported.naming import MARK
 from metrics.scores import MeasureScores, system_scores
+
+WORDS, CHARACTERS = "words", "characters"
+Length = Callable[[str], int]
+
+
+def unit_of(language: str) -> str:
+    """Return the default unit of length for a language."""
+    return CHARACTERS if is_character_based(language) else WORDS
+
+
+def counter(unit: str) -> Length:
+    """Return a function that measures a text; blanks never count.
+
+    `unit` is words, characters, or the name of a checkpoint whose tokenizer is used, without
+    special tokens. Raises MetricError where the tokenizer cannot be loaded.
+    """
+    if unit == WORDS:
+        return lambda text: len(text.split())
+    if unit == CHARACTERS:
+        return lambda text: sum(not sign.isspace() for sign in text)
+    return _pieces(unit)
+
+
+@lru_cache(maxsize=4)
+def _pieces(checkpoint: str) -> Length:
+    folder = Path(places.find(checkpoint))
+    try:
+        from transformers import AutoTokenizer
+    except ImportError as error:
+        about = message(
+            "lengths.no-transformers",
+            "The tokenizer of {checkpoint} needs transformers, which is not installed here.",
+            checkpoint=checkpoint,
+        )
+        raise MetricError(about, permanent=True) from error
+    load = AutoTokenizer.from_pretrained
+    tokenizer: Any = load(folder, local_files_only=True)  # type: ignore[no-untyped-call]
+    return lambda text: len(tokenizer.encode(text, add_special_tokens=False))
+
+
+def lengths(texts: Sequence[str], unit: str) -> list[int]:
+    """Return the length of every text."""
+    count = counter(unit)
+    return [count(text) for text in texts]
+
 
 # Exclude the scores that a metric gives to the reference that it reads.
 

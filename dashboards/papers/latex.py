@@ -11,8 +11,7 @@ from typing import Any
 from django.http import HttpResponse
 
 from core import numbers
-from dashboards.papers.cells import Caption, Cell, Row, Table, is_heading
-from dashboards.papers.fitting import NORMAL, Fitted, fitted
+from dashboards.papers.fitting import NORMAL, Caption, Cell, Fitted, Row, Table, fitted, is_heading
 
 __all__ = ["Caption", "Cell", "Row", "Table", "escape", "estimate", "interval", "number",
            "plain_table", "response", "scripts", "small_number", "texts", "write",

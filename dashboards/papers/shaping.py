@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 
 from core import numbers
-from dashboards.papers.cells import Cell, Row, Table, is_heading
+from dashboards.papers.fitting import Cell, Row, Table, is_heading
 
 # A caption says what a table shows; what explains it further is a note.
 CAPTION_WORDS = 25

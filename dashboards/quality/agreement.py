@@ -9,7 +9,7 @@ from annotation.models import Campaign, Item
 from annotation.quality.columns import scale_of
 from annotation.quality.report import alphas_of
 from annotation.quality.verdict import check
-from dashboards.documents.counted import Number, Warned, warned
+from dashboards.documents.reasons import Number, Warned, warned
 from dashboards.trust.verdict import too_fast
 from metaeval.messages import Message
 

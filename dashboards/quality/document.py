@@ -10,8 +10,8 @@ from annotation.quality import Agreement, AnnotatorQuality
 from annotation.quality.options import ChoiceTable, choices_of
 from annotation.quality.reach import Tested
 from annotation.quality.report import KindMean
-from dashboards.documents.counted import Counted, Number
 from dashboards.documents.head import OfCampaign, WithUnits, about, units_of
+from dashboards.documents.reasons import Counted, Number
 from dashboards.quality.agreement import Figure, figures_of
 from metaeval.messages import Message, message
 

@@ -12,10 +12,9 @@ from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.bundle.manifest import Facts
 from dashboards.correlations.agreement import CampaignCorrelations, MeasureRow
-from dashboards.documents.computing import give_back
+from dashboards.documents.computing import as_stored, give_back
 from dashboards.documents.head import Document
 from dashboards.documents.reasons import CampaignTrust
-from dashboards.documents.stored import as_stored
 from dashboards.report.parts import Disagreements, Drawing, MetricTable, Quality, parts
 from dashboards.results.document import Home
 from dashboards.spans.document import Spans

@@ -1,9 +1,8 @@
 """Figures of the first page: metrics on both levels, and MT systems by their human scores."""
 
-from dashboards.charts.dotted import Dotted, panel
+from dashboards.charts.dots import Dotted, panel
 from dashboards.charts.style import Spec, figure
-from dashboards.results.document import Home
-from dashboards.results.ground import Standing
+from dashboards.results.document import Home, Standing
 from metaeval.messages import Message, message
 
 WIDE, NARROW = 340, 250

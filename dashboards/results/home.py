@@ -18,12 +18,11 @@ from dashboards.correlations.document import DEFAULT, Correlations, bound_rows, 
 from dashboards.correlations.page import ask
 from dashboards.correlations.page import complete as complete_table
 from dashboards.documents import results
+from dashboards.documents.computing import as_stored
 from dashboards.documents.reasons import CampaignTrust, Verdict, with_reasons
-from dashboards.documents.stored import as_stored
-from dashboards.results import ground as grounds
+from dashboards.results import document as grounds
 from dashboards.results.answer import Asked, Scored, answer, leader
-from dashboards.results.document import Home, Line, Mark, Rival
-from dashboards.results.ground import Ground, Standing
+from dashboards.results.document import Ground, Home, Line, Mark, Rival, Standing
 from dashboards.trust import marks
 from dashboards.trust.amount import MIN_SYSTEMS
 from metaeval.messages import Message, message

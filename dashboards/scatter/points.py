@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.documents.counted import Measured, about
+from dashboards.documents.reasons import Measured, about
 from dashboards.panel.human import Floats
-from dashboards.panel.lengths import lengths, unit_of
-from dashboards.panel.measures import warnings_of
+from dashboards.panel.measures import lengths, unit_of, warnings_of
 from dashboards.panel.panel import Panel
 from dashboards.scatter.region import with_category
 from metaeval.messages import Message, message

@@ -19,8 +19,7 @@ from dashboards.comparisons import statistics
 from dashboards.comparisons.document import DEFAULT, Floored, Pair, Ranked, Shown
 from dashboards.pages.page import Page
 from dashboards.papers import latex
-from dashboards.significance.figures import FIGURES, LABELS
-from dashboards.significance.pairs import choose
+from dashboards.significance.pairs import FIGURES, LABELS, choose
 from metaeval.messages import Message, message
 from metaeval.replication.bounds import ABOVE
 

@@ -11,8 +11,17 @@ from annotation.filters import Filters
 from annotation.models import Campaign, Output
 from dashboards.documents.head import CampaignDocument, Ends, about, ends, units_of
 from dashboards.panel.choice import Choice
-from dashboards.spans.found import Found, Missed, found_rows, missed_rows
-from dashboards.spans.marked import Detector, Gold, agreed_gold, read_detectors, read_gold
+from dashboards.spans.found import (
+    Detector,
+    Found,
+    Gold,
+    Missed,
+    agreed_gold,
+    found_rows,
+    missed_rows,
+    read_detectors,
+    read_gold,
+)
 from metaeval.arrays import FloatArray, IntArray
 from metaeval.messages import Message, message, plural
 from metaeval.results import Result

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Protocol, TypeVar
 
-from dashboards.documents.counted import Measured
 from dashboards.documents.head import Ends
+from dashboards.documents.reasons import Measured
 from metaeval.messages import Message
 
 

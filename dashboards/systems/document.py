@@ -11,24 +11,26 @@ import numpy as np
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.documents.counted import Number, about
+from dashboards.documents.computing import settled
 from dashboards.documents.head import CampaignDocument, ends, head
-from dashboards.documents.stored import settled
+from dashboards.documents.reasons import Number, about
 from dashboards.panel.choice import Choice
 from dashboards.panel.human import Floats, HumanScores, reweighted
-from dashboards.panel.lengths import CHARACTERS, WORDS
-from dashboards.panel.measures import warnings_of
+from dashboards.panel.measures import CHARACTERS, WORDS, warnings_of
 from dashboards.panel.panel import Panel, read_panel
 from dashboards.systems.columns import AgreementGroup, Column, Compared, Row, agreement_groups
-from dashboards.systems.deviations import (
+from dashboards.systems.outside import (
     HALF_EVEN,
     REFERENCE,
     SOURCE,
     UNROUNDED,
     Lengths,
     deviations,
+    excluded,
+    judged_of,
+    others_of,
+    outside,
 )
-from dashboards.systems.outside import excluded, judged_of, others_of, outside
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.pairwise import pairwise_accuracy
 from metaeval.messages import Message, message, plural

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dashboards.charts.dotted import Dotted, panel
+from dashboards.charts.dots import Dotted, panel
 from dashboards.charts.style import INK, NAME, SOFT, Spec, figure, number
 from dashboards.systems.columns import Column, Row
 from dashboards.systems.document import Systems

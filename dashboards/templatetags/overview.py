@@ -6,8 +6,14 @@ from typing import Any
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from core import numbers
+from annotation.filters import Filters
+from annotation.filters.choice import Z
+from annotation.models import Campaign
+from annotation.web import navigation
+from core import languages, numbers
 from core.numbers import NOTHING, decimals
+from dashboards.home import next_step
+from dashboards.pages.rail import Rail, rail_of
 
 register = template.Library()
 
@@ -55,3 +61,54 @@ def change(row: Any, places: int = 3) -> str:
     sign = "" if number.startswith(("−", NOTHING)) else "+"
     ends = numbers.interval((row.difference_low, row.difference_high), places)
     return f"Δ {sign}{number} {ends}".rstrip()
+
+
+GUIDED = ("setup", "people", "monitor", "export")
+
+
+@register.inclusion_tag("shell/_guide.html", takes_context=True)
+def draft_guide(context: dict[str, Any], campaign: Campaign, page: str) -> dict[str, Any]:
+    """Return the steps of a draft, on all its pages."""
+    is_draft = campaign.status == Campaign.Status.DRAFT
+    return {"steps": next_step.steps(campaign, page)} if is_draft and _runs_it(context) else {}
+
+
+@register.inclusion_tag("shell/_guide.html", takes_context=True)
+def next_guide(context: dict[str, Any], campaign: Campaign, page: str) -> dict[str, Any]:
+    """Return the next step of another campaign, on pages without a next step of their own."""
+    is_guided = navigation.tab_of(navigation.CAMPAIGN, page).name in GUIDED
+    if campaign.status == Campaign.Status.DRAFT or not is_guided or not _runs_it(context):
+        return {}
+    return {"next": next_step.next_step(campaign, page)}
+
+
+def _runs_it(context: dict[str, Any]) -> bool:
+    runs_it = context.get("is_admin", False)
+    return bool(runs_it() if callable(runs_it) else runs_it)
+
+
+@register.simple_tag(takes_context=True)
+def rail(context: dict[str, Any], own: str = "") -> Rail:
+    """Return the controls of the current page; `own` names the fields of its template."""
+    request = context["request"]
+    takes = getattr(request.resolver_match.func, "takes", None)
+    page = context.get("page")
+    return rail_of(
+        takes().names if takes else frozenset(),
+        request.GET,
+        context.get("filters"),
+        getattr(context.get("document"), "all_metrics", ()),
+        frozenset(own.split()),
+        _usual(context),
+        getattr(page, "statistics", {}),
+        getattr(page, "statistic", ""),
+    )
+
+
+def _usual(context: dict[str, Any]) -> str:
+    """Return the protocol's form of the human scores."""
+    shown = context.get("campaign") or next(iter(context.get("campaigns") or ()), None)
+    return Filters().of(shown).scores if shown else Z
+
+
+register.filter("direction", languages.direction)

@@ -10,13 +10,16 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
+from core import numbers
 from core.messages import translated
-from core.numbers import NOTHING
+from core.numbers import NOTHING, decimals
 from dashboards.charts.dots import Axis, Dot
 from dashboards.comparisons.selection import folded
-from dashboards.panel.floors import baseline_label
+from dashboards.documents.reasons import Reason
+from dashboards.panel.panel import baseline_label
+from dashboards.report.parts import Range
 from dashboards.results.answer import Answer
-from metaeval.messages import Message
+from metaeval.messages import Message, message, plural
 
 register = template.Library()
 # Characters for private use, around the number of a name in a sentence.
@@ -130,3 +133,65 @@ def floors_differ(context: dict[str, Any]) -> bool:
 def ticks(axis: Axis) -> dict[str, Any]:
     """Return the numbers under a panel."""
     return {"axis": axis}
+
+
+MARKS = {
+    "no_times": message("mark.no-times", "no times known"),
+    "few_times": message("mark.few-times", "few times known"),
+    "controls_failed": message("mark.controls-failed", "control items failed"),
+    "controls_none": message("mark.controls-none", "no control items"),
+    "controls_few": message("mark.controls-few", "few control items"),
+    "agreement_none": message("mark.agreement-none", "no agreement"),
+    "agreement_unknown": message("mark.agreement-unknown", "agreement unknown"),
+    "simulated": message("mark.simulated", "simulated annotators"),
+    "one_annotator": message("mark.one-annotator", "one annotator"),
+    "judgments_missing": message("mark.judgments-missing", "judgments not published"),
+    "intervals_hold_chance": message("mark.intervals", "intervals include chance"),
+}
+
+
+@register.filter
+def brief(reason: Reason) -> Message:
+    """Return a reason as its mark."""
+    n, total = reason.text.count, reason.text.parameters.get("total", 0)
+    match reason.code:
+        case "impossible_speed":
+            return message(
+                "mark.impossible-speed",
+                "{n} of {total} annotators too fast to have read",
+                n=n,
+                total=total,
+            )
+        case "excluded":
+            return message("mark.excluded", "{n} of {total} annotators excluded", n=n, total=total)
+        case "sparse":
+            return message(
+                "mark.sparse", "{n} of {total} segments compare systems", n=n, total=total
+            )
+        case "few_systems":
+            return plural("mark.few-systems", "{n} system", "{n} systems", n=n)
+        case "few_segments":
+            return plural("mark.few-segments", "{n} segment", "{n} segments", n=n)
+        case "few_documents":
+            return plural("mark.few-documents", "{n} document", "{n} documents", n=n)
+    return MARKS[reason.code]
+
+
+@register.filter
+def bare(value: float | None) -> str:
+    """Format as `.62`; a dash for None."""
+    return numbers.bare(value)
+
+
+@register.filter
+def bare3(value: float | None) -> str:
+    """Format with three decimals: `.493`."""
+    return numbers.bare(value, 3)
+
+
+@register.filter
+def ranged(value: Range, places: int = 1) -> str:
+    """Format as `52.3 [41.0, 60.5]`; a dash if nobody has a number."""
+    if value.mean is None:
+        return NOTHING
+    return f"{decimals(value.mean, places)} {numbers.interval((value.low, value.high), places)}"

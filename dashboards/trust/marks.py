@@ -7,7 +7,7 @@ from typing import Any
 from dashboards.comparisons import selection
 from dashboards.comparisons.document import Comparison, Metric, OfQuestion
 from dashboards.documents.reasons import CampaignTrust, Reason, Severity, Trust, Verdict
-from dashboards.panel.floors import CONSTANT
+from dashboards.panel.panel import CONSTANT
 from dashboards.trust.amount import MIN_SYSTEMS
 from metaeval.messages import Message, message, truncated
 from metaeval.replication.bounds import BELOW, NOT_ABOVE

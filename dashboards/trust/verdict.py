@@ -14,6 +14,7 @@ from annotation.quality import JudgmentColumns, quality_report
 from annotation.quality.columns import Floats
 from core.caching import Cache, memo
 from core.text import seconds_to_read
+from dashboards.documents.computing import as_stored
 from dashboards.documents.reasons import (
     CampaignTrust,
     Reason,
@@ -22,7 +23,6 @@ from dashboards.documents.reasons import (
     fields_of,
     verdict_of,
 )
-from dashboards.documents.stored import as_stored
 from dashboards.panel.choice import general
 from dashboards.panel.human import human_scores
 from dashboards.trust import amount, judging

@@ -16,8 +16,8 @@ from annotation.models import Campaign
 from annotation.quality import Verdict, quality_report, standardise
 from dashboards.comparisons.selection import leading_keys
 from dashboards.correlations.agreement import NO_HUMAN_SCORES, NO_SCORES
-from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, head
+from dashboards.documents.reasons import Number
 from dashboards.panel.human import Floats, HumanScores, grid_of, human_scores, places_of
 from dashboards.panel.panel import Panel, compared_on, read_panel
 from metaeval.correlation.measure import FEWEST_SYSTEMS

@@ -8,8 +8,8 @@ import numpy as np
 from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.correlations.agreement import NO_HUMAN_SCORES, NO_SCORES
-from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, head
+from dashboards.documents.reasons import Number
 from dashboards.panel.panel import compared_on, read_panel
 from metaeval.messages import message, truncated
 from metaeval.sensitivity import curves

@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any
 
 from dashboards.comparisons.selection import array
-from dashboards.documents.counted import Number
+from dashboards.documents.computing import settled
 from dashboards.documents.head import OfSeveral, units_among
-from dashboards.documents.stored import settled
+from dashboards.documents.reasons import Number
 from dashboards.published import Published
 from dashboards.trust.shown import worst_of
 from extensions.comparison.document import FEWEST_SAMPLES, QUALITY, Known, Line, Side

@@ -14,8 +14,8 @@ from annotation.filters import Filters
 from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign
 from annotation.quality import quality_report
-from dashboards.documents.counted import Number
 from dashboards.documents.head import CampaignDocument, Ends, Estimate, head
+from dashboards.documents.reasons import Number
 from dashboards.panel.human import Floats, HumanScores
 from dashboards.panel.panel import Panel, each_on_its_own, read_panel
 from dashboards.trust.agreement import WITH_TRAPS, agreement

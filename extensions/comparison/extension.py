@@ -6,7 +6,7 @@ from core.extensions import Extension, Place
 
 EXTENSION = Extension(
     app="extensions.comparison",
-    urls="extensions.comparison.urls",
+    urls="extensions.comparison.page",
     analyses={"compare": "extensions.comparison.document"},
     slow=("compare",),
     study=(

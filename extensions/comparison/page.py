@@ -1,6 +1,6 @@
 """Show campaigns and published columns side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponseNotModified
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import path
 from django.views.decorators.http import require_safe
 
 from annotation.access import researcher_required, visible_campaigns
@@ -16,24 +17,83 @@ from annotation.filters.chosen import fitted
 from annotation.filters.form import filter_choices, own_parameters
 from annotation.models import Campaign
 from annotation.web.parameters import ALL, takes
+from core import numbers
 from dashboards.comparisons.selection import one_of
 from dashboards.documents import results
 from dashboards.pages.answers import data_response, is_unfinished, no_document, public
 from dashboards.pages.page import Page, with_units
 from dashboards.papers import latex
+from dashboards.papers.latex import Cell, Table, estimate, number, texts
 from dashboards.published import published
 from dashboards.trust.shown import comments, with_trust
 from extensions.comparison.differences import (
     CORRELATIONS,
+    Across,
     Column,
     Comparison,
+    Head,
     Row,
     sections,
     side_by_side,
 )
 from extensions.comparison.document import Side
-from extensions.comparison.tables import tables as latex_tables
-from metaeval.messages import message
+from metaeval.messages import Message, message
+
+SECTIONS = {
+    "correlations": ("Metric", "{statistic}, with 95% intervals."),
+    "systems": ("System", "Mean human score of each system, with 95% intervals."),
+    "quality": ("Statistic", "Judgments, times, traps and agreement, with 95% intervals."),
+}
+
+
+def latex_tables(
+    columns: Sequence[Head], lines: Mapping[str, Sequence[Across]], statistic: Message
+) -> list[Table]:
+    """Return one table per section with lines; Δ is the difference from the first column."""
+    return [
+        _table(section, columns, found, statistic)
+        for section in SECTIONS
+        if (found := lines[section])
+    ]
+
+
+def _table(
+    section: str, columns: Sequence[Head], lines: Sequence[Across], statistic: Message
+) -> Table:
+    first, caption = SECTIONS[section]
+    heads = [Cell(columns[0].label), *(Cell(one.label, span=2) for one in columns[1:])]
+    under = ["", *(name for _ in columns[1:] for name in ("", "Δ"))]
+    sources = [f"{one.label}: {one.source}" for one in columns if one.source]
+    return Table(
+        [caption.format(statistic=statistic), "Δ: difference from the first column."],
+        f"compare-{section}",
+        "lr" + "rr" * (len(columns) - 1),
+        [[Cell(""), *heads], texts(first, *under)],
+        [_line(line) for line in lines],
+        sources,
+    )
+
+
+def _line(line: Across) -> list[Cell]:
+    base, *others = line.cells
+    cells = [Cell(str(line.label)), _value(base, line.places)]
+    for one in others:
+        cells += [_value(one, line.places), _change(one, line.places)]
+    return cells
+
+
+def _value(one: Row, places: int) -> Cell:
+    return estimate(one.value, one.low, one.high, places)
+
+
+def _change(one: Row, places: int) -> Cell:
+    if one.difference is None:
+        return Cell("–")
+    text = number(one.difference, places).text
+    sign = "" if text.startswith("−") else "+"
+    ends = numbers.interval((one.difference_low, one.difference_high), places)
+    return Cell(f"{sign}{text} {ends}".rstrip())
+
 
 MOST_COLUMNS = 6
 DATA = [each.name for each in fields(Row)]
@@ -220,3 +280,9 @@ def _offers(
 def _tables(rows: Sequence[Row], of: str) -> dict[str, Any]:
     """Return lines for the three tables of the page; correlations of the chosen statistic only."""
     return {**sections(rows, of), "statistic": CORRELATIONS[of]}
+
+
+urlpatterns = [
+    path("compare/", compare, name="compare"),
+    path("compare.<str:fmt>", compare, name="compare-data"),
+]

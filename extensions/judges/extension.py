@@ -4,7 +4,7 @@ from core.extensions import Extension
 
 EXTENSION = Extension(
     app="extensions.judges",
-    urls="extensions.judges.urls",
+    urls="extensions.judges.views",
     families={"judge": "extensions.judges.options:FAMILY"},
     fragments={
         "server": "judges/_tab.html",

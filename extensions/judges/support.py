@@ -47,7 +47,7 @@ class JudgeSupport(Support):
         return []
 
     def lacking(self, info: MetricInfo) -> list[Message]:
-        """Return that the endpoint or its key is missing."""
+        """Return the message that the endpoint or its key is missing."""
         problem = endpoints.lacking(str(info.option("endpoint")))
         return [problem] if problem else []
 
@@ -56,7 +56,7 @@ class JudgeSupport(Support):
         return spending.estimate(info, test_set)
 
     def refusal(self, info: MetricInfo, budget: Budget) -> Message | None:
-        """Return that endpoint, template or budget is missing."""
+        """Return the message that endpoint, template or budget is missing."""
         return spending.refusal(info, budget)
 
     def started(self, run: MetricRun, info: MetricInfo, budget: Budget) -> None:

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods
@@ -142,3 +143,10 @@ def _save(request: HttpRequest, form: VersionForm, **given: str) -> bool:
     saved = gettext("Saved %(template)s. It can be used for new judges now.")
     messages.success(request, saved % {"template": template.key})
     return True
+
+
+urlpatterns = [
+    path("judges/", judge_list, name="judges"),
+    path("judges/templates/add/", judge_template_add, name="judge-template-add"),
+    path("judges/templates/<slug:template>/", judge_template, name="judge-template"),
+]

@@ -11,8 +11,7 @@ from annotation.filters import Filters
 from annotation.models import Campaign, TestSet
 from core.caching import ttl_cache
 from dashboards.charts.style import CATEGORY, DASHES, INK, NAME, SHAPES, Spec, figure, number
-from dashboards.comparisons.bounds import CEILING, FLOOR, Bound, values_of_bounds
-from dashboards.comparisons.statistics import not_one_of
+from dashboards.comparisons.statistics import CEILING, FLOOR, Bound, not_one_of, values_of_bounds
 from dashboards.documents.head import CampaignDocument, head
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, read_panel

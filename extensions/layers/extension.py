@@ -6,7 +6,7 @@ from core.extensions import Extension, Place
 
 EXTENSION = Extension(
     app="extensions.layers",
-    urls="extensions.layers.urls",
+    urls="extensions.layers.page",
     analyses={"layers": "extensions.layers.document"},
     slow=("layers",),
     results=(

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
-from dashboards.comparisons.bounds import CEILING, HUMAN_CEILING, Bound
 from dashboards.comparisons.selection import array, shows_bounds
+from dashboards.comparisons.statistics import CEILING, HUMAN_CEILING, Bound
 from dashboards.documents.head import StudyDocument
-from dashboards.pages.page import Page
+from dashboards.pages.page import Page, routes
 from dashboards.papers import latex
 from dashboards.papers.averages import Column, Line, columns_of, latex_table, line, warnings_of
 from dashboards.trust.marks import forbidden
@@ -289,3 +289,6 @@ STUDY_LAYERS = LAYERS.of_study(
     rows=study_lines,
     combine=combine,
 )
+
+
+urlpatterns = [*routes(LAYERS), *routes(STUDY_LAYERS)]

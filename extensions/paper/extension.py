@@ -7,7 +7,7 @@ from core.extensions import Extension, Place
 EXTENSION = Extension(
     app="extensions.paper",
     needs=("extensions.studies", "extensions.layers"),
-    urls="extensions.paper.urls",
+    urls="extensions.paper.files",
     analyses={"standings": "extensions.paper.standings"},
     study=(Place("paper", _("Tables for the paper"), "study-paper", tab=_("Report")),),
 )

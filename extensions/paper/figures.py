@@ -11,10 +11,8 @@ from django.http.request import QueryDict
 
 from dashboards.charts.style import INK, SCHEMA, Spec
 from dashboards.comparisons.document import Pair, Shown
-from dashboards.significance.figures import COLOURS, LABELS, step
-from dashboards.significance.pairs import choose
-from extensions.paper.gather import Paper
-from extensions.paper.layout import OF_SYSTEMS, encoder_name, names, place_of
+from dashboards.significance.pairs import COLOURS, LABELS, choose, step
+from extensions.paper.gather import OF_SYSTEMS, Paper, encoder_name, names, place_of
 
 WIDTH, LETTERS, MARGIN, ROW = 218, 7, 2, 9.5
 # Capitals of 7 pt and other letters are at most about this wide, and names get at most this width.

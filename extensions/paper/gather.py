@@ -1,7 +1,9 @@
 """Collect the documents behind a paper: of one state of each campaign, or not at all."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from django.http.request import QueryDict
@@ -14,6 +16,7 @@ from dashboards.comparisons.statistics import from_query, not_one_of
 from dashboards.documents import kinds, results
 from dashboards.documents.reasons import CampaignTrust, StudyTrust
 from dashboards.papers.averages import direction_name
+from dashboards.published import published
 from dashboards.trust.marks import forbidden
 from dashboards.trust.shown import worst_of
 from extensions.layers.document import has_layers
@@ -131,3 +134,47 @@ def _latest(
 ) -> results.Result[Any]:
     filters = kinds.filters_of(kind).from_query(query)
     return results.latest(kind, campaign, fitted(campaign, campaigns, filters))
+
+
+# The numbers of the tables of layers; further encoders get the numbers after `LAST_TABLE`.
+ENCODERS = {
+    "bert-base-multilingual-cased": 11,
+    "bart-large-mnli": 12,
+    "deberta-xlarge-mnli": 13,
+    "roberta-large-mnli": 14,
+}
+LAST_TABLE = 14
+# The metrics of table 9 by our keys, as it names them.
+STANDING = {"bleurt-20": "BLEURT", "wmt20-comet-da": "wmt20-comet-da"}
+# Headings of tables 6 and 7, in their order, with the names of their metrics; others have none.
+GROUPS = {
+    "ROUGE": re.compile(r"rouge", re.IGNORECASE),
+    "COMET": re.compile(r".*comet", re.IGNORECASE),
+    "BERTScore": re.compile(r"bertscore|(m?bert|bart|x?l?m?-?roberta|deberta)-", re.IGNORECASE),
+}
+# A metric of whole systems: its segments are no scores of their own.
+OF_SYSTEMS = frozenset({"bleu-star", "BLEU*"})
+_COLUMN = "cheng2023/en-zh-80"
+
+
+def encoder_name(encoder: object) -> str:
+    """Return the name of an encoder in the tables: the last part of its checkpoint."""
+    return str(getattr(encoder, "checkpoint", encoder)).rsplit("/", 1)[-1]
+
+
+def group_of(name: str) -> str:
+    """Return the heading above a metric; empty for one without."""
+    return next((each for each, pattern in GROUPS.items() if pattern.match(name)), "")
+
+
+@cache
+def names(statistic: str) -> dict[str, str]:
+    """Return the names of the rows of table 6 (`r_hybrid`) or 7 (`tau`) by our keys, in order."""
+    column = published()[_COLUMN]
+    return {key: column.measures[key] for found, key in column.values if found == statistic}
+
+
+def place_of(name: str, order: Mapping[str, object] | Iterable[str]) -> int:
+    """Return the place of a name in an order; names that it lacks come last."""
+    known = list(order)
+    return known.index(name) if name in known else len(known)

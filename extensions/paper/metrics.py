@@ -6,11 +6,18 @@ from dataclasses import dataclass, replace
 from core import numbers
 from dashboards.comparisons.selection import EVERY, leading
 from dashboards.papers.averages import Line, columns_of, latex_table, line
-from dashboards.papers.cells import Table
+from dashboards.papers.fitting import Table
 from extensions.layers.page import LayerLine, LayersOfStudy
 from extensions.paper.choices import BEST, HYBRIDS, SCORED
-from extensions.paper.gather import Paper
-from extensions.paper.layout import GROUPS, OF_SYSTEMS, encoder_name, group_of, names, place_of
+from extensions.paper.gather import (
+    GROUPS,
+    OF_SYSTEMS,
+    Paper,
+    encoder_name,
+    group_of,
+    names,
+    place_of,
+)
 
 PLACES = 4
 

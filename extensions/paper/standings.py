@@ -12,12 +12,11 @@ import numpy as np
 from annotation.filters import Filters
 from annotation.filters.systems import unique_names
 from annotation.models import Campaign, System
+from dashboards.documents.computing import settled
 from dashboards.documents.head import CampaignDocument, head
-from dashboards.documents.stored import settled
 from dashboards.panel.panel import Panel, read_panel
-from dashboards.systems.deviations import Lengths, deviations
 from dashboards.systems.document import N_RESAMPLES, SystemsChoice
-from dashboards.systems.outside import judged_of, others_of
+from dashboards.systems.outside import Lengths, deviations, judged_of, others_of
 from metaeval.scores import CorpusStatistics, ScoreMatrix
 from metaeval.systems import system_table
 from metrics.scores import system_scores

@@ -6,14 +6,21 @@ from typing import Any
 
 from core.numbers import is_known
 from dashboards.papers.averages import columns_of, direction_heads, latex_table
-from dashboards.papers.cells import Cell, Row, Table
+from dashboards.papers.fitting import Cell, Row, Table
 from dashboards.papers.latex import number, small_number, texts
-from dashboards.systems.deviations import HALF_EVEN
+from dashboards.systems.outside import HALF_EVEN
 from extensions.layers.document import PARTS
 from extensions.layers.page import Averaged, LayersOfStudy, combine
 from extensions.paper.choices import BEST, FIRST, HELD_OUT, SCORED
-from extensions.paper.gather import Paper
-from extensions.paper.layout import ENCODERS, LAST_TABLE, STANDING, encoder_name, names, place_of
+from extensions.paper.gather import (
+    ENCODERS,
+    LAST_TABLE,
+    STANDING,
+    Paper,
+    encoder_name,
+    names,
+    place_of,
+)
 from extensions.paper.metrics import chosen_layers, metric_tables
 from extensions.studies.systems import TEXTS, UNITS
 

@@ -10,6 +10,7 @@ import numpy as np
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import path
 from django.views.decorators.http import require_safe
 
 from annotation.access import researcher_required
@@ -28,15 +29,21 @@ from dashboards.documents.head import (
     units_of,
 )
 from dashboards.documents.reasons import StudyTrust, Verdict
-from dashboards.pages.answers import cells, data_response, is_unfinished, no_document, public
-from dashboards.pages.page import study_campaigns, with_units
-from dashboards.pages.parameters import parameters
+from dashboards.pages.answers import (
+    cells,
+    data_response,
+    is_unfinished,
+    no_document,
+    parameters,
+    public,
+)
+from dashboards.pages.page import study_campaigns, view, with_units
 from dashboards.panel.choice import Choice, general
 from dashboards.panel.human import ALL
 from dashboards.panel.panel import Panel, read_panel
 from dashboards.papers import latex
 from dashboards.trust.shown import comments, judged, worst_of
-from extensions.shortness.losses import N_RESAMPLES, Forms, Side, loss_rows, side_of
+from extensions.shortness.page import N_RESAMPLES, SHORTNESS, Forms, Side, loss_rows, side_of
 from metaeval.messages import Message, message, plural
 
 # Compare the same systems at two length ratios that were judged in different campaigns.
@@ -162,9 +169,9 @@ def _cautions(pair: Sequence[Campaign], n_annotators: int, n_both: int) -> list[
             message(
                 "forms.other-annotators",
                 "Only {both} of {annotators} annotators are known to have judged in both "
-                "campaigns. If one group is more severe than the other, this changes the humans’ "
-                "losses, and the intervals, which are over segments, do not cover it. Losses of "
-                "measures are not affected.",
+                "campaigns. If one group is more severe than the other, the humans’ losses "
+                "change, and the intervals, which are over segments, do not account for this. "
+                "Losses of measures are not affected.",
                 both=n_both,
                 annotators=n_annotators,
             )
@@ -319,3 +326,11 @@ def study_shortness(request: HttpRequest, slug: str, fmt: str = "") -> HttpRespo
         "filter_choices": filter_choices(request.GET, campaigns, filters, has_scores=False),
     }
     return render(request, "shortness/study.html", shown)
+
+
+urlpatterns = [
+    path("campaigns/<slug:slug>/shortness/", view(SHORTNESS), name="shortness"),
+    path("campaigns/<slug:slug>/shortness.<str:fmt>", view(SHORTNESS), name="shortness-data"),
+    path("studies/<slug:slug>/shortness/", study_shortness, name="study-shortness"),
+    path("studies/<slug:slug>/shortness.<str:fmt>", study_shortness, name="study-shortness-data"),
+]

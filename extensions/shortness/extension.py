@@ -6,7 +6,7 @@ from core.extensions import Extension, Place
 
 EXTENSION = Extension(
     app="extensions.shortness",
-    urls="extensions.shortness.urls",
+    urls="extensions.shortness.across_page",
     analyses={
         "shortness": "extensions.shortness.page",
         "forms": "extensions.shortness.across_page",

@@ -6,7 +6,7 @@ from core.extensions import Extension, Place
 
 EXTENSION = Extension(
     app="extensions.studies",
-    urls="extensions.studies.urls",
+    urls="extensions.studies.views",
     study=(
         Place("correlations", _("All campaigns"), "study", tab=_("Metrics")),
         Place("significance", _("Significance"), "study-significance", tab=_("Metrics")),

@@ -13,11 +13,11 @@ from django.http.request import QueryDict
 
 from annotation.models import Campaign
 from dashboards.comparisons import selection
-from dashboards.comparisons.bounds import HUMAN_CEILING
 from dashboards.comparisons.document import Comparison, Metric
+from dashboards.comparisons.statistics import HUMAN_CEILING
 from dashboards.correlations.document import CEILING, METRIC, Correlations, Row
 from dashboards.documents.reasons import Verdict
-from dashboards.panel.floors import baseline_label
+from dashboards.panel.panel import baseline_label
 from dashboards.papers.averages import Line
 from dashboards.trust import marks
 from extensions.studies.headline import Trend

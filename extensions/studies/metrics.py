@@ -10,7 +10,7 @@ from django.http.request import QueryDict
 from annotation.models import Campaign
 from dashboards.comparisons import selection, statistics
 from dashboards.correlations.document import CEILING, DEFAULT, FLOOR, METRIC, Correlations, Row
-from dashboards.correlations.page import CORRELATIONS, choose, present
+from dashboards.correlations.page import CORRELATIONS, choose, present, task_of
 from dashboards.papers import latex
 from dashboards.papers.averages import (
     LEVELS,
@@ -26,11 +26,11 @@ from dashboards.papers.averages import (
     study_table,
     warnings_of,
 )
+from dashboards.papers.wmt import wmt_table
 from dashboards.trust import marks
 from dashboards.trust.amount import MIN_SYSTEMS
 from dashboards.trust.shown import worst_of
-from extensions.studies.document import CorrelationsOfStudy, Named
-from extensions.studies.figures import FIGURES
+from extensions.studies.document import FIGURES, CorrelationsOfStudy, Named
 from extensions.studies.headline import Asked, answer
 from extensions.studies.headline import Column as Answering
 from extensions.studies.headline import Named as Averaged
@@ -224,10 +224,17 @@ def _opened(request: HttpRequest) -> str:
 
 
 def study_tables(document: CorrelationsOfStudy) -> list[latex.Table]:
-    """Return tables 6 and 7 of Cheng et al. 2023 with the study's numbers, and the others."""
+    """Return tables 6 and 7 of Cheng et al. 2023, the others, and that of the WMT metrics tasks."""
     return [
         levels_latex(document.columns, both_levels(document.tables)),
         *(printed(document, table) for table in document.tables),
+        wmt_table(
+            [
+                task_of(each, head.label)
+                for each, head in zip(document.campaigns, document.heads, strict=True)
+            ],
+            "study-wmt",
+        ),
     ]
 
 

@@ -20,8 +20,7 @@ from dashboards.papers.averages import direction_heads
 from dashboards.papers.latex import Cell, Table, small_number
 from dashboards.systems import columns as shown
 from dashboards.systems.document import SystemsChoice
-from dashboards.systems.marks import BOLD, marked
-from dashboards.systems.page import SYSTEMS
+from dashboards.systems.page import BOLD, SYSTEMS, marked
 from dashboards.systems.tables import MARKS, UNJUDGED, VERSUS, Line, score_cell
 from dashboards.trust.shown import comments, with_trust
 from extensions.studies.systems import Block, Score, StudySystems, study_table

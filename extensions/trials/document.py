@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from django.urls import path
 
 from annotation.filters import Filters
 from annotation.models import Campaign
 from annotation.prefill.suggestions import Condition
-from dashboards.documents.counted import Warned, warned
 from dashboards.documents.head import OfCampaign, WithUnits, about, units_of
-from dashboards.pages.page import Page
+from dashboards.documents.reasons import Warned, warned
+from dashboards.pages.page import Page, view
 from extensions.trials.read import Fates, Rated, read_fates, read_rated
 from metaeval import StatisticsWarning
 from metaeval.arrays import BoolArray, FloatArray
@@ -391,3 +392,9 @@ TRIAL: Page[Trial] = Page(
     columns=("name", "estimate", "low", "high", "p", "n", "n_annotators", "treated", "blank"),
     has_scores=False,
 )
+
+
+urlpatterns = [
+    path("campaigns/<slug:slug>/trial/", view(TRIAL), name="trial"),
+    path("campaigns/<slug:slug>/trial.<str:fmt>", view(TRIAL), name="trial-data"),
+]

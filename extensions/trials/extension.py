@@ -6,7 +6,7 @@ from core.extensions import Extension, Place
 
 EXTENSION = Extension(
     app="extensions.trials",
-    urls="extensions.trials.urls",
+    urls="extensions.trials.document",
     analyses={"trial": "extensions.trials.document"},
     results=(Place("trial", _("Suggestions"), needs="is_prefilled", before="whatif"),),
 )

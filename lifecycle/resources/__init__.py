@@ -3,10 +3,9 @@
 from typing import Any
 
 from core import extensions
-from lifecycle.resources.campaigns import Campaigns
 from lifecycle.resources.resource_type import ResourceType
 from lifecycle.resources.scores import Imports, Metrics, Runs
-from lifecycle.resources.test_sets import Systems, TestSets
+from lifecycle.resources.test_sets import Campaigns, Systems, TestSets
 
 RESOURCE_TYPES: dict[str, ResourceType[Any]] = {
     kind.name: kind

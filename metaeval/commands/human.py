@@ -18,7 +18,7 @@ from metaeval.documents import DOCUMENTS, of_several_segments
 from metaeval.files.text import Table
 from metaeval.judgments.agreement.intervals import AgreementInterval, agreement_interval
 from metaeval.judgments.standardize import mean_scores, z_scores
-from metaeval.messages import Message, message, plural, printable
+from metaeval.messages import MINUS, Message, message, plural, printable
 from metaeval.systems.ranking import TESTS, rank_systems
 
 Row = dict[str, Any]
@@ -107,10 +107,11 @@ def _estimate(found: Row, key: str) -> str:
     if found[key] is None:
         return "undefined"
     if found[f"{key}_interval"] is None:
-        return f"{found[key]:.6g}, no interval"
+        return f"{found[key]:.6g}, no interval".replace("-", MINUS)
     low, high, confidence = found[f"{key}_interval"]
     method = found[f"{key}_method"]["text"]
-    return f"{found[key]:.6g} [{low:.6g}, {high:.6g}], {confidence:.0%}, {method}"
+    numbers = f"{found[key]:.6g} [{low:.6g}, {high:.6g}]".replace("-", MINUS)
+    return f"{numbers}, {confidence:.0%}, {method}"
 
 
 def add_human(commands: Any) -> None:

@@ -146,7 +146,7 @@ class Named:
 def named_scores(options: argparse.Namespace, measure: Measure) -> Named:
     """Read the scores that the options name, with the sign that makes larger better.
 
-    Raises ValueError or KeyError if a column is missing, or a direction has to be stated.
+    Raises DataError if a column is missing, or a direction has to be stated.
     """
     found = _read(options, measure)
     chosen = known(options, "metric", found.metrics) or list(found.metrics)

@@ -175,7 +175,7 @@ def known_systems(options: argparse.Namespace, option: str, names: Sequence[str]
 def unknown_name(
     options: argparse.Namespace, option: str, name: str, names: Iterable[str]
 ) -> Message:
-    """Return that an option names something that the file does not have."""
+    """Return the message that an option names something that the file does not have."""
     return message(
         "command.unknown-name",
         "{path} has no {name}, which --{option} names. It has: {names}.",

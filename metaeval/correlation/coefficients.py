@@ -16,7 +16,7 @@ from metaeval.correlation.measure import FEWEST_SYSTEMS, GROUPINGS, SYSTEM_LEVEL
 from metaeval.correlation.panel import ONE_SIDE_CONSTANT, common_documents
 from metaeval.correlation.rows import kendall_test
 from metaeval.documents import DOCUMENTS, clusters_from, unit_of
-from metaeval.messages import message, plural
+from metaeval.messages import data_error, message, plural
 from metaeval.results import (
     ConstantInputWarning,
     Interval,
@@ -301,13 +301,19 @@ def _grouped(
         return left.values.reshape(1, -1), right.values.reshape(1, -1), ("all",)
     first, second = _vectors(x, y)
     if grouping != "none":
-        raise ValueError(f"grouping: {grouping!r} needs two ScoreMatrix, got vectors")
+        raise data_error(
+            "argument.no-grid", "Grouping “{grouping}” needs score matrices, not vectors.",
+            grouping=grouping,
+        )  # fmt: skip
     return first[None, :], second[None, :], ("all",)
 
 
 def _vectors(x: Scores, y: Scores) -> tuple[FloatArray, FloatArray]:
     if isinstance(x, ScoreMatrix) or isinstance(y, ScoreMatrix):
-        raise ValueError("x and y: give two vectors or two ScoreMatrix, not one of each")
+        raise data_error(
+            "argument.grids", "{names}: give vectors or score matrices, not both.",
+            names=["x", "y"],
+        )  # fmt: skip
     return as_pair("x", x, "y", y)
 
 

@@ -36,7 +36,7 @@ def with_grouping(statistic: Message | str, grouping: str) -> Message:
 
 @dataclass(frozen=True)
 class Measure:
-    """A correlation with its options; raises ValueError where they do not go together.
+    """A correlation with its options; raises DataError where they do not go together.
 
     Every function that measures metrics takes one; a plain name such as ``"kendall"`` stands for
     the measure with its default options.
@@ -92,7 +92,7 @@ class Measure:
 
     @classmethod
     def plain(cls, measure: Measure | str) -> Measure:
-        """Return the same where only r, rho and tau are meant; else ValueError."""
+        """Return the same where only r, rho and tau are meant; else DataError."""
         found = cls.of(measure)
         one_of("measure", found.correlation, COEFFICIENTS)
         return found

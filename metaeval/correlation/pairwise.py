@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metaeval.arrays import FloatArray, as_pair, one_of
+from metaeval.arrays import FloatArray, as_pair, at_least, one_of
 from metaeval.correlation.coefficients import Scores, system_sides
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.ties import MAX_POOLED_CELLS, PairTable, pair_table
-from metaeval.messages import DataError, Message, message, plural
+from metaeval.messages import Message, data_error, message, plural
 from metaeval.results import (
     ConstantInputWarning,
     MissingDataWarning,
@@ -76,8 +76,7 @@ def kendall_like(
     >>> result.concordant, result.discordant, round(result.statistic, 3)
     (4, 1, 0.6)
     """
-    if threshold < 0.0:
-        raise ValueError(f"threshold: expected at least 0, got {threshold}")
+    at_least("threshold", threshold, 0)
     notes = Notes()
     table = _pair_table(human, metric, grouping, notes)
     counted = (np.abs(table.human) >= threshold) & (table.human != 0.0)
@@ -164,8 +163,8 @@ def acc_eq(
     """
     notes = Notes()
     table = _pair_table(human, metric, grouping, notes)
-    if epsilon is not None and not epsilon >= 0.0:
-        raise ValueError(f"epsilon: expected at least 0, got {epsilon}")
+    if epsilon is not None:
+        at_least("epsilon", epsilon, 0)
     if not table.n_groups:
         notes.warn(
             TooFewWarning(
@@ -266,7 +265,10 @@ def _constant(side: str) -> Message:
 def _pair_table(human: ScoreMatrix, metric: ScoreMatrix, grouping: str, notes: Notes) -> PairTable:
     one_of("grouping", grouping, ("item", "none", "system"))
     if not (isinstance(human, ScoreMatrix) and isinstance(metric, ScoreMatrix)):
-        raise ValueError("human and metric: expected two ScoreMatrix")
+        raise data_error(
+            "argument.no-grid", "Grouping “{grouping}” needs score matrices, not vectors.",
+            grouping=grouping,
+        )  # fmt: skip
     left, right = align(human, metric)
     lost = human.values.size + metric.values.size - 2 * left.values.size
     if lost:
@@ -288,14 +290,12 @@ def _pair_table(human: ScoreMatrix, metric: ScoreMatrix, grouping: str, notes: N
         keep = left.mask & right.mask
         x, y = x[keep][:, None], y[keep][:, None]
         if len(x) > MAX_POOLED_CELLS:
-            raise DataError(
-                message(
-                    "data.too-many-cells",
-                    "Without groups, at most {limit} outputs can be compared; there are {n}. Group "
-                    "by item.",
-                    limit=MAX_POOLED_CELLS,
-                    n=len(x),
-                )
+            raise data_error(
+                "data.too-many-cells",
+                "Without groups, at most {limit} outputs can be compared; there are {n}. Group "
+                "by item.",
+                limit=MAX_POOLED_CELLS,
+                n=len(x),
             )
     table = pair_table(x.T, y.T) if grouping == "system" else pair_table(x, y)
     skipped = int((~np.isnan(x + y)).any(axis=1 if grouping == "system" else 0).sum())
@@ -326,11 +326,17 @@ def _language_pairs(
 ) -> dict[str, tuple[Scores, Scores]]:
     if not isinstance(human, Mapping) or not isinstance(metric, Mapping):
         if isinstance(human, Mapping) or isinstance(metric, Mapping):
-            raise ValueError("human and metric: give two mappings or none")
+            raise data_error(
+                "argument.mappings", "{names}: give mappings of language pairs for both, or none.",
+                names=["human", "metric"],
+            )  # fmt: skip
         return {"": (human, metric)}
     if set(human) != set(metric):
         odd = sorted(set(human) ^ set(metric))
-        raise ValueError(f"human and metric: {odd[0]!r} is on one side only")
+        raise data_error(
+            "argument.one-side", "Only one of {names} has {name}.",
+            names=["human", "metric"], name=odd[0],
+        )  # fmt: skip
     return {name: (human[name], metric[name]) for name in human}
 
 
@@ -338,7 +344,10 @@ def _system_scores(name: str, x: Scores, y: Scores, notes: Notes) -> tuple[Float
     if isinstance(x, ScoreMatrix) and isinstance(y, ScoreMatrix):
         left, right = system_sides(x, y, "common", Measure("pairwise_accuracy"), notes)
     elif isinstance(x, ScoreMatrix) or isinstance(y, ScoreMatrix):
-        raise ValueError("human and metric: give two vectors or two ScoreMatrix")
+        raise data_error(
+            "argument.grids", "{names}: give vectors or score matrices, not both.",
+            names=["human", "metric"],
+        )  # fmt: skip
     else:
         left, right = map(round_to_ties, as_pair("human", x, "metric", y))
     known = ~(np.isnan(left) | np.isnan(right))

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats
+from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, one_length
 from metaeval.documents import clusters_from
-from metaeval.messages import DataError, Message, message, plural
+from metaeval.messages import Message, data_error, message, plural
 from metaeval.results import MissingDataWarning, Notes
 from metaeval.scores.matrix import ScoreMatrix, align
 
@@ -103,14 +103,17 @@ def panel(
     A vector becomes the scores of one system, with one segment per entry.
     """
     if not metrics:
-        raise ValueError("metrics: give at least one metric")
+        raise data_error("argument.no-metric", "Give at least one metric.")
     first = _matrix("human", human)
     others = [_matrix(name, scores) for name, scores in metrics.items()]
     if isinstance(human, ScoreMatrix) != all(isinstance(m, ScoreMatrix) for m in metrics.values()):
-        raise ValueError("human and metrics: give vectors or ScoreMatrix, not some of each")
+        raise data_error(
+            "argument.grids", "{names}: give vectors or score matrices, not both.",
+            names=["human", "metrics"],
+        )  # fmt: skip
     for name, other in zip(metrics, others, strict=True):
-        if not isinstance(human, ScoreMatrix) and other.shape != first.shape:
-            raise ValueError(f"{name}: expected {first.shape[1]} scores, got {other.shape[1]}")
+        if not isinstance(human, ScoreMatrix):
+            one_length(**{"human": first.segments, name: other.segments})
     aligned = align(first, *others)
     lost = first.values.size - aligned[0].values.size
     lost += max((o.values.size - aligned[0].values.size for o in others), default=0)
@@ -133,9 +136,7 @@ def panel(
             )
         )
     if not valid.any():
-        raise DataError(
-            message("data.no-cell", "No output has a human score and a score of every metric.")
-        )
+        raise data_error("data.no-cell", "No output has a human score and a score of every metric.")
     stack = np.where(valid, stack, np.nan)
     names, segments = aligned[0].systems, aligned[0].segments
     return Panel(
@@ -175,10 +176,8 @@ def common_documents(matrices: Sequence[ScoreMatrix]) -> tuple[str, ...] | None:
     given = [matrix for matrix in matrices if matrix.documents is not None]
     for matrix in given[1:]:
         if (matrix.clusters != given[0].clusters).any():
-            raise DataError(
-                message(
-                    "data.documents-differ", "The scores assign segments to different documents."
-                )
+            raise data_error(
+                "data.documents-differ", "The scores assign segments to different documents."
             )
     return given[0].documents if given else None
 

@@ -178,7 +178,7 @@ def row_ranks(x: FloatArray) -> FloatArray:
 
 
 def distinct_counts(x: FloatArray) -> FloatArray:
-    """How many distinct values each row has, nan not counted."""
+    """Return the number of distinct values in each row, without nan."""
     ordered = np.sort(x, axis=-1)
     first = ~np.isnan(ordered[..., :1])
     changes = (np.diff(ordered, axis=-1) > 0.0).sum(axis=-1)

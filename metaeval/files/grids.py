@@ -150,7 +150,11 @@ def read_workbook(data: bytes, *, has_names: bool = True) -> Grid:
                     others=truncated(others),
                 )
             )
-        _fill(grid, filled[0][1], has_names=has_names)
+        lines = filled[0][1]
+        widest = max(len(cells) for _, cells in lines)
+        # A workbook ends a row at its last cell with content.
+        whole = [(n, cells and [*cells, *[""] * (widest - len(cells))]) for n, cells in lines]
+        _fill(grid, whole, has_names=has_names)
     return grid
 
 

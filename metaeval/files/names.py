@@ -67,7 +67,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "instructions": ("instruction", "evaluation_instruction"),
     "system": (
         *("system_id", "system_name", "sys", "sys_id", "sysid", "mt_system", "model", "engine"),
-        *("submission", "系统", "systém", "sistema", "système", "MT-System"),
+        *("mt_engine", "submission", "系统", "systém", "sistema", "système", "MT-System"),
     ),
     "output": (
         *("hypothesis", "hyp", "mt", "translation", "mt_output", "system_output", "candidate"),
@@ -80,17 +80,22 @@ NAMES: dict[str, tuple[str, ...]] = {
         *("lp", "langpair", "lang_pair", "pair", "direction", "languages", "langs"),
         *("language_direction", "Sprachpaar", "Sprachrichtung", "语言对"),
     ),
-    "source_language": ("src_lang", "source_lang", "srclang", "sl", "lang_src", "Quellsprache"),
+    "source_language": (
+        *("src_lang", "source_lang", "srclang", "sl", "lang_src", "Quellsprache", "input_src"),
+    ),
     "target_language": (
         *("tgt_lang", "target_lang", "trglang", "trg_lang", "tl", "lang_tgt", "Zielsprache"),
+        "input_trg",
     ),
     "annotator": (
         *("rater", "worker", "who", "annotator_id", "rater_id", "worker_id", "user", "user_id"),
         *("username", "login", "evaluator", "evaluator_id", "judge", "judge_id", "participant"),
         *("participant_id", "assessor", "coder", "person", "Annotatorin", "Bewerter", "评分者"),
-        *("标注者", "anotátor", "evaluador", "annotateur"),
+        *("标注者", "anotátor", "evaluador", "annotateur", "annot_id", "annotator_name"),
     ),
-    "score": ("metric_score", "value", "Punkte", "Bewertung", "Wert", "分数", "得分", "skóre"),
+    "score": (
+        *("metric_score", "scr", "value", "Punkte", "Bewertung", "Wert", "分数", "得分", "skóre"),
+    ),
     "judgment": (
         *("raw", "raw_score", "rating", "da", "da_score", "esa", "esa_score", "grade"),
         *("judgment", "judgement", "human_score", "points", "quality", "adequacy"),
@@ -107,7 +112,9 @@ NAMES: dict[str, tuple[str, ...]] = {
         *("end", "end_time", "time_end", "submitted", "timestamp", "time", "date", "finished"),
         *("answered_at", "created_at", "submit_time", "end_at", "when", "datetime", "Datum"),
     ),
-    "seconds": ("duration", "elapsed", "time_spent", "seconds_taken", "Dauer"),
+    "seconds": (
+        *("duration", "elapsed", "time_spent", "seconds_taken", "Dauer", "work_time_in_seconds"),
+    ),
     "comment": ("comments", "remark", "remarks", "note", "notes", "feedback", "Kommentar"),
     "is_flagged": ("flag", "flagged"),
     "is_excluded": (),

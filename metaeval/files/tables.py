@@ -12,7 +12,7 @@ import numpy as np
 from metaeval.arrays import FloatArray, mean_along
 from metaeval.files.cells import count_infinite, read_score
 from metaeval.files.text import FormatError, Table, no_column, plain_number, write_lines
-from metaeval.messages import Message, MessageError, message, plural
+from metaeval.messages import Message, MessageError, data_error, message, plural
 from metaeval.results import (
     ConstantInputWarning,
     MissingDataWarning,
@@ -135,7 +135,7 @@ def write_score_table(path: str | Path, scores: Mapping[str, ScoreMatrix]) -> No
     matrices = list(scores.values())
     first = matrices[0]
     if any(m.systems != first.systems or m.segments != first.segments for m in matrices):
-        raise ValueError("scores: the matrices differ in systems or segments")
+        raise data_error("data.other-grid", "The scores have different systems or segments.")
     keys = ["segment"] if first.documents is None else ["segment", "document"]
     columns = [first.segments] if first.documents is None else [first.segments, first.documents]
     lines = ["\t".join(["system", *keys, *scores])]

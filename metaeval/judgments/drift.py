@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, factorize, fraction
+from metaeval.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    as_floats,
+    factorize,
+    fraction,
+    one_length,
+)
 from metaeval.correlation.coefficients import kendall
 from metaeval.documents import DOCUMENTS, clusters_from, sizes_of, sum_by, unit_of
 from metaeval.messages import message, truncated
@@ -95,8 +103,7 @@ def drift(
     scores = as_floats("values", values, ndim=1)
     fraction("alpha", alpha)
     people, who = factorize(annotators)
-    if len(who) != len(scores):
-        raise ValueError(f"annotators: expected {len(scores)} labels, got {len(who)}")
+    one_length(values=scores, annotators=who)
     notes = Notes()
     notes.exclude("missing-value", int(np.isnan(scores).sum()))
     of = clusters_from(documents, len(scores))

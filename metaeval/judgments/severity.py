@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import FloatArray, IntArray, as_floats, factorize, mean
+from metaeval.arrays import FloatArray, IntArray, as_floats, factorize, mean, one_length
 from metaeval.messages import message
 from metaeval.results import ConstantInputWarning, Notes, Result, TooFewWarning
 from metaeval.rounding import collapse_constant, largest
@@ -71,8 +71,7 @@ def annotator_severity(
     values = as_floats("scores", scores, ndim=1)
     labels, who = factorize(annotators)
     item_labels, what = factorize(items)
-    if not len(values) == len(who) == len(what):
-        raise ValueError("scores, annotators and items must have one length")
+    one_length(scores=values, annotators=who, items=what)
     notes = Notes()
     known = ~np.isnan(values)
     notes.exclude("missing-score", int((~known).sum()))

@@ -18,6 +18,7 @@ from metaeval.arrays import (
     factorize,
     group_means,
     mean_along,
+    one_length,
     one_of,
     ratio,
 )
@@ -106,10 +107,8 @@ def z_scores(
     """
     values = as_floats("scores", scores, ndim=1)
     labels, codes = factorize(annotators)
-    if len(codes) != len(values):
-        raise ValueError(f"annotators: {len(codes)} labels for {len(values)} scores")
-    if ddof not in (0, 1):
-        raise ValueError(f"ddof: expected 0 or 1, got {ddof}")
+    one_length(scores=values, annotators=codes)
+    one_of("ddof", str(ddof), ("0", "1"))
     one_of("constant", constant, ("nan", "zero"))
     notes = Notes()
     present = ~np.isnan(values)
@@ -176,7 +175,7 @@ def mean_scores(
 
     Raises
     ------
-    ValueError
+    DataError
         If lengths differ, or a segment has judgments with two documents.
 
     Examples
@@ -188,11 +187,7 @@ def mean_scores(
     values = as_floats("scores", scores, ndim=1)
     row_names, rows = factorize(systems)
     column_names, columns = factorize(segments)
-    if not len(values) == len(rows) == len(columns):
-        raise ValueError(
-            f"scores, systems and segments must have one length, "
-            f"got {len(values)}, {len(rows)}, {len(columns)}"
-        )
+    one_length(scores=values, systems=rows, segments=columns)
     of = None
     if documents is not None:
         of = map(str, documents_of(documents, columns, column_names).tolist())

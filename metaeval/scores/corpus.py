@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, mean_along, ratio
 from metaeval.documents import clusters_from
+from metaeval.messages import data_error
 from metaeval.results import ShortRepr
 from metaeval.scores.matrix import ScoreMatrix, placed
 
@@ -62,7 +63,10 @@ class CorpusStatistics(ShortRepr):
     ) -> None:
         array = np.array(values, dtype=np.float64)
         if array.ndim != 3 or array.shape[2] == 0:
-            raise ValueError(f"values: expected systems x segments x k, got {array.shape}")
+            raise data_error(
+                "argument.shape", "{name}: expected shape {shape}, got {got}.",
+                name="values", shape="systems × segments × k", got=str(array.shape),
+            )  # fmt: skip
         names = ScoreMatrix(array[:, :, 0], systems, segments, documents)
         array.setflags(write=False)
         object.__setattr__(self, "values", array)

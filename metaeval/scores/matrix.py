@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, mean_along
+from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, mean_along, one_length
 from metaeval.documents import clusters_from
-from metaeval.messages import DataError, message
+from metaeval.messages import data_error
 from metaeval.results import ShortRepr
 
 
@@ -33,7 +33,7 @@ class ScoreMatrix(ShortRepr):
 
     Raises
     ------
-    ValueError
+    DataError
         If shapes and names disagree, a name occurs twice, or a value is infinite.
 
     Examples
@@ -86,7 +86,7 @@ class ScoreMatrix(ShortRepr):
     def subset(
         self, *, systems: Sequence[str] | None = None, segments: Sequence[str] | None = None
     ) -> ScoreMatrix:
-        """Return the named rows and columns, in the order given; KeyError for an unknown name."""
+        """Return the named rows and columns, in the order given; DataError for an unknown name."""
         rows = _positions("systems", self.systems, systems)
         columns = _positions("segments", self.segments, segments)
         return ScoreMatrix(
@@ -124,15 +124,13 @@ class ScoreMatrix(ShortRepr):
         rows = [as_floats(f"scores[{name!r}]", row, ndim=1) for name, row in scores.items()]
         if len({len(row) for row in rows}) > 1:
             other = next(at for at, row in enumerate(rows) if len(row) != len(rows[0]))
-            raise DataError(
-                message(
-                    "data.lengths-differ",
-                    "{one} has {n_one} segments, but {other} has {n_other}.",
-                    one=next(iter(scores)),
-                    n_one=len(rows[0]),
-                    other=list(scores)[other],
-                    n_other=len(rows[other]),
-                )
+            raise data_error(
+                "data.lengths-differ",
+                "{one} has {n_one} segments, but {other} has {n_other}.",
+                one=next(iter(scores)),
+                n_one=len(rows[0]),
+                other=list(scores)[other],
+                n_other=len(rows[other]),
             )
         width = len(rows[0]) if rows else 0
         values = np.array(rows).reshape(len(rows), width)
@@ -164,14 +162,11 @@ def placed(
 
 def _names(name: str, labels: Iterable[str], expected: int) -> tuple[str, ...]:
     names = tuple(map(str, labels))
-    if len(names) != expected:
-        raise ValueError(f"{name}: {len(names)} names for {expected} entries of values")
+    one_length(**{name: names, "values": range(expected)})
     if len(set(names)) != len(names):
         seen: set[str] = set()
         double = next(label for label in names if label in seen or seen.add(label))  # type: ignore[func-returns-value]
-        raise DataError(
-            message("data.twice", "{name}: “{double}” occurs twice.", name=name, double=double)
-        )
+        raise data_error("data.twice", "{name}: “{double}” occurs twice.", name=name, double=double)
     return names
 
 
@@ -179,8 +174,7 @@ def _documents(documents: Iterable[str] | None, expected: int) -> tuple[str, ...
     if documents is None:
         return None
     names = tuple(map(str, documents))
-    if len(names) != expected:
-        raise ValueError(f"documents: {len(names)} names for {expected} segments")
+    one_length(documents=names, segments=range(expected))
     return names
 
 
@@ -190,5 +184,7 @@ def _positions(name: str, names: tuple[str, ...], wanted: Sequence[str] | None) 
     index = {label: position for position, label in enumerate(names)}
     for label in wanted:
         if label not in index:
-            raise KeyError(f"{name}: no {label!r} in this matrix")
+            raise data_error(
+                "data.unknown", "{name}: there is no “{label}”.", name=name, label=label
+            )
     return [index[label] for label in wanted]

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import as_floats, positive_int
+from metaeval.arrays import as_floats, one_length, positive_int
 from metaeval.correlation.intervals.clustered import CorrelationIntervals
 from metaeval.correlation.intervals.crossed import correlation_intervals
 from metaeval.correlation.intervals.independent import mean_interval
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.panel import panel
+from metaeval.messages import data_error
 from metaeval.results import Interval, Notes
 from metaeval.scores.matrix import ScoreMatrix
 
@@ -66,15 +67,14 @@ def by_difficulty(
     """
     positive_int("n_bins", n_bins)
     ease = as_floats("difficulty", difficulty, ndim=1)
-    if len(ease) != len(human.segments):
-        raise ValueError(f"difficulty: {len(ease)} scores for {len(human.segments)} segments")
+    one_length(difficulty=ease, segments=human.segments)
     of_segment = dict(zip(human.segments, ease.tolist(), strict=True))
     scores = panel(human, metrics, Notes())
     own = np.array([of_segment[name] for name in scores.segments])
     own[~scores.valid.any(axis=0)] = np.nan
     known = np.sort(own[~np.isnan(own)])
     if not len(known):
-        raise ValueError("difficulty: no judged segment has a score")
+        raise data_error("data.no-difficulty", "No judged segment has a score of difficulty.")
     edges = np.unique(np.quantile(known, np.arange(1, n_bins) / n_bins, method="higher"))
     places = np.where(np.isnan(own), -1, np.searchsorted(edges, own, side="right"))
     found = []

@@ -8,13 +8,13 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from metaeval.arrays import BoolArray, FloatArray
+from metaeval.arrays import BoolArray, FloatArray, at_least
 from metaeval.correlation.intervals.clustered import CorrelationIntervals
 from metaeval.correlation.intervals.crossed import correlation_intervals
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.panel import Panel, panel
 from metaeval.correlation.values import correlate_metrics
-from metaeval.messages import DataError, message
+from metaeval.messages import data_error
 from metaeval.results import Interval, Notes, StatisticsWarning
 from metaeval.scores.matrix import ScoreMatrix
 from metaeval.sensitivity.folds import folds
@@ -67,7 +67,7 @@ def ensemble(
 
     Raises
     ------
-    ValueError
+    DataError
         Fewer than two metrics.
     DataError
         All judged segments belong to one document, or no metric has a correlation on the other
@@ -82,8 +82,7 @@ def ensemble(
     >>> found.gain[0] > 0.05, found.weights.shape
     (True, (5, 2))
     """
-    if len(metrics) < 2:
-        raise ValueError("metrics: an ensemble needs at least two")
+    at_least("metrics", len(metrics), 2)
     measure = Measure.of(measure)
     scores = panel(human, metrics, Notes())
     masks = folds(len(scores.segments), scores.clusters) > 0.0
@@ -92,19 +91,15 @@ def ensemble(
     for held_out in masks:
         learned = ~held_out & scores.valid
         if not learned.any():
-            raise DataError(
-                message(
-                    "ensemble.one-document",
-                    "All judged segments belong to one document. Learning weights needs others.",
-                )
+            raise data_error(
+                "ensemble.one-document",
+                "All judged segments belong to one document. Learning weights needs others.",
             )
         others = _values(scores, ~held_out, measure)
         if np.isnan(others).all():
-            raise DataError(
-                message(
-                    "ensemble.undefined",
-                    "No metric has a correlation on the documents from which weights are learned.",
-                )
+            raise data_error(
+                "ensemble.undefined",
+                "No metric has a correlation on the documents from which weights are learned.",
             )
         z, own = scores.standardized(learned), _weights(scores, learned)
         chosen = int(np.nanargmax(others))

@@ -15,6 +15,8 @@ from metaeval.arrays import (
     as_floats,
     differences_of,
     fraction,
+    of_shape,
+    one_length,
     one_of,
     positive_int,
 )
@@ -193,11 +195,8 @@ def rank_clusters(
     values = as_floats("statistics", statistics, ndim=1)
     table = as_floats("pvalues", pvalues, ndim=2)
     labels = tuple(names) if names is not None else tuple(str(k) for k in range(len(values)))
-    if table.shape != (len(values), len(values)) or len(labels) != len(values):
-        raise ValueError(
-            f"pvalues: expected {len(values)} x {len(values)} and as many names, "
-            f"got {table.shape} and {len(labels)}"
-        )
+    of_shape("pvalues", table, (len(values), len(values)))
+    one_length(statistics=values, names=labels)
     order = sorted(range(len(values)), key=lambda k: (-_last(float(values[k])), labels[k]))
     ranks = np.zeros(len(values), dtype=np.int64)
     rank, cluster = 1, list[int]()

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, fraction, one_of
+from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, fraction, one_length, one_of
 from metaeval.correlation.intervals.independent import (
     FEWEST_SCORES,
     effective_outcomes,
@@ -91,8 +91,7 @@ def contest(
     one_of("unit", unit, (SEGMENTS, DOCUMENTS))
     values = as_floats("outcomes", outcomes, ndim=1)
     labels = np.arange(len(values)) if units is None else np.asarray(units)
-    if len(labels) != len(values):
-        raise ValueError(f"units: expected {len(values)} labels, got {len(labels)}")
+    one_length(outcomes=values, units=labels)
     notes, known = Notes(), ~np.isnan(values)
     notes.exclude("missing-score", int((~known).sum()))
     signs, places = np.sign(values[known]), np.unique(labels[known], return_inverse=True)[1]

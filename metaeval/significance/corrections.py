@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import BoolArray, FloatArray, as_floats, fraction, one_of
+from metaeval.arrays import BoolArray, FloatArray, as_floats, between, fraction, one_of
 from metaeval.messages import plural
 from metaeval.results import Notes, ResolutionWarning, Result
 
@@ -63,8 +63,8 @@ def adjust_pvalues(
     array = np.asarray(pvalues, dtype=np.float64)
     flat = as_floats("pvalues", array.reshape(-1), ndim=1)
     known = ~np.isnan(flat)
-    if ((flat[known] < 0.0) | (flat[known] > 1.0)).any():
-        raise ValueError("pvalues: expected numbers between 0 and 1")
+    for value in flat[known & ~((flat >= 0.0) & (flat <= 1.0))]:
+        between("pvalues", value, 0, 1)
     notes = Notes()
     notes.exclude("undefined-test", int((~known).sum()))
     m = int(known.sum())

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtr
 
-from metaeval.arrays import BoolArray, FloatArray, fraction, one_of, positive_int
-from metaeval.messages import message, plural
+from metaeval.arrays import BoolArray, FloatArray, between, fraction, one_of, positive_int
+from metaeval.messages import data_error, message, plural
 from metaeval.resampling import ALTERNATIVES, tail
 from metaeval.results import (
     DirectionWarning,
@@ -50,7 +50,7 @@ def williams_test(
 
     Raises
     ------
-    ValueError
+    DataError
         No three variables have these correlations: each was computed over different observations,
         or their signs were changed separately (absolute values).
 
@@ -137,7 +137,7 @@ def zou_interval(
 
     Raises
     ------
-    ValueError
+    DataError
         As `williams_test`.
 
     Examples
@@ -241,21 +241,22 @@ def _between(r12: FloatArray, r13: FloatArray, r23: FloatArray) -> FloatArray:
 
 
 def _checked(r12: ArrayLike, r13: ArrayLike, r23: ArrayLike, n: int) -> FloatArray:
-    """Return three arrays of correlations as one, (3, ...), or raise ValueError."""
+    """Return three arrays of correlations as one, (3, ...), or raise DataError."""
     positive_int("n", n)
     r = np.array([r12, r13, r23], dtype=np.float64)
     for name, values in zip(("r12", "r13", "r23"), r, strict=True):
-        outside = values[~(np.abs(values) <= 1.0)]
-        if len(outside):
-            raise ValueError(f"{name}: expected a correlation between -1 and 1, got {outside[0]}")
+        for value in values[~(np.abs(values) <= 1.0)]:
+            between(name, value, -1, 1)
     impossible = r[:, ~_are_possible(r)]
     if impossible.size:
         x, y, z = impossible[:, 0]
         middle, half = x * y, np.sqrt((1.0 - x**2) * (1.0 - y**2))
-        raise ValueError(
-            f"r12, r13, r23: no three variables correlate at {x:.6g}, {y:.6g} and {z:.6g}; "
-            f"with the first two, r23 lies between {middle - half:.4f} and {middle + half:.4f}"
-        )
+        raise data_error(
+            "argument.correlations",
+            "No three variables correlate at {r12:.6g}, {r13:.6g} and {r23:.6g}. With the first "
+            "two, the third is between {low:.4f} and {high:.4f}.",
+            r12=x, r13=y, r23=z, low=middle - half, high=middle + half,
+        )  # fmt: skip
     return r
 
 

@@ -8,8 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtr, stdtrit
 
-from metaeval.arrays import FloatArray, as_floats, fraction, one_of, positive_int
-from metaeval.messages import message, plural
+from metaeval.arrays import (
+    FloatArray,
+    as_floats,
+    as_pair,
+    at_least,
+    fraction,
+    one_length,
+    one_of,
+    positive_int,
+    zero_or_one,
+)
+from metaeval.messages import data_error, message, plural
 from metaeval.resampling import (
     ALTERNATIVES,
     Rng,
@@ -110,10 +120,12 @@ def compare_seeds(
     positive_int("n_resamples", n_resamples)
     x, y = as_floats("first", first, ndim=1), as_floats("second", second, ndim=1)
     notes, seed = Notes(), resolve_seed(rng)
-    if paired and len(x) != len(y):
-        raise ValueError(f"first and second: {len(x)} and {len(y)} seeds cannot be paired")
+    if paired:
+        one_length(first=x, second=y)
     if min(len(x), len(y)) < 2 or np.isnan(x).any() or np.isnan(y).any():
-        raise ValueError("first and second: expected at least two scores each, none missing")
+        raise data_error(
+            "data.seeds", "Both trainings need at least two scores, and none may be missing."
+        )
     exact = paired and len(x) <= EXACT
     smallest = 2.0 ** -len(x) * (2 if alternative == "two-sided" else 1)
     if exact and smallest > 0.05:
@@ -276,7 +288,7 @@ def paired_gain(
 
     Raises
     ------
-    ValueError
+    DataError
         Different lengths, no text, or a value that is neither 0 nor 1.
 
     Warns
@@ -290,13 +302,12 @@ def paired_gain(
     >>> result.statistic, [round(end, 2) for end in result.interval[:2]]
     (0.4, [-0.24, 0.85])
     """
-    first, second = as_floats("before", before, ndim=1), as_floats("after", after, ndim=1)
+    first, second = as_pair("before", before, "after", after)
     fraction("confidence", confidence)
     n, notes = len(first), Notes()
-    if n != len(second) or not n:
-        raise ValueError(f"before and after: {n} and {len(second)} texts cannot be paired")
-    if not (np.isin(first, (0.0, 1.0)).all() and np.isin(second, (0.0, 1.0)).all()):
-        raise ValueError("before and after: expected 0 or 1 for every text")
+    at_least("before", n, 1)
+    for name, values in (("before", first), ("after", second)):
+        zero_or_one(name, values)
     gained, lost = int((second > first).sum()), int((second < first).sum())
     if n < FEWEST:
         notes.warn(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from metaeval.arrays import FloatArray, IntArray
+from metaeval.arrays import FloatArray, IntArray, between, one_length
 from metaeval.spans.span_table import SEVERITIES, SIDES, SpanTable
 
 
@@ -92,13 +92,11 @@ def agreed_spans(annotators: Sequence[SpanTable], k: int) -> SpanTable:
     """Return the stretches that at least ``k`` annotators marked, of the same items.
 
     Its severity is the highest that k annotators reach on some character of it, each annotator by
-    the most severe span over that character. Raises ValueError for k below 1 or above the number
+    the most severe span over that character. Raises DataError for k below 1 or above the number
     of annotators, and for tables of different items.
     """
-    if not 1 <= k <= len(annotators):
-        raise ValueError(f"k: expected 1 to {len(annotators)} annotators, got {k}")
-    if len({table.n_items for table in annotators}) > 1:
-        raise ValueError("annotators: the tables have different numbers of items")
+    between("k", k, 1, len(annotators))
+    one_length(**{f"annotators[{at}]": range(t.n_items) for at, t in enumerate(annotators)})
     tables = [table.where(table.usable()) for table in annotators]
     levels = [t.where(t.severity >= level) for level in range(len(SEVERITIES)) for t in tables]
     first = annotators[0]

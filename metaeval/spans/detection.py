@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import FloatArray, IntArray, one_of, positive_int
+from metaeval.arrays import FloatArray, IntArray, of_shape, one_length, one_of, positive_int
 from metaeval.documents import (
     DOCUMENTS,
     SEGMENTS,
@@ -193,8 +193,7 @@ def compare_detectors(
     positive_int("n_resamples", n_resamples)
     notes, seed = Notes(), resolve_seed(rng)
     values = [each.values if isinstance(each, Components) else each for each in (first, second)]
-    if values[0].shape != values[1].shape:
-        raise ValueError(f"first has {len(values[0])} items, second {len(values[1])}")
+    of_shape("second", values[1], values[0].shape)
     of = _documents(documents, units, len(values[0]))
     if of is not None:
         has_enough_documents(of, notes)
@@ -345,8 +344,7 @@ def _by_unit(columns: FloatArray, units: ArrayLike | None) -> tuple[FloatArray, 
     if units is None:
         return columns, len(columns)
     names, place = np.unique(np.asarray(units), return_inverse=True)
-    if len(place) != len(columns):
-        raise ValueError(f"units: {len(place)} for {len(columns)} items")
+    one_length(units=place, items=columns)
     sums = [np.bincount(place, weights=column, minlength=len(names)) for column in columns.T]
     return np.column_stack(sums), len(names)
 

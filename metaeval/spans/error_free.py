@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from metaeval.arrays import BoolArray, FloatArray, as_floats
+from metaeval.arrays import BoolArray, FloatArray, as_floats, of_shape, zero_or_one
 from metaeval.documents import FEWEST_DOCUMENTS, clusters_from, effective_units
 from metaeval.messages import message
 from metaeval.results import ConstantInputWarning, Interval, Notes, Result
@@ -46,11 +46,10 @@ def error_free_detection(gold: ArrayLike, predicted: ArrayLike) -> ErrorFree:
     """Compare predicted with true error-free items, both n truth values.
 
     Warns ConstantInputWarning if all values of one side are equal: the correlation is nan. Raises
-    ValueError if sizes differ, and for values other than 0 and 1, nan included.
+    DataError if sizes differ, and for values other than 0 and 1, nan included.
     """
     one, two = _truths("gold", gold), _truths("predicted", predicted)
-    if one.shape != two.shape:
-        raise ValueError(f"gold has {one.size} items, predicted {two.size}")
+    of_shape("predicted", two, one.shape)
     counts = np.bincount(one * 2 + two, minlength=4)
     return error_free_counts(
         true_positive=int(counts[3]), false_positive=int(counts[1]),
@@ -104,8 +103,7 @@ def _mcc(counts: FloatArray) -> FloatArray:
 
 def _truths(name: str, given: ArrayLike) -> BoolArray:
     values = np.asarray(given)
-    if not np.isin(values, (0, 1)).all():
-        raise ValueError(f"{name} has values that are neither true nor false")
+    zero_or_one(name, values)
     return values.astype(np.bool_)
 
 

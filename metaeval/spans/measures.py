@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metaeval.arrays import FloatArray, IntArray, one_of
-from metaeval.messages import plural
+from metaeval.arrays import FloatArray, IntArray, between, one_length, one_of
+from metaeval.messages import data_error, plural
 from metaeval.results import ApproximationWarning, Notes, Result
 from metaeval.spans.coverage import character_credit, covered
 from metaeval.spans.matching import Pairs, greedy_sums, optimal_sums, overlapping
@@ -43,15 +43,25 @@ class SpanMeasure:
         one_of("algorithm", self.algorithm, ("optimal", "greedy"))
         for side in self.sides:
             one_of("sides", side, SIDES[:2])
-        if not (0 <= self.severity_penalty <= 1 and 0 <= self.partial_credit <= 1):
-            raise ValueError("severity_penalty and partial_credit are between 0 and 1")
+        between("severity_penalty", self.severity_penalty, 0, 1)
+        between("partial_credit", self.partial_credit, 0, 1)
         if self.severity_penalty and self.severity_weights:
-            raise ValueError("severity_penalty and severity_weights exclude each other")
+            raise data_error(
+                "argument.penalty-and-weights",
+                "A severity penalty and severity weights exclude each other.",
+            )
         if self.matching != MATCHINGS[0] and (self.severity_penalty or self.severity_weights):
-            raise ValueError("severity_penalty and severity_weights need one_to_one matching")
+            raise data_error(
+                "argument.matching",
+                "A severity penalty and severity weights need matching {matching}.",
+                matching=MATCHINGS[0],
+            )
         weights = dict(self.severity_weights)
         if weights and (set(weights) != set(SEVERITIES) or min(weights.values()) <= 0):
-            raise ValueError(f"severity_weights: one above 0 for each of {', '.join(SEVERITIES)}")
+            raise data_error(
+                "argument.severity-weights", "Give a weight above 0 for each of {severities}.",
+                severities=SEVERITIES,
+            )  # fmt: skip
 
     @property
     def label(self) -> str:
@@ -94,11 +104,10 @@ def compare_spans(gold: SpanTable, predicted: SpanTable, measure: SpanMeasure = 
     """Compare predicted with gold spans of the same items.
 
     Spans without characters, on other sides or of unknown severity are excluded from both and
-    counted. Raises ValueError if the tables have different numbers of items. Warns
+    counted. Raises DataError if the tables have different numbers of items. Warns
     ApproximationWarning if a matching could not be proven to be the best.
     """
-    if gold.n_items != predicted.n_items:
-        raise ValueError(f"gold has {gold.n_items} items, predicted {predicted.n_items}")
+    one_length(gold=range(gold.n_items), predicted=range(predicted.n_items))
     notes = Notes()
     tables: list[SpanTable] = []
     for name, table in (("gold", gold), ("predicted", predicted)):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import BoolArray, IntArray
-from metaeval.messages import DataError, message
+from metaeval.arrays import BoolArray, IntArray, one_length, one_of
+from metaeval.messages import data_error
 from metaeval.results import ShortRepr
 
 # Infer from word boundaries whether the ends of spans include their last character.
@@ -86,29 +86,25 @@ class SpanTable(ShortRepr):
     ) -> SpanTable:
         """Return a table of columns of one length.
 
-        Raises ValueError, naming the row, for an item outside 0 … n_items - 1, a negative start,
+        Raises DataError, naming the row, for an item outside 0 … n_items - 1, a negative start,
         an end before its start, and an unknown side.
         """
         sides = ["target"] * len(severity) if side is None else list(side)
         item, start, end = (np.asarray(column, dtype=np.int64) for column in (item, start, end))
-        lengths = {len(item), len(start), len(end), len(severity), len(sides)}
-        if len(lengths) != 1:
-            raise ValueError(f"spans: columns of {sorted(lengths)} rows")
+        one_length(item=item, start=start, end=end, severity=severity, side=sides)
         wrong = (item < 0) | (item >= n_items) | (start < 0) | (end < start)
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise DataError(
-                message(
-                    "data.span",
-                    "Span {row:d} cannot be from {start:d} to {end:d} in item {item:d}.",
-                    row=row,
-                    start=start[row],
-                    end=end[row],
-                    item=item[row],
-                )
+            raise data_error(
+                "data.span",
+                "Span {row:d} cannot be from {start:d} to {end:d} in item {item:d}.",
+                row=row,
+                start=start[row],
+                end=end[row],
+                item=item[row],
             )
-        if strange := set(sides) - set(SIDES):
-            raise ValueError(f"side: expected one of {', '.join(SIDES)}, got {min(strange)!r}")
+        for each in set(sides):
+            one_of("side", each, SIDES)
         codes = _codes(sides, SIDES), _codes([each.lower() for each in severity], SEVERITIES)
         return cls(n_items, item, start, end, *codes)
 
@@ -117,7 +113,7 @@ class SpanTable(ShortRepr):
         """Return a table of one list of spans an item, each with start, end, severity and side.
 
         A start of ``"missing"`` puts a span on the side of that name. Raises what `of` does, and
-        ValueError for a span without a start, an end or a severity.
+        DataError for a span without a start, an end or a severity.
         """
         columns = [
             (item, *_fields(item, span)) for item, spans in enumerate(lists) for span in spans
@@ -177,11 +173,9 @@ def _fields(item: int, span: Mapping[str, Any]) -> tuple[int, int, str, str]:
             return 0, 0, severity, "missing"
         return int(span["start"]), int(span["end"]), severity, side
     except (KeyError, TypeError, ValueError) as error:
-        raise DataError(
-            message(
-                "data.no-span",
-                "Item {item:d} has a span without a position or severity: {span}.",
-                item=item,
-                span=str(dict(span)),
-            )
+        raise data_error(
+            "data.no-span",
+            "Item {item:d} has a span without a position or severity: {span}.",
+            item=item,
+            span=str(dict(span)),
         ) from error

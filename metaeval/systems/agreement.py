@@ -11,7 +11,7 @@ from scipy.special import expit, logit, stdtrit
 
 from metaeval.arrays import FloatArray, as_pair, fraction
 from metaeval.correlation.intervals.jackknife import FEWEST
-from metaeval.messages import message
+from metaeval.messages import data_error, message
 from metaeval.results import DirectionWarning, Interval, Notes, Result, TooFewWarning
 
 
@@ -38,7 +38,10 @@ class AgreementCurve(Result):
     def difference(self, probability: float) -> tuple[float, Interval]:
         """Return the difference from which humans agree with this probability, above .5."""
         if not 0.5 < probability < 1.0:
-            raise ValueError(f"probability: expected more than .5 and less than 1: {probability}")
+            raise data_error(
+                "argument.probability", "The probability must be above .5 and below 1: {value}.",
+                value=probability,
+            )  # fmt: skip
         target = float(logit(probability))
         low, high, confidence = self.slope_interval
         return target / self.slope, Interval(target / high, target / low, confidence)
@@ -77,7 +80,9 @@ def agreement_curve(
     """
     fraction("confidence", confidence)
     if set(human) != set(metric) or not human:
-        raise ValueError("human and metric: give the same language pairs, at least one")
+        raise data_error(
+            "argument.pairs", "Give the same language pairs for humans and metric, at least one."
+        )
     notes = Notes()
     sides = []
     for name in human:

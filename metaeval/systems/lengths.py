@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import FloatArray, as_pair, mean, one_of
+from metaeval.arrays import FloatArray, as_pair, at_least, mean, one_of
 from metaeval.messages import message
 from metaeval.results import Notes, StatisticResult, TooFewWarning
 
@@ -56,8 +56,8 @@ def length_deviation(
     """
     one_of("rounding", rounding, ROUNDINGS)
     own, goal = as_pair("lengths", lengths, "wanted", wanted)
-    if (own < 0).any() or (goal < 0).any():
-        raise ValueError("lengths and wanted: expected no negative length")
+    for name, values in (("lengths", own), ("wanted", goal)):
+        at_least(name, float(np.nanmin(values, initial=0.0)), 0)
     rules = {"none": lambda x: x, "nearest": lambda x: np.floor(x + 0.5)}
     rules |= {"half-even": _half_even, "up": np.ceil, "down": np.floor}
     goal = rules[rounding](goal)

@@ -17,7 +17,7 @@ from metaeval.documents import (
     unit_of,
     units_message,
 )
-from metaeval.messages import DataError, Message, message, plural
+from metaeval.messages import Message, data_error, message, plural
 from metaeval.resampling import (
     ALTERNATIVES,
     Rng,
@@ -186,7 +186,7 @@ class _Job:
         positive_int("n_resamples", n_resamples)
         one_of("baseline", baseline, scores.systems)
         if len(scores.systems) < 2:
-            raise DataError(message("data.one-system", "A comparison needs two systems."))
+            raise data_error("data.one-system", "A comparison needs two systems.")
         self.alternative, self.n_resamples = alternative, n_resamples
         self.seed, self.notes = resolve_seed(rng), Notes()
         self.systems = (baseline, *(name for name in scores.systems if name != baseline))
@@ -323,9 +323,7 @@ class _Job:
                 )
             )
         if not n:
-            raise DataError(
-                message("data.no-common-segment", "The systems have no segment in common.")
-            )
+            raise data_error("data.no-common-segment", "The systems have no segment in common.")
         if n < 2:
             self.notes.warn(
                 TooFewWarning(

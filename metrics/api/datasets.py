@@ -17,6 +17,7 @@ from rest_framework.response import Response
 from annotation.access import is_site_admin
 from annotation.api.imports import ProblemSerializer
 from annotation.api.parameters import TakesParameters
+from annotation.imports.background import report_of
 from annotation.uploads import InputFile
 from annotation.uploads.files import too_large
 from metrics import datasets
@@ -52,7 +53,7 @@ class DatasetImportSerializer(serializers.ModelSerializer[DatasetImport]):
     @extend_schema_field(ProblemSerializer(many=True))
     def get_report(self, row: DatasetImport) -> Any:
         """Return errors, warnings and notes, by file, row and field."""
-        problems: Any = waiting.problems_of(row).problems  # the stubs know of one object only
+        problems: Any = report_of(row).problems  # the stubs know of one object only
         return ProblemSerializer(problems, many=True).data
 
 

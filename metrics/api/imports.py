@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from annotation.access import may_change_test_set, signed_in, test_set_refusal
 from annotation.api.imports import BEGUN, MAX_PROBLEMS, ProblemSerializer, begun
+from annotation.api.requests import TextsField
 from annotation.imports import background
 from annotation.models import TestSet
 from annotation.uploads import InputFile
@@ -67,9 +68,9 @@ class MetricScoresSerializer(serializers.Serializer[object]):
     files = serializers.ListField(
         child=serializers.FileField(allow_empty_file=True), allow_empty=False
     )
-    columns = serializers.JSONField(required=False, default=dict)
+    columns = TextsField()
     metrics = serializers.ListField(child=serializers.CharField(), required=False)
-    names = serializers.JSONField(required=False, default=dict)
+    names = TextsField()
     lower_is_better = serializers.ListField(
         child=serializers.CharField(), required=False, default=list
     )
@@ -83,22 +84,6 @@ class MetricScoresSerializer(serializers.Serializer[object]):
     system = serializers.CharField(required=False, default="", allow_blank=True)
     note = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
     dry_run = serializers.BooleanField(required=False, default=False)
-
-    def validate_columns(self, value: Any) -> dict[str, str]:
-        """Require an object of texts."""
-        return _texts(value)
-
-    def validate_names(self, value: Any) -> dict[str, str]:
-        """Require an object of texts."""
-        return _texts(value)
-
-
-def _texts(value: Any) -> dict[str, str]:
-    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
-        raise serializers.ValidationError(
-            'Send a JSON object of texts, such as {"seg": "segment"}.'
-        )
-    return value
 
 
 class FoundMetricSerializer(serializers.Serializer[Found]):

@@ -1,6 +1,5 @@
 """Error spans of metrics that were found elsewhere, in the API: try and import."""
 
-import json
 from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
@@ -23,10 +22,11 @@ from annotation.api.imports import (
     unless_too_large,
 )
 from annotation.api.parameters import TakesParameters
+from annotation.api.requests import TextsField, request_of
 from annotation.imports import background
 from annotation.models import ApiToken, TestSet
 from annotation.uploads.problems import Problem
-from annotation.uploads.tables.skipping import KINDS, SKIP
+from annotation.uploads.tables.skipping import SKIP
 from core.messages import messages_of
 from core.text import pluralize
 from metrics.forms.spans import SpanFilesForm
@@ -34,24 +34,11 @@ from metrics.imported.files import Choices
 from metrics.spans import doors
 from metrics.spans.importing import check, store
 
-
-class SpansRequestSerializer(serializers.Serializer[object]):
-    """Tables with one span per row, the name of the metric, and the meaning of ends.
-
-    `columns` is a JSON object of columns and fields.
-    """
-
-    test_set = serializers.SlugRelatedField(slug_field="slug", queryset=TestSet.objects.all())
-    tables = serializers.ListField(child=serializers.FileField(), min_length=1)
-    name = serializers.CharField(max_length=60)
-    ends = serializers.ChoiceField(choices=["included", "excluded"], required=False)
-    columns = serializers.CharField(required=False, help_text='{"seg_id": "segment"}')
-    skip = serializers.ListField(
-        child=serializers.ChoiceField(choices=list(KINDS)),
-        required=False,
-        help_text="kinds of problems whose rows are skipped and counted",
-    )
-    dry_run = serializers.BooleanField(default=False)
+SpansRequest = request_of(
+    SpanFilesForm,
+    "SpansRequest",
+    test_set=serializers.SlugRelatedField(slug_field="slug", queryset=TestSet.objects.all()),
+)
 
 
 class SpansSerializer(serializers.Serializer[object]):
@@ -69,18 +56,7 @@ class SpansFlagsSerializer(FlagsSerializer):
     """What the form of the page does not have."""
 
     test_set = serializers.SlugRelatedField(slug_field="slug", queryset=TestSet.objects.all())
-    columns = serializers.CharField(required=False, default="{}", allow_blank=True)
-
-    def validate_columns(self, text: str) -> dict[str, str]:
-        """Require an object of texts."""
-        try:
-            value = json.loads(text or "{}")
-        except (ValueError, RecursionError):
-            value = None
-        if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
-            raise serializers.ValidationError('Send JSON such as {"seg_id": "segment"}.')
-        found: dict[str, str] = value
-        return found
+    columns = TextsField()
 
 
 class MetricSpansView(TakesParameters):
@@ -92,7 +68,7 @@ class MetricSpansView(TakesParameters):
 
     @extend_schema(
         tags=["metrics"],
-        request={"multipart/form-data": SpansRequestSerializer},
+        request={"multipart/form-data": SpansRequest},
         responses={
             200: OpenApiResponse(SpansSerializer, "A dry run, or all was stored already."),
             201: SpansSerializer,

@@ -56,7 +56,7 @@ def find(name: str) -> str:
 
 
 def missing_message(name: str) -> Message:
-    """Return that a checkpoint is missing, and how to get it."""
+    """Return the message that a checkpoint is missing, and how to get it."""
     if not name.strip():
         return message("checkpoint.unnamed", "The checkpoint has no name. Enter one.")
     if Path(name).is_absolute():

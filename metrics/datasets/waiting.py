@@ -15,13 +15,14 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotation.imports.background import FAILED
 from annotation.uploads import InputFile, Report
-from annotation.uploads.problems import Place, Problem, problem_from_json
+from annotation.uploads.problems import Problem
 from core.messages import messages_of
 from core.work.claims import ask, fail, finish
 from core.work.kinds import Lease, WorkKind
 from core.work.sending import send_on_commit
-from metaeval.messages import Message, message
+from metaeval.messages import Message
 from metrics import datasets
 from metrics.datasets import EvaluationDraft, Stored, mtme
 from metrics.models import DatasetImport
@@ -30,7 +31,6 @@ State = DatasetImport.State
 QUEUE = "slow"
 EXPIRES = timedelta(hours=2)
 SHOWN = 1_000
-FAILED = message("datasets.failed", "The import failed. The log of the worker has the reason.")
 
 
 class Imports(WorkKind[DatasetImport]):
@@ -70,7 +70,7 @@ class Imports(WorkKind[DatasetImport]):
     def ended(self, row: DatasetImport) -> None:
         """Report the error, and delete the upload."""
         rows = DatasetImport.objects.filter(pk=row.pk)
-        problem = Problem("error", _message_of(row.message))
+        problem = Problem("error", row.message if isinstance(row.message, Message) else FAILED)
         rows.update(state=State.REFUSED, report=[problem.to_json()], content=b"")
 
 
@@ -209,19 +209,3 @@ def summary(draft: EvaluationDraft) -> dict[str, Any]:
         ],
         "metrics": [metric.name for metric in draft.metrics],
     }
-
-
-def problems_of(row: DatasetImport) -> Report:
-    """Return the stored problems."""
-    return Report([_problem_of(values) for values in row.report])
-
-
-def _message_of(value: Message | str) -> Message:
-    return value if isinstance(value, Message) else message("problem.text", "{text}", text=value)
-
-
-def _problem_of(values: Any) -> Problem:
-    if isinstance(values, list):  # stored before problems had codes
-        severity, text, place = values
-        return Problem(severity, _message_of(text), Place(*place[:3]))
-    return problem_from_json(values)

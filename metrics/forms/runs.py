@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Output, System, TestSet
-from core.messages import translated
+from core.messages import if_missing, translated
 from metaeval.messages import Message, message, truncated
 from metrics import catalogue
 from metrics.base import MetricInfo, ScoreWarning
@@ -141,11 +141,11 @@ class StartForm(forms.Form):
     """Metrics and systems of one test set, and the budget of each paid metric."""
 
     metrics = forms.MultipleChoiceField(
-        error_messages={"required": _("Choose at least one metric.")},
+        error_messages=if_missing("run.choose-metric", "Choose at least one metric."),
     )
     systems = forms.ModelMultipleChoiceField(
         System.objects.none(),
-        error_messages={"required": _("Choose at least one system.")},
+        error_messages=if_missing("run.choose-system", "Choose at least one system."),
     )
 
     money = forms.FloatField(

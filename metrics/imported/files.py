@@ -16,7 +16,7 @@ from annotation.uploads.formats.registry import read_files
 from annotation.uploads.formats.scores import LINE, METRIC, SCORE, SYSTEM
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import read_percent, write_points
-from annotation.uploads.tables.columns import propose, renamed, say_unused, wanted
+from annotation.uploads.tables.columns import propose, renamed, say_unused, unnamed, wanted
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.objects import GROUP
 from annotation.uploads.tables.pairs import Pair, keep_pair
@@ -111,7 +111,9 @@ def read(
     """Read all files; errors go to the collector's report."""
     reading, report = Reading(files=hashes(files)), collector.report
     lines = _Lines(Listing.stored(test_set.slug), choices.lines, reading, report)
-    tables = read_files(files, Import(METRIC_SCORES, report))
+    tables = read_files(
+        files, Import(METRIC_SCORES, report, unnamed=unnamed({"": choices.columns}))
+    )
     for table in tables:
         reading.columns |= table.titles
         reading.samples = table.samples | reading.samples

@@ -14,7 +14,7 @@ from annotation.uploads.drafts import FULL_LENGTH
 from metrics.base import Scores
 from metrics.catalogue import infos
 from metrics.contents import pack_ids
-from metrics.measures import MeasureScores
+from metrics.grid import MeasureScores
 from metrics.models import ImportedScores, MetricSignature
 
 BATCH = 500

@@ -1,13 +1,18 @@
 """Tables of metrics, their scores and their runs."""
 
-from metrics.models.catalogue import ConfiguredMetric, find_info
-from metrics.models.datasets import DatasetImport
+from metrics.models.catalogue import ConfiguredMetric, DatasetImport, find_info
 from metrics.models.fleet import Worker, WorkerChild
 from metrics.models.judges import JudgeConnection, JudgeReply, JudgeSpending, JudgeTemplate
-from metrics.models.loading import HashCheck, Loading
 from metrics.models.runs import FailedText, MetricRun, RunPlan, RunWorker, Slice
-from metrics.models.scores import ImportedScores, MetricImport, MetricSignature, SegmentScore
-from metrics.models.spans import SegmentSpans
+from metrics.models.scores import (
+    HashCheck,
+    ImportedScores,
+    Loading,
+    MetricImport,
+    MetricSignature,
+    SegmentScore,
+    SegmentSpans,
+)
 
 __all__ = [
     "ConfiguredMetric",

@@ -2,9 +2,12 @@
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
 
-from annotation.models import System, TestSet
+from annotation.models import Output, System, TestSet
 from core.messages import MessageField
+from core.work.models import Work
 
 
 class MetricSignature(models.Model):
@@ -110,3 +113,82 @@ class MetricImport(models.Model):
 
     def __str__(self) -> str:
         return f"{self.metric} on {self.test_set_id}"
+
+
+# Comparisons of checkpoints with their hashes, requested on pages.
+
+
+class HashCheck(Work):
+    """A comparison of a checkpoint's files on one host with their known hashes.
+
+    `requires` names the host. `problems` are those of the last comparison, at `checked_at`; they
+    are valid as long as the files have the same `size`.
+    """
+
+    host = models.CharField(max_length=200)
+    checkpoint = models.CharField(max_length=500)
+    problems = models.JSONField(default=list)
+    size = models.PositiveBigIntegerField(null=True)
+    checked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["host", "checkpoint"], name="hash_check_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.checkpoint} on {self.host}"
+
+
+class Loading(models.Model):
+    """The result of loading a metric on a host: its signature, or the problem.
+
+    `key` changes with everything that a signature depends on (:mod:`metrics.workers.signatures`).
+    After a problem the host does not try again before `until`.
+    """
+
+    key = models.CharField(max_length=64)
+    host = models.CharField(max_length=200)
+    metric = models.CharField(max_length=60)
+    signature = models.ForeignKey(
+        MetricSignature, models.CASCADE, null=True, blank=True, related_name="+"
+    )
+    problem = MessageField(blank=True)
+    until = models.DateTimeField(null=True, blank=True)
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["metric", "host", "-at"]
+        constraints = [
+            models.UniqueConstraint(fields=["key", "host", "metric"], name="loading_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.metric} on {self.host}"
+
+
+class SegmentSpans(models.Model):
+    """All spans that a metric found in one content; an empty list if it found none.
+
+    Keyed by content like scores; imported spans belong to one `output`. `spans` lists side, start,
+    end, severity, category and confidence (:class:`metrics.error_spans.FoundSpan`).
+    """
+
+    signature = models.ForeignKey(MetricSignature, models.CASCADE, related_name="spans")
+    content_key = models.CharField(max_length=32)
+    output = models.ForeignKey(Output, models.CASCADE, null=True, blank=True, related_name="+")
+    spans = models.JSONField()
+
+    class Meta:
+        ordering = ["signature", "content_key"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["signature", "content_key"],
+                condition=Q(output__isnull=True),
+                name="segment_spans_once",
+            ),
+            models.UniqueConstraint(fields=["signature", "output"], name="imported_spans_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.signature_id}:{self.content_key}"

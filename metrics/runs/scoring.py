@@ -37,7 +37,7 @@ from metrics.base import (
 from metrics.contents import Chunk, find_missing, load_chunk, load_part, pack_ids
 from metrics.error_spans import FindsSpans, Spans
 from metrics.models import MetricRun, Slice
-from metrics.runs import queue, saving, slices, state, streaming
+from metrics.runs import queue, saving, slices, state
 from metrics.runs.saving import Loaded
 from metrics.workers import signatures, telemetry
 from metrics.workers.signatures import HostError
@@ -134,7 +134,7 @@ def work(row: Slice) -> None:
     if row.run.signature_id != loaded.signature.pk:
         _differ(row, loaded)
     elif isinstance(loaded.metric, ScoresAsTextsCome):
-        streaming.score(row, loaded, loaded.metric)
+        saving.score_streaming(row, loaded, loaded.metric)
     else:
         _score_slice(row, loaded)
 

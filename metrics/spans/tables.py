@@ -4,7 +4,6 @@ Offsets count code points. A row without a severity, or with ``no-error``, is an
 errors.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,10 +14,18 @@ from annotation.uploads.formats.base import SPANS, Import
 from annotation.uploads.formats.registry import read_files
 from annotation.uploads.normalising import Normalised, normalise
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.columns import Wanted, propose, renamed, say_unused, wanted
+from annotation.uploads.tables.columns import (
+    Wanted,
+    propose,
+    renamed,
+    say_unused,
+    unnamed,
+    wanted,
+)
 from annotation.uploads.tables.meanings import LANGUAGES
 from annotation.uploads.tables.pairs import Pair, keep_pair
 from annotation.uploads.tables.rows import Table
+from annotation.uploads.tables.spans import span_objects
 from core.text import whole
 from metaeval.files.cells import is_missing, read_score
 from metaeval.files.names import NAMES
@@ -88,7 +95,7 @@ def collect(
     `columns` are the fields that a person chose for columns.
     """
     found = Collected()
-    tables = read_files(files, Import(SPANS, collector.report, pair))
+    tables = read_files(files, Import(SPANS, collector.report, pair, unnamed({"": columns})))
     for table in tables:
         found.titles |= table.titles
         found.samples = table.samples | found.samples
@@ -102,7 +109,8 @@ def _table(
     table: Table, pair: Pair, chosen: Mapping[str, str], collector: Collector, found: Collected
 ) -> None:
     own = {column: field for column, field in chosen.items() if column in table.columns}
-    fields = {c: f for c, f in propose(table.columns, FIELDS, own).items() if f or c in own}
+    proposed = propose(table.columns, FIELDS, own, table.constants)
+    fields = {c: f for c, f in proposed.items() if f or c in own}
     found.fields |= {column: field for column, field in fields.items() if field}
     names = frozenset(fields.values()) - {""}
     needed = ["system", "segment", *(() if "errors" in names else ("start", "end", "severity"))]
@@ -179,21 +187,16 @@ def _spans(values: dict[str, Any], place: Place, report: Report) -> Iterator[Rea
 
 
 def _json(cell: Any, place: Place, report: Report) -> Iterator[Read]:
-    try:
-        listed = json.loads(cell) if isinstance(cell, str) else cell
-    except (ValueError, RecursionError):
-        listed = None
-    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+    listed = span_objects(cell)
+    if listed is None:
         report.error(
             message("spans.not-a-list", "Spans must be a JSON list of objects."),
             place._replace(field="errors"),
         )
-        return
-    for each in listed:
-        is_source = {"side": SOURCE} if each.get("is_source_error") else {}
+    for each in listed or ():
         path = each.get("path")
         at = place._replace(field=path) if isinstance(path, str) else place
-        if span := _span({**each, **is_source}, at, report):
+        if span := _span(each, at, report):
             yield replace(span, words=_text(each, "text"))
 
 

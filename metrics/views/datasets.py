@@ -13,6 +13,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import admin_required, is_site_admin, signed_in
+from annotation.forms.preview import download
+from annotation.imports.background import report_of
 from annotation.models import Campaign, TestSet
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
@@ -82,9 +84,11 @@ def dataset_import(request: HttpRequest, pk: int) -> HttpResponse:
         if not waiting.confirm(row):
             messages.error(request, _("This import has expired or has already been stored."))
         return redirect(row)
-    report = waiting.problems_of(row)
+    report = report_of(row)
     if "problems" in request.GET:
-        return _problems(report)
+        if not report.problems:
+            raise Http404
+        return download(report)
     context = {
         "row": row,
         "report": report,
@@ -112,11 +116,3 @@ def _stored(row: DatasetImport) -> dict[str, Any]:
         "campaigns": Campaign.objects.filter(slug__in=slugs).order_by("name"),
         "outcomes": sets,
     }
-
-
-def _problems(report: Any) -> HttpResponse:
-    if not report.problems:
-        raise Http404
-    lines = "".join(f"{problem.severity}\t{problem}\n" for problem in report.problems)
-    headers = {"Content-Disposition": 'attachment; filename="problems.txt"'}
-    return HttpResponse(lines, content_type="text/plain; charset=utf-8", headers=headers)

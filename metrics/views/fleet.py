@@ -16,10 +16,9 @@ from metaeval.messages import Message, message, truncated
 from metrics.checkpoints import places
 from metrics.models import MetricRun, fleet
 from metrics.runs import starting, waiting
-from metrics.stock import checks, inventory
-from metrics.stock import hosts as stocks
+from metrics.stock import hosts, inventory
 from metrics.workers.idle import Idle, Reason, explain, waiting_jobs
-from metrics.workers.versions import CODE
+from metrics.workers.signatures import CODE_HASH
 
 
 @researcher_required
@@ -27,7 +26,7 @@ from metrics.workers.versions import CODE
 def model_list(request: HttpRequest) -> HttpResponse:
     """List every checkpoint: the metrics that need it, its hosts, how to get it."""
     workers = list(fleet.live_workers())
-    found = stocks.survey(workers, inventory.everything_here())
+    found = hosts.survey(workers, inventory.everything_here())
     context = {
         "section": "server",
         "tab": "models",
@@ -35,7 +34,7 @@ def model_list(request: HttpRequest) -> HttpResponse:
         "others": [stock for stock in found if not stock.is_needed],
         "n_hosts": len({row.host for row in workers}),
         "folder": places.models_folder(),
-        "is_live": bool(checks.under_way()),
+        "is_live": bool(hosts.checks_under_way()),
         "may_configure": is_site_admin(request.user),
     }
     return render_live(request, "metrics/models.html", context)
@@ -48,13 +47,13 @@ def model_check(request: HttpRequest) -> HttpResponse:
     name = request.POST.get("name", "")
     if not name:
         raise Http404
-    hosts = checks.ask_for_check(name, fleet.live_workers())
-    if hosts:
+    checking = hosts.ask_for_check(name, fleet.live_workers())
+    if checking:
         about = message(
             "checkpoint.check-started",
             "Started checking {checkpoint} on {hosts}.",
             checkpoint=name,
-            hosts=hosts,
+            hosts=checking,
         )
         messages.success(request, translated(about))
     else:
@@ -85,7 +84,7 @@ def worker_list(request: HttpRequest) -> HttpResponse:
         ],
         "attention": _attention(seats),
         "n_live": sum(seat.state not in ("silent", "stopping") for seat in seats),
-        "code": CODE,
+        "code": CODE_HASH,
         "version": settings.VERSION,
     }
     return render_live(request, "metrics/workers.html", context)
@@ -97,7 +96,7 @@ def _attention(seats: Sequence[fleet.Seat]) -> list[Message]:
     other = [
         seat.worker.name
         for seat in seats
-        if seat.state != "silent" and seat.worker.versions.get("touchstone", CODE) != CODE
+        if seat.state != "silent" and seat.worker.versions.get("touchstone", CODE_HASH) != CODE_HASH
     ]
     found = []
     if silent:

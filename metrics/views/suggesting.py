@@ -23,7 +23,7 @@ from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
 from core.messages import as_json, messages_of, sentences, translated
 from metaeval.messages import SHOWN, Message, from_json, message, plural
-from metrics.forms.suggesting import GOLD, SharesForm, SuggestForm
+from metrics.forms.spans import GOLD, SharesForm, SuggestForm
 from metrics.models import MetricSignature
 from metrics.scores import latest_signatures
 from metrics.spans import doors

@@ -34,7 +34,7 @@ from metrics.models.fleet import Worker, WorkerChild, drop_old
 from metrics.stock import inventory
 from metrics.workers import capability
 from metrics.workers.devices import device_in_use, devices, gpu_ids, process_memory
-from metrics.workers.versions import versions
+from metrics.workers.signatures import versions
 
 # The children of a worker process, one for each slot: on which GPU each computes.
 

@@ -15,12 +15,16 @@ Nothing is stored by a process whose packages or code were replaced on disk, nor
 code is not Touchstone's.
 """
 
+import hashlib
 import json
+import os
+import platform
 import socket
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from functools import partial
+from functools import lru_cache, partial
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +33,7 @@ from django.db.models import QuerySet
 
 from core.work.kinds import unexpected
 from core.work.models import Now
+from metaeval import __version__
 from metaeval.messages import Message, MessageError, message
 from metrics import catalogue
 from metrics.base import EndpointError, InputError, Metric, MetricError, MetricInfo
@@ -36,7 +41,62 @@ from metrics.checkpoints import hashes, places
 from metrics.contents import outputs_of, references_of
 from metrics.models import Loading, MetricRun, MetricSignature
 from metrics.stock import inventory
-from metrics.workers import versions
+
+ROOT = Path(__file__).resolve().parents[2]
+OUR_PACKAGES = (
+    "annotation",
+    "config",
+    "core",
+    "dashboards",
+    "extensions",
+    "lifecycle",
+    "metaeval",
+    "metrics",
+    "training",
+)
+
+
+def code_hash(root: Path = ROOT) -> str:
+    """Return eight digits of a SHA-256 over the Python files of the app.
+
+    They are read anew where one has another size or time than when they were read last.
+    """
+    return _hash_of(tuple(_package_files(root)), root)
+
+
+def _package_files(root: Path) -> Iterator[tuple[str, int, int]]:
+    for package in OUR_PACKAGES:
+        for folder, _, names in os.walk(root / package):
+            for path in (os.path.join(folder, name) for name in names if name.endswith(".py")):
+                found = os.stat(path)
+                yield path, found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=1)
+def _hash_of(files: tuple[tuple[str, int, int], ...], root: Path) -> str:
+    total = hashlib.sha256()
+    for path, *_ in sorted(files):
+        total.update(f"{path.removeprefix(f'{root}/')}\0".encode())
+        with open(path, "rb") as file:
+            total.update(file.read())
+    return total.hexdigest()[:8]
+
+
+# Read when the process starts: the files may be replaced below a process that goes on.
+CODE_HASH = code_hash()
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a report carries: the release, the hash of the code, Python's, and
+    torch's without importing it."""
+    found = {"release": __version__, "touchstone": CODE_HASH, "python": platform.python_version()}
+    for package in ("torch", "transformers"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
 
 # After so long a host tries again although the key is the same: memory of a GPU that others took,
 # or a permission, is not a part of a key.
@@ -186,7 +246,7 @@ def make_key(
         list(outputs),
         [*_checkpoints(info), *_files(info)],
         INSTALLED,
-        versions.CODE,
+        CODE_HASH,
     ]
     return hashes.of_text(json.dumps(parts, ensure_ascii=False))
 
@@ -223,11 +283,11 @@ def _key_or_blank(run: MetricRun) -> str:
 
 
 def _is_ours(metric: Metric) -> bool:
-    return type(metric).__module__.partition(".")[0] in versions.PACKAGES
+    return type(metric).__module__.partition(".")[0] in OUR_PACKAGES
 
 
 def _is_as_started() -> bool:
-    return installed() == INSTALLED and versions.code_hash() == versions.CODE
+    return installed() == INSTALLED and code_hash() == CODE_HASH
 
 
 def _pause(run: MetricRun, key: str, problem: Message, time: timedelta) -> HostError:

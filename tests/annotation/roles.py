@@ -271,6 +271,7 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "api-campaign-detail": ("GET", *CAMPAIGN_API),
     "api-campaign-file": ("GET", *CAMPAIGN_API),
     **{f"api-{name}-list": ("GET", *CAMPAIGN_API) for name in ("people", "links", "members")},
+    "api-notices-list": ("GET", *run_api(200)),
     "api-campaign-open": ("POST", *run_api(409)),
     "api-campaign-close": ("POST", *run_api(200)),
     "api-people-exclude": ("POST", *run_api(400)),

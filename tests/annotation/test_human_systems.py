@@ -19,6 +19,7 @@ from annotation.uploads.drafts import from_json, to_json
 from tests.annotation.campaign_files.test_round_trip import run, smallest
 from tests.annotation.views.test_views_uploads import REFERENCE, confirm, send, sent
 from tests.config.test_migrations import Migrate, migrate  # noqa: F401
+from tests.refusals import tells
 from tests.world import World, make_campaign, make_test_set, make_user
 
 N = 20
@@ -80,7 +81,7 @@ def test_what_a_draft_says_counts_before_names_and_texts(db: None) -> None:
 
 def test_an_upload_says_whom_it_takes_for_human(world: World, as_admin: Client) -> None:
     preview = send(as_admin, systems=[sent("mine@1.txt", REFERENCE)])
-    assert "taken for human translations" in preview.text
+    assert tells(preview.text, "systems.human")
     confirm(as_admin, preview)
     assert marks(TestSet.objects.get(slug="weather")) == {"mine": (True, "A")}
 

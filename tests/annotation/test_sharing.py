@@ -14,7 +14,7 @@ from annotation.models import AuditEntry, System, TestSet, TestSetShare
 from tests.annotation.appraise import item, tasks
 from tests.annotation.views.test_views_interchange import send as send_campaign
 from tests.annotation.views.test_views_uploads import OUTPUT, confirm, form, send, sent
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import World, make_user
 
 REFUSED = "“Weather” belongs to owner and is not shared with you."
@@ -86,7 +86,7 @@ def test_what_is_stored_already_may_be_sent_again(
     weather: TestSet, colleague: User, client: Client
 ) -> None:
     client.force_login(colleague)
-    assert "already had all of this" in confirm(client, send(client)).text
+    assert tells(confirm(client, send(client)).text, "import.unchanged")
 
 
 def test_site_admins_may_and_commands_do_not_ask(
@@ -135,7 +135,7 @@ def test_the_owner_shares_on_the_page(weather: TestSet, colleague: User, client:
     page = reverse("testset-share", args=["weather"])
     assert client.post(page, {"username": "nobody"}).status_code == 422
     answer = client.post(page, {"username": "researcher"})
-    assert "may not upload" in answer.text
+    assert tells(answer.text, "account.no-uploads")
     shown = client.post(page, {"username": "colleague"}, follow=True).text
     assert "colleague may now change this test set." in shown
     client.post(page, {"username": "colleague"})

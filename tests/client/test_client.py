@@ -16,7 +16,9 @@ from touchstone_client.command import main
 from touchstone_client.requests import ATTEMPTS, Session
 
 from annotation.accounts import tokens
+from annotation.imports import background
 from annotation.models import Annotator, Assignment, Campaign, Judgment, TestSet
+from core.work import sending, working
 from metrics.models import MetricRun
 from tests.world import World, make_world
 
@@ -204,6 +206,75 @@ def test_the_command(
     assert json.loads(run("close", made["slug"]))["status"] == "closed"
     assert main(["--url", live_server.url, "--token", token, "open", "none"]) == 1
     assert "404" not in capsys.readouterr().out
+
+
+@pytest.fixture
+def beside_a_worker(
+    live_server: LiveServer,
+    token: str,
+    world: World,
+    settings: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Touchstone]:
+    """A client whose files are all large; a worker works whenever the client waits."""
+    settings.VAR_DIR, settings.IMPORT_IN_REQUEST_ROWS = tmp_path / "var", 1
+    monkeypatch.setattr(sending, "send", lambda *_: True)
+    TestSet.objects.update(created_by=world.admin)
+    waits: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        working.drain(background.file_imports)
+
+    with Touchstone(live_server.url, token, sleep=sleep) as client:
+        yield client
+    assert waits
+
+
+def test_a_large_upload_is_waited_for(beside_a_worker: Touchstone) -> None:
+    words = ("Harbour news", "zh", "en")
+    tried = beside_a_worker.upload(*words, tables=TABLES, dry_run=True)
+    assert not any(each["severity"] == "error" for each in tried["problems"])
+    assert not TestSet.objects.filter(name=words[0]).exists()
+    made = beside_a_worker.upload(*words, tables=TABLES)
+    assert TestSet.objects.get(slug=made["slug"]).segments.count() == made["n_segments"] > 0
+    assert beside_a_worker.create_campaign(made).facts["test_set"] == made["slug"]
+
+
+IMPORTED = {
+    "judgments": ("annotator\tsegment\tsystem\tscore", "A\t1\tstrong\t{}", "50"),
+    "human-scores": ("segment\tsystem\tscore", "1\tstrong\t{}", "50"),
+    "metric-scores": ("segment\tsystem\tMyMetric", "1\tstrong\t{}", "0.5"),
+    "metric-spans": ("segment\tsystem\tstart\tend\tseverity", "1\tstrong\t0\t{}\tmajor", "3"),
+}
+
+
+@pytest.mark.parametrize("kind", IMPORTED)
+def test_a_large_import_is_waited_for_and_its_refusal_raised(
+    beside_a_worker: Touchstone, world: World, tmp_path: Path, kind: str
+) -> None:
+    header, row, value = IMPORTED[kind]
+    words: dict[str, Any] = {"test_set": world.test_set.slug}
+    words |= {"higher_is_better": ["MyMetric"]} if kind == "metric-scores" else {"name": "Later"}
+    words |= {"ends": "excluded"} if kind == "metric-spans" else {}
+    table = tmp_path / "own.tsv"
+    table.write_text("\n".join([header, row.format(value), row.format("many"), ""]))
+    with pytest.raises(TouchstoneError) as caught:
+        beside_a_worker.import_files(kind, [table], **words)
+    first = caught.value.errors[0]
+    assert (first["file"], first["row"], caught.value.code) == ("own.tsv", 3, first["code"])
+    table.write_text("\n".join([header, row.format(value), ""]))
+    answer = beside_a_worker.import_files(kind, [table], **words)
+    assert answer["stored"], answer
+
+
+def test_a_draft_is_changed(touchstone: Touchstone, world: World) -> None:
+    campaign = touchstone.create_campaign(world.test_set.slug).change(annotators_per_item=5)
+    assert campaign.facts["annotators_per_item"] == 5
+    with pytest.raises(TouchstoneError) as caught:
+        campaign.change(colour="red")
+    assert caught.value.errors[0]["field"] == "colour"
 
 
 def test_without_an_address_or_a_token_it_says_so(

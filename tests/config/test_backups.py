@@ -22,7 +22,7 @@ from django.utils.crypto import get_random_string
 
 from config.backups import BackupError, restore
 from tests.metrics.sites import database_url, on_server
-from tests.refusals import refused
+from tests.refusals import refused, tells
 
 ROOT = Path(__file__).parents[2]
 # What only the key of the site makes: pseudonyms of everybody, and the stamp of an open page.
@@ -179,7 +179,7 @@ def test_a_restored_site_is_the_same(site: Site, make: Any, tmp_path: Path) -> N
 
     again = other.manage("restore", str(saved))
     assert again.returncode == 1
-    assert "has tables already" in again.stderr
+    assert tells(again.stderr, "backup.has-tables")
     kept = site.manage("backup", str(saved))
     assert kept.returncode == 1
     assert "exists already" in kept.stderr
@@ -222,7 +222,7 @@ def test_what_cannot_be_restored_is_refused(
 def test_another_key_and_files_that_are_there_are_refused(tmp_path: Path) -> None:
     site = Site(tmp_path / "var", None)
     saved = str(archive(tmp_path / "site.tar.gz"))
-    assert "SECRET_KEY is not that" in site.manage("restore", saved, SECRET_KEY=KEY).stderr
+    assert tells(site.manage("restore", saved, SECRET_KEY=KEY).stderr, "backup.other-key")
     (site.var / "media").mkdir()
     (site.var / "media" / "old.wav").touch()
     assert "media is not empty" in site.manage("restore", saved).stderr

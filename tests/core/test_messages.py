@@ -8,12 +8,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from django import forms
+from django.core.exceptions import ValidationError
 from django.db.models import Value
 from django.utils import translation
 
 from annotation.models import ChangeEntry
-from core.messages import ESCAPE, MessageField, as_json, translated
-from dashboards.documents.stored import pack, unpack
+from core.messages import ESCAPE, MessageField, as_json, if_missing, messages_of, translated
+from dashboards.documents.computing import pack, unpack
 from metaeval.messages import LONGEST, Message, from_json, message, plural
 from metaeval.results import plain
 from tests.house.pseudo_language import pseudo_chinese
@@ -203,3 +205,22 @@ def test_a_number_that_does_not_exist_is_named_in_the_language(
     assert found.text == "r is undefined."
     with translation.override("zh-hans"), pseudo_chinese():
         assert not re.search("[a-z]", translated(found))
+
+
+def test_errors_of_forms_have_the_limits_and_the_field() -> None:
+    class Sample(forms.Form):
+        comment = forms.CharField(max_length=3)
+        n = forms.IntegerField(max_value=5)
+        role = forms.ChoiceField(
+            choices=[("a", "A")], error_messages=if_missing("x.role", "Choose.")
+        )
+
+    form = Sample({"comment": "four", "n": "9"})
+    long, high, missing = (messages_of(error)[0] for error in form.errors.as_data().values())
+    assert (long.code, high.code, missing.code) == ("form.max_length", "form.max_value", "x.role")
+    assert long.parameters.items() >= {"limit_value": 3, "show_value": 4, "value": "four"}.items()
+    assert high.parameters["limit_value"] == 5
+    by_field = messages_of(ValidationError(form.errors.as_data()))
+    assert [each.parameters.get("field") for each in by_field] == ["comment", "n", None]
+    (longer,) = messages_of(Sample({"comment": "a" * 500}).errors.as_data()["comment"][0])
+    assert "value" not in longer.parameters

@@ -6,8 +6,8 @@ from typing import Any
 from dashboards.comparisons.document import Comparison, Metric
 from dashboards.documents.reasons import CampaignTrust, Verdict, fields_of
 from dashboards.systems.columns import Column, Row
-from dashboards.systems.deviations import Lengths
 from dashboards.systems.document import Systems
+from dashboards.systems.outside import Lengths
 from metaeval.messages import message
 from metaeval.replication.questions.statistics import SEGMENT
 

@@ -1,13 +1,19 @@
 """Import files as researchers do: with commands."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from annotation.models import Segment, System, TestSet
+from annotation.uploads.problems import Place, Problem, Report
+from metaeval.messages import Message
 
 CASES: Path = settings.DATA_DIR.parent / "cases"
 
@@ -15,14 +21,46 @@ CASES: Path = settings.DATA_DIR.parent / "cases"
 class RefusedError(AssertionError):
     """A command refused files; the message has all its output."""
 
+    problems: list[Problem]
+
+
+@contextmanager
+def refuses(*codes: str, **parameters: object) -> Iterator[None]:
+    """Expect that a command refuses files for these causes in order, the first with parameters."""
+    with pytest.raises(RefusedError) as caught:
+        yield
+    errors = [each for each in caught.value.problems if each.severity == "error"]
+    found = list(dict.fromkeys(each.code for each in errors))
+    assert found == list(codes), found
+    place = errors[0].place
+    known = errors[0].message.parameters | {"row": place.row, "field": str(place.field)}
+    assert parameters.items() <= known.items(), known
+
+
+@contextmanager
+def _heard() -> Iterator[list[Problem]]:
+    """Yield the problems that are reported meanwhile."""
+    problems: list[Problem] = []
+    add = Report._add
+
+    def hear(report: Report, severity: Any, message: Message, place: Place) -> None:
+        add(report, severity, message, place)
+        problems.append(report.problems[-1])
+
+    with patch.object(Report, "_add", hear):
+        yield problems
+
 
 def run(command: str, *arguments: str | Path, **options: Any) -> str:
     """Call a command and return its output. Raises RefusedError where it fails."""
     out = StringIO()
     try:
-        call_command(command, *map(str, arguments), stdout=out, stderr=out, **options)
+        with _heard() as problems:
+            call_command(command, *map(str, arguments), stdout=out, stderr=out, **options)
     except CommandError as error:
-        raise RefusedError(f"{out.getvalue()}\n{error}") from error
+        refusal = RefusedError(f"{out.getvalue()}\n{error}")
+        refusal.problems = problems
+        raise refusal from error
     return out.getvalue()
 
 

@@ -160,6 +160,39 @@ BLANKS = (
     '"1" 1 "Nemo" "S 1" "Nemo 1" "R" 80 0.5 0 4 "minor"\n'
     '"2" 2 "Nemo" "S 2" "Nemo 2" "R" 70 0.25 0 4 "minor"\n'
 )
+COPIES = (
+    "SEG_ID\tDoc\tSource\tTagged_Source\tTarget\tMT\tTagged_Target\tError Category\tSeverity\t"
+    "Annotator_ID\n"
+    "1\td\tA small mistake.\t\tEin Feler.\tNemo\tEin <tag>Feler</tag>.\tSpelling\tMinor\t7\n"
+    "1\td\tA small mistake.\tA <tag>small</tag> mistake.\tEin Feler.\tNemo\t\tOmission\tMajor\t7\n"
+    "2\td\tTwo.\t\tZwei.\tNemo\t\t\t\t7\n"
+)
+# The ends are the last characters.
+SIDES = [
+    {"source": "A small mistake.", "target": "Ein Feler.", "SEG_ID": "1", "MT_Engine": "Nemo",
+     "Annotator_ID": 7,
+     "source_errors": [{"term": "small", "startIndex": 2, "endIndex": 6, "severity": "Major",
+                        "error_category": "Omission"}],
+     "target_errors": [{"term": "Feler", "startIndex": 4, "endIndex": 8, "severity": "Minor",
+                        "error_category": "Spelling"}]},
+    {"source": "Two.", "target": "Zwei.", "SEG_ID": "2", "MT_Engine": "Nemo", "Annotator_ID": 7,
+     "source_errors": [], "target_errors": []},
+]  # fmt: skip
+POTATO_STATE = {
+    "user_id": "u1",
+    "instance_id_ordering": ["1", "2", "3"],
+    "current_instance_index": 2,
+    "instance_id_to_behavioral_data": {"1": {"total_time_ms": 2500}},
+    "instance_id_to_label_to_value": {
+        "1": [[{"schema": "quality", "name": "70"}, "true"]],
+        "2": [[{"schema": "quality", "name": "90"}, "true"]],
+    },
+    "instance_id_to_span_to_value": {
+        "1": [[{"schema": "errors", "name": "minor", "title": "minor", "start": 4, "end": 9,
+                "id": "s"}, "true"]],
+    },
+    "training_state": {"passed": False},
+}  # fmt: skip
 # Format, by its declared name, with a file of it.
 OWN = (
     "annotator,is_simulated,segment,system,score,z_targets,is_current,sent_together,n_columns\n"
@@ -178,6 +211,9 @@ FORMATS: list[tuple[str, str, str]] = [
     ("our export of judgments", "x-judgments.csv", OWN),
     ("our export of suggestions", "x-suggestions.csv", SUGGESTIONS),
     ("MQM with tags or tokens, as of Google and Marot", "mqm.tsv", MQM),
+    ("MQM with tagged copies of the texts", "copies.tsv", COPIES),
+    ("errors of source and output", "sides.json", json.dumps(SIDES)),
+    ("Potato", "user_state.json", json.dumps(POTATO_STATE)),
     ("Label Studio", "project.json", json.dumps(TASKS)),
     ("Label Studio", "minimal.json", json.dumps(MINIMAL)),
     ("doccano", "ann.jsonl", "\n".join(map(json.dumps, DOCCANO))),

@@ -12,7 +12,7 @@ from annotation.exports import csv_lines, judgment_rows
 from annotation.exports.judgments import header_of
 from annotation.imports.judgments.rows import UNNAMED
 from annotation.models import Annotator, Campaign, Judgment, Segment, System, TestSet
-from tests.files.doors import RefusedError, case, judge, of_talks, run, texts, upload
+from tests.files.doors import RefusedError, case, judge, of_talks, refuses, run, texts, upload
 
 pytestmark = pytest.mark.django_db
 TWO = [("One", "Eins", "Eins!"), ("Two", "Zwei", "Zwei!")]
@@ -279,7 +279,7 @@ def test_scores_of_comet_as_it_prints_them() -> None:
 
 def test_lines_behind_the_last_segment_are_not_dropped() -> None:
     of_talks(6)
-    with pytest.raises(RefusedError, match="Line 525 has no segment"):
+    with refuses("scores.line-outside", line=525, n=6):
         run("import_scores", "talks", case("scores/comet-stdout.txt"))
 
 
@@ -299,7 +299,7 @@ def test_scores_of_one_system_that_the_file_names(name: str) -> None:
 
 def test_scores_of_sacrebleu() -> None:
     test_set = of_talks()
-    with pytest.raises(RefusedError, match="--system"):
+    with refuses("scores.system-unknown-of-columns", row=1):
         run("import_scores", "talks", case("scores/sacrebleu.json"))
     run("import_scores", "talks", case("scores/sacrebleu.json"), "--system", "Nemo")
     (scores,) = imported(test_set).values()
@@ -313,7 +313,7 @@ def test_lines_are_not_matched_where_their_order_is_not_known() -> None:
     )  # fmt: skip
     slug = TestSet.objects.get().slug
     run("import_scores", slug, case("scores/perfect_keys.tsv"))
-    with pytest.raises(RefusedError, match="source file"):
+    with refuses("lines.unknown-order"):
         run("import_scores", slug, case("scores/Perfect.seg.score"))
 
 
@@ -363,7 +363,9 @@ def test_an_export_comes_back_equal(name: str, scale: str | None) -> None:
 
 
 def test_own_scales_without_a_stated_scale_are_refused() -> None:
-    with pytest.raises(RefusedError, match="State the scale of Quality"):
+    with refuses(
+        "judgments.own-scales", "protocol.greatest", "judgments.score-outside", scales=["Quality"]
+    ):
         judge(case("life/choices-export.csv"))
 
 

@@ -28,6 +28,8 @@ TREES: dict[str, tuple[list[Any], str]] = {
     "all.jsonl": (samples.RELATIONS * 2, "lines"),
     "u1/annotated_instances.jsonl": (samples.POTATO, "lines"),
     "annotations.jsonl": (samples.POTATO_2 * 2, "lines"),
+    "user_state.json": ([samples.POTATO_STATE], "json"),
+    "sides.json": (samples.SIDES, "json"),
 }
 
 

@@ -14,9 +14,10 @@ from annotation.uploads.formats.marks import placed
 from annotation.uploads.formats.registry import FORMATS
 from annotation.uploads.problems import Report
 from tests.files import samples
-from tests.files.doors import RefusedError, judge, of_talks, run, texts, upload
+from tests.files.doors import judge, of_talks, refuses, run, texts, upload
 from tests.files.test_cases import scores, spans
 from tests.files.test_rules import read
+from tests.refusals import tells
 
 pytestmark = pytest.mark.django_db
 KEYS = ("test set", "judgments", "human scores", "metric scores", "spans")
@@ -87,7 +88,7 @@ def test_label_studio(tmp_path: Path) -> None:
     assert row.started_at is not None
     assert row.submitted_at.isoformat() == "2025-03-04T05:06:07+00:00"
     assert (row.submitted_at - row.started_at).total_seconds() == 12.5
-    assert "Skipped 1 annotation that was cancelled." in output
+    assert tells(output, "format.cancelled", n=1)
     assert "predictions (1)" in output
 
 
@@ -188,17 +189,17 @@ def test_offsets_of_other_words_are_an_error_in_both_imports(tmp_path: Path) -> 
     for each in tasks[0]["annotations"][0]["result"][1:3]:
         each["value"] |= {"start": 0, "end": 5}
     path = written(tmp_path, "p.json", tasks)
-    with pytest.raises(RefusedError, match=r"annotations\[0\].result\[1\]: The offsets mark"):
+    with refuses("judgments.span-marks-other-words", field="annotations[0].result[1]"):
         judge(path)
     of_talks(2)
-    with pytest.raises(RefusedError, match=r"annotations\[0\].result\[1\]: The offsets mark"):
+    with refuses("judgments.span-marks-other-words", field="annotations[0].result[1]"):
         run("import_spans", "talks", path, "--name", "m", "--ends", "excluded")
 
 
 def test_errors_without_a_severity_are_asked_for(tmp_path: Path) -> None:
     rows = [samples.DOCCANO[0] | {"label": [[12, 17, "spelling"]]}]
     path = written(tmp_path, "ann.jsonl", lines([*rows, samples.DOCCANO[1]]))
-    with pytest.raises(RefusedError, match="--severity"):
+    with refuses("judgments.no-severity", row=1):
         judge(path)
     judge(path, severity="minor")
     assert spans() == [("Feler", 12, 17, "minor"), ("Zwei", 0, 4, "major")]
@@ -220,7 +221,7 @@ def test_doccano_has_a_file_for_each_annotator(tmp_path: Path) -> None:
 
 def test_doccano_of_a_shared_project_asks_who(tmp_path: Path) -> None:
     path = written(tmp_path, "all.jsonl", lines(samples.RELATIONS))
-    with pytest.raises(RefusedError, match="annotators"):
+    with refuses("judgments.no-annotator-column", row=1):
         judge(path)
     output = judge(path, annotator="team")
     assert spans() == [("Feler", 12, 17, "minor")]
@@ -249,7 +250,7 @@ def test_potato_has_a_folder_for_each_annotator(tmp_path: Path) -> None:
 
 def test_a_single_file_of_potato_names_no_annotator(tmp_path: Path) -> None:
     path = written(tmp_path, "u1/annotated_instances.jsonl", lines(samples.POTATO))
-    with pytest.raises(RefusedError, match="annotators"):
+    with refuses("judgments.no-annotator-column", row=1):
         judge(path)
 
 
@@ -257,7 +258,7 @@ def test_potato_as_a_table_and_pages_of_its_survey(tmp_path: Path) -> None:
     table = samples.POTATO_TSV + "u1\tconsent.html\tconsent\t\t\ttrue\n"
     output = judge(written(tmp_path, "annotated_instances.tsv", table))
     assert scores() == {("u1", "1", "Nemo"): 70, ("u2", "2", "Nemo"): 90}
-    assert "Skipped 1 answer to a page of the survey." in output
+    assert tells(output, "format.pages", n=1)
 
 
 def test_potato_2(tmp_path: Path) -> None:
@@ -327,7 +328,7 @@ def test_xliff_2(tmp_path: Path) -> None:
 
 def test_parallel_text_of_other_languages_is_refused(tmp_path: Path) -> None:
     for name, text in (("m.tmx", samples.TMX), ("j.xlf", samples.XLIFF)):
-        with pytest.raises(RefusedError, match="No row has the language pair cs→en"):
+        with refuses("pair.none", pair="cs→en"):
             upload(written(tmp_path, name, text), pair="cs-en")
 
 
@@ -428,3 +429,64 @@ def test_the_reference_lists_every_format_with_its_imports() -> None:
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         assert [bool(cell) for cell in cells[2:]] == [door in each.doors for door in DOORS]
     assert TEST_SET in FORMATS[0].doors
+
+
+def test_the_state_of_an_annotator_of_potato(tmp_path: Path) -> None:
+    table = (
+        "id\tsource\toutput\tsystem\n1\tA small mistake.\tEin Feler.\tNemo\n2\tTwo.\tZwei.\tNemo\n"
+    )
+    state = written(tmp_path, "user_state.json", samples.POTATO_STATE)
+    judge(state, written(tmp_path, "texts.tsv", table))
+    assert scores() == {("u1", "1", "Nemo"): 70, ("u1", "2", "Nemo"): 90}
+    assert spans() == [("Feler", 4, 9, "minor")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("copies.tsv", samples.COPIES), ("sides.json", samples.SIDES)]
+)
+def test_errors_of_both_texts_are_stored_where_they_are_marked(
+    tmp_path: Path, name: str, content: Any
+) -> None:
+    judge(written(tmp_path, name, content))
+    assert spans() == [("Feler", 4, 9, "minor"), ("small", 2, 7, "major")]
+    assert Judgment.objects.filter(is_current=True).count() == 2
+    assert set(TestSet.objects.get().systems.values_list("name", flat=True)) == {"Nemo"}
+
+
+def test_a_column_with_one_text_in_all_rows_is_not_the_output(tmp_path: Path) -> None:
+    rows = [
+        {"source": f"S {n}", "target": f"T {n}", "mt": "Nemo", "annotator": "R", "score": 70}
+        for n in (1, 2)
+    ]
+    judge(written(tmp_path, "t.jsonl", lines(rows)), system="Nemo")
+    assert [outputs for *_, outputs in texts("t")] == [{"Nemo": "T 1"}, {"Nemo": "T 2"}]
+
+
+def test_contradicted_texts_are_the_only_error(tmp_path: Path) -> None:
+    """Offsets of other texts than the first of a segment would all be wrong."""
+    row = samples.SIDES[0] | {"SEG_ID": "1", "target": "Feler!", "source": "A"}
+    with refuses("judgments.other-source", "judgments.other-output"):
+        judge(written(tmp_path, "sides.json", [samples.SIDES[0], row]))
+
+
+def test_names_of_human_scores_are_made_of_words(tmp_path: Path) -> None:
+    rows = [
+        {"segment": n, "system": "Nemo", "da_norm_score": n / 2, "adequacy_score": n,
+         "full_score": n, "score_GPT_EA": -n, "edit_distance": n}
+        for n in (1, 2)
+    ]  # fmt: skip
+    output = run(
+        "import_human_scores", written(tmp_path, "t.jsonl", lines(rows)), "--dry-run",
+        source_language="en", target_language="de",
+    )  # fmt: skip
+    scored = [line.split(" = ")[0].strip() for line in output.splitlines() if " = score" in line]
+    assert scored == ["da_norm_score", "adequacy_score"]
+
+
+def test_hits_of_several_language_pairs_are_a_campaign_each(tmp_path: Path) -> None:
+    """WMT's direct assessments on Mechanical Turk name the languages in `Input.src`."""
+    head = "HITId\tWorkerId\tInput.src\tInput.trg\tsys_id\tsid\tscore\n"
+    rows = "h\tw\ten\tde\tNemo\t1\t70\nh\tw\ten\tcs\tNemo\t1\t80\n"
+    judge(written(tmp_path, "hits.tsv", head + rows), pair="")
+    codes = TestSet.objects.values_list("source_language", "target_language")
+    assert sorted(codes) == [("en", "cs"), ("en", "de")]

@@ -49,24 +49,30 @@ ROWS: dict[str, list[Row]] = {
 }
 
 
-def uploaded(file: InputFile, skip: frozenset[str]) -> Reading:
-    checked = check_submission(Submission("s", "S", "de", "en", tables=[file], skip=skip))
+Columns = Mapping[str, str]
+NONE: Columns = {}
+
+
+def uploaded(file: InputFile, skip: frozenset[str], columns: Columns = NONE) -> Reading:
+    checked = check_submission(
+        Submission("s", "S", "de", "en", tables=[file], skip=skip, columns={"": columns})
+    )
     draft = checked.draft
     systems = [(system.name, system.outputs) for system in draft.systems]
     return [(s.key, s.source, s.references) for s in draft.segments] + systems, checked.report
 
 
-def judged(file: InputFile, skip: frozenset[str]) -> Reading:
-    return _drafted(sources.JUDGMENTS, file, skip)
+def judged(file: InputFile, skip: frozenset[str], columns: Columns = NONE) -> Reading:
+    return _drafted(sources.JUDGMENTS, file, skip, columns)
 
 
-def human(file: InputFile, skip: frozenset[str]) -> Reading:
-    return _drafted(sources.HUMAN_SCORES, file, skip)
+def human(file: InputFile, skip: frozenset[str], columns: Columns = NONE) -> Reading:
+    return _drafted(sources.HUMAN_SCORES, file, skip, columns)
 
 
-def _drafted(tool: str, file: InputFile, skip: frozenset[str]) -> Reading:
+def _drafted(tool: str, file: InputFile, skip: frozenset[str], columns: Columns) -> Reading:
     words = {"name": "x", "source_language": "de", "target_language": "en"}
-    words["skip"] = ",".join(skip)
+    words |= {"skip": ",".join(skip), "columns": json.dumps(columns)}
     reading, report = sources.check(sources.Sent(tool, {"0": file}, words))
     drafts = reading.drafts
     return [
@@ -75,18 +81,19 @@ def _drafted(tool: str, file: InputFile, skip: frozenset[str]) -> Reading:
     ], report  # fmt: skip
 
 
-def scored(file: InputFile, skip: frozenset[str]) -> Reading:
-    checked = checking.check(TestSet.objects.get(), [file], Choices(skip=skip))
+def scored(file: InputFile, skip: frozenset[str], columns: Columns = NONE) -> Reading:
+    choices = Choices(skip=skip, columns=columns, metric="COMET" if columns else "")
+    checked = checking.check(TestSet.objects.get(), [file], choices)
     return [draft.held for draft in checked.drafts], checked.report
 
 
-def marked(file: InputFile, skip: frozenset[str]) -> Reading:
-    choices = Choices(skip=skip)
+def marked(file: InputFile, skip: frozenset[str], columns: Columns = NONE) -> Reading:
+    choices = Choices(skip=skip, columns=columns)
     checked = importing.check(TestSet.objects.get(), [file], "m", False, choices=choices)
     return checked.spans, checked.report
 
 
-DOORS: dict[str, Callable[[InputFile, frozenset[str]], Reading]] = {
+DOORS: dict[str, Callable[..., Reading]] = {
     "test set": uploaded,
     "judgments": judged,
     "human scores": human,
@@ -128,6 +135,10 @@ def parquet(rows: Sequence[Row]) -> bytes:
     return data.getvalue()
 
 
+def by_column(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
+    return {column: {str(n): row[column] for n, row in enumerate(rows)} for column in rows[0]}
+
+
 def lines(rows: Sequence[Row]) -> str:
     return "\n".join(map(json.dumps, rows))
 
@@ -152,6 +163,21 @@ WRITERS: dict[str, tuple[str, Callable[[Sequence[Row]], str | bytes]]] = {
     "Parquet": ("t.parquet", parquet),
     "JSON lines": ("t.jsonl", lines),
     "JSON list": ("t.json", lambda rows: json.dumps(rows, indent=1)),
+    "columns of pandas": ("t.json", lambda rows: json.dumps(by_column(rows))),
+    "lists by column": (
+        "t.json",
+        lambda rows: json.dumps({c: [*own.values()] for c, own in by_column(rows).items()}),
+    ),
+    "rows by number": (
+        "t.json",
+        lambda rows: json.dumps({str(n): row for n, row in enumerate(rows)}),
+    ),
+    "split by pandas": (
+        "t.json",
+        lambda rows: json.dumps(
+            {"columns": [*rows[0]], "index": [0, 1], "data": [[*row.values()] for row in rows]}
+        ),
+    ),
     "list in an object": ("t.json", lambda rows: json.dumps({"data": rows}, indent=1)),
 }
 
@@ -174,6 +200,44 @@ def test_however_a_table_is_written_it_says_the_same(door: str, writer: str) -> 
     found, report = read(door, name, write(rows))
     assert [str(error) for error in report.errors] == []
     assert found == wanted
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_tables_without_names_are_read_where_their_columns_are_chosen(door: str) -> None:
+    rows = ROWS[door]
+    wanted, _ = read(door, "t.csv", separated(rows))
+    columns = {f"column {n}": field for n, field in enumerate(rows[0], 1)}
+    if door in ("metric scores", "human scores"):
+        columns[f"column {len(columns)}"] = "score"
+    _, _, bare = separated(rows).partition("\n")
+    file = InputFile.holding("t.csv", bare.encode())
+    found, report = DOORS[door](file, frozenset(), columns)
+    assert [str(error) for error in report.errors] == []
+    assert found == wanted
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_two_columns_of_a_name_that_says_nothing_are_numbered(door: str) -> None:
+    rows = ROWS[door]
+    wanted, _ = read(door, "t.csv", separated(rows))
+    head, _, rest = separated(rows).partition("\n")
+    doubled = [f"{head},weights,weights", *(f"{row},w,w" for row in rest.splitlines())]
+    found, report = read(door, "t.csv", "\n".join(doubled))
+    assert [str(error) for error in report.errors] == []
+    assert "table.columns-numbered" in {warning.code for warning in report.warnings}
+    assert found == wanted
+    head = head.replace("system", "segment", 1)
+    _, report = read(door, "t.csv", f"{head}\n{rest}")
+    assert "table.column-twice" in {error.code for error in report.errors}
+
+
+@pytest.mark.parametrize("mark", ['<mqm:startIssue type="x"/>', "<v>", "<tag>"])
+@pytest.mark.parametrize("door", ["test set", "judgments", "human scores"])
+def test_texts_with_marks_of_errors_are_a_warning(door: str, mark: str) -> None:
+    rows = [row | {"output": f"{row['output']} {mark}x"} for row in ROWS[door]]
+    _, report = read(door, "t.csv", separated(rows))
+    (warning,) = [each for each in report.warnings if each.code == "texts.marks"]
+    assert warning.message.parameters["n"] == 2
 
 
 @pytest.mark.parametrize("value", ["text", {"a": 1}, [{"start": 0}], ["x"], 7])

@@ -89,7 +89,7 @@ def _prose(suffix: str, text: str) -> Iterator[tuple[int, str]]:
     if suffix != ".py":
         # Tags of templates first: a comparison in one ends no tag of HTML.
         bare = re.sub(r"\{#.*?#\}|\{[{%].*?[%}]\}|`[^`]*`", _quoted, text)
-        yield 1, re.sub(r"<[^>]*>", _quoted, bare)
+        yield 1, re.sub(r"<code>[^<]*</code>|<[^>]*>", _quoted, bare)
         return
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         # Tables of tests have the columns of other people's files.

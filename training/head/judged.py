@@ -101,7 +101,7 @@ def _read(campaign: Campaign) -> tuple[dict[int, Output], "list[Row]"]:
 
 
 def too_few_sources(n: int) -> Message:
-    """Return that there are too few source texts for intervals."""
+    """Return the message that there are too few source texts for intervals."""
     return plural(
         "head.too-few-for-intervals",
         "{n} source text is too few for intervals: {fewest} are needed.",

@@ -94,7 +94,7 @@ def conflicts(chosen: Mapping[str, Any]) -> dict[str, Message]:
 
 
 def campaign_conflicts(chosen: Mapping[str, Any]) -> dict[str, Message]:
-    """Return that the campaign does not exist, by the name of its setting."""
+    """Return the message that the campaign does not exist, by the name of its setting."""
     from annotation.models import Campaign
 
     slug = str(chosen["campaign"])
@@ -102,7 +102,7 @@ def campaign_conflicts(chosen: Mapping[str, Any]) -> dict[str, Message]:
 
 
 def no_campaign(slug: str) -> Message:
-    """Return that a campaign does not exist."""
+    """Return the message that a campaign does not exist."""
     return message("head.no-campaign", "There is no campaign {campaign}.", campaign=slug)
 
 

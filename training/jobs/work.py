@@ -173,7 +173,7 @@ def lacking(job: TrainingJob) -> list[Message]:
 
 
 def missing_package(package: str) -> Message:
-    """Return that a package is not installed."""
+    """Return the message that a package is not installed."""
     return message(
         "host.missing-package",
         "The package {package} is not installed. Run: {command}",
@@ -183,7 +183,7 @@ def missing_package(package: str) -> Message:
 
 
 def missing_checkpoint(name: str) -> Message:
-    """Return that a checkpoint is missing."""
+    """Return the message that a checkpoint is missing."""
     return message(
         "host.missing-checkpoint",
         "The checkpoint {checkpoint} is missing. Run: {command}",

@@ -19,7 +19,7 @@ from training.parallel.reading import (
     write_pairs,
 )
 
-TOO_LITTLE = message("corpus.empty", "No pair remains after cleaning.")
+TOO_LITTLE = message("corpus.empty", "All pairs were removed by cleaning.")
 
 
 def add(

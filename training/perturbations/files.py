@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from metaeval.messages import Message, MessageError, message
-from training.perturbations.by_source import Alignment, Dictionary
+from training.perturbations.rules import Alignment, Dictionary
 
 T = TypeVar("T")
 _LINK = re.compile(r"(\d{1,6})-(\d{1,6})", re.ASCII)

@@ -16,7 +16,7 @@ from annotation.models import Segment, TestSet
 from annotation.models.corpus import in_order
 from core.languages import is_character_based
 from metaeval.messages import Message, message, plural
-from training.perturbations import by_source, files, rules
+from training.perturbations import files, rules
 from training.perturbations.files import GivenFile, LineError
 
 T = TypeVar("T")
@@ -166,7 +166,7 @@ class _Conditions:
         rng = random.Random(f"{self.seed}:{position}")
         return rules.alter(original, self.test_set.target_language, rule, rng)
 
-    def _alignments(self) -> Sequence[by_source.Alignment]:
+    def _alignments(self) -> Sequence[rules.Alignment]:
         if self.file:
             return self._one_a_segment(self.file, files.read_alignments(self.file))
         if self.align is None:
@@ -174,8 +174,8 @@ class _Conditions:
         source_spaced = not is_character_based(self.test_set.source_language)
         pairs = [
             (
-                by_source.split(segment.source, spaced=source_spaced),
-                by_source.split(references_of(segment)[0], spaced=self._spaced),
+                rules.split_words(segment.source, spaced=source_spaced),
+                rules.split_words(references_of(segment)[0], spaced=self._spaced),
             )
             for segment in self.segments
         ]
@@ -183,15 +183,15 @@ class _Conditions:
 
     def _put_in_order(
         self,
-        alignments: Sequence[by_source.Alignment],
+        alignments: Sequence[rules.Alignment],
         position: int,
         source: str,
         original: str,
     ) -> str | None:
         try:
             links = alignments[position]
-            return by_source.source_order(original, links, spaced=self._spaced)
-        except by_source.LinkError as error:
+            return rules.source_order(original, links, spaced=self._spaced)
+        except rules.LinkError as error:
             raise LineError(
                 plural(
                     "preferences.link",
@@ -207,9 +207,9 @@ class _Conditions:
             ) from error
 
     def _translate(
-        self, dictionary: by_source.Dictionary, position: int, source: str, original: str
+        self, dictionary: rules.Dictionary, position: int, source: str, original: str
     ) -> str | None:
-        text, share = by_source.word_by_word(
+        text, share = rules.word_by_word(
             source,
             dictionary,
             spaced=not is_character_based(self.test_set.source_language),
@@ -238,7 +238,7 @@ class _Conditions:
 
 
 def needs_file(condition: str) -> Message:
-    """Return that a condition needs a file."""
+    """Return the message that a condition needs a file."""
     return message(
         "preferences.needs-file",
         "The condition “{condition}” needs a file.",
@@ -247,7 +247,7 @@ def needs_file(condition: str) -> Message:
 
 
 def unknown_condition(name: str) -> Message:
-    """Return that there is no such condition."""
+    """Return the message that there is no such condition."""
     return message(
         "preferences.unknown-condition",
         "There is no condition “{name}”. The conditions are: {known}.",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from annotation.models import TestSet
-from dashboards.documents.counted import Number
+from dashboards.documents.reasons import Number
 from metaeval.messages import Message
 from metaeval.systems import pool_preferences, preference
 from training.models import PreferenceFile, PreferenceResult

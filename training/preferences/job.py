@@ -30,7 +30,7 @@ from training.preferences.judging import Judge, Row
 from training.preferences.options import listed
 from training.preferences.starting import files_of
 from training.remap import alignment
-from training.remap.words import split
+from training.remap.alignment import split_words
 
 # Pairs of parallel text that help to align words, as many as projections use.
 MOST_HELPERS = 10_000
@@ -86,7 +86,7 @@ def alter(work: Work, test_set: TestSet, condition: str, files: dict[str, GivenF
 
 def _helpers(work: Work) -> Iterator[tuple[list[str], list[str]]]:
     pairs = (pair for corpus in work.corpora for pair in corpus.pairs[:MOST_HELPERS])
-    return ((split(source), split(target)) for source, target in pairs)
+    return ((split_words(source), split_words(target)) for source, target in pairs)
 
 
 @dataclass

@@ -28,8 +28,8 @@ from training.jobs import presenting
 from training.models import PreferenceResult, TrainingJob
 from training.preferences import documents, starting, tables
 from training.preferences.altering import CONDITIONS, LABELS
-from training.preferences.figures import FIGURES
 from training.preferences.form import StartForm
+from training.preferences.tables import FIGURES
 
 MAIN = "word-by-word"
 

@@ -10,10 +10,9 @@ import torch
 from torch.nn.functional import normalize
 
 from training.refreeeval import losses
-from training.refreeeval.data import Example, Pair, order
+from training.refreeeval.data import Example, Pair, TeacherCosines, order
 from training.refreeeval.recipe import Recipe
 from training.refreeeval.student import Student
-from training.refreeeval.teacher import Cosines
 
 Tensor = torch.Tensor
 Parts = dict[str, float]
@@ -66,7 +65,7 @@ class SentenceLevel:
         recipe: Recipe,
         train: Sequence[Example],
         held_out: Sequence[Example],
-        teacher: Cosines | None,
+        teacher: TeacherCosines | None,
     ) -> None:
         self.student, self.recipe, self.train, self.held_out = student, recipe, train, held_out
         self.teacher = None if teacher is None else torch.from_numpy(np.asarray(teacher))

@@ -19,7 +19,7 @@ from metrics.checkpoints import places
 from training.contract import LEVELS, Corpus, JobError, other_training
 from training.jobs.saving import NOT_TRAINED, current, disk_errors, save_whole, write_whole
 from training.perturbations.rules import EDITION
-from training.refreeeval import teacher
+from training.refreeeval import data
 from training.refreeeval.data import Example, Pair, examples, prepare, swap
 from training.refreeeval.levels import Level, SentenceLevel, WordLevel, find_genuine
 from training.refreeeval.loop import Report, Trained, train
@@ -173,7 +173,7 @@ def _level(
         )
     cosines = None
     if recipe.has_teacher:
-        cosines = first_alone(lambda: teacher.cosines(recipe.teacher, found, folder, report))
+        cosines = first_alone(lambda: data.teacher_cosines(recipe.teacher, found, folder, report))
     level = SentenceLevel(student, recipe, found, held, cosines)
     document: dict[str, Any] = {"examples": len(found), **counts}
     if cosines is not None:
@@ -181,7 +181,7 @@ def _level(
     return level, document
 
 
-def variation(cosines: teacher.Cosines, labels: Sequence[int]) -> float:
+def variation(cosines: data.TeacherCosines, labels: Sequence[int]) -> float:
     """Return the mean change of the sentence cosine caused by the perturbation (table 11)."""
     rows = np.arange(len(labels))
     genuine = cosines[rows, list(labels)]

@@ -6,13 +6,61 @@ diagonal, the tension is fitted, lexical probabilities are variational Bayes est
 anew on whole arrays; numpy and scipy only.
 """
 
-from collections.abc import Sequence
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma
+
+from metaeval.messages import Message, message
+from training.contract import JobError
+
+# Words of a text, as the published projections were fitted: BERT's basic tokens, cased.
+#
+# Zhao et al. 2020 counted and aligned them: blanks and punctuation separate, and every Chinese
+# character is a word. Pure.
+
+
+# The blocks of unified and compatibility ideographs that BERT's tokenizer takes apart.
+IDEOGRAPHS = (
+    (0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2CEAF),
+    (0xF900, 0xFAFF), (0x2F800, 0x2FA1F),
+)  # fmt: skip
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a text; punctuation marks are words of their own."""
+    return [word for part in text.split() for word in _split_part(part)]
+
+
+def _split_part(part: str) -> Iterator[str]:
+    word = ""
+    for character in part:
+        if not stands_alone(character):
+            word += character
+            continue
+        if word:
+            yield word
+        yield character
+        word = ""
+    if word:
+        yield word
+
+
+def stands_alone(character: str) -> bool:
+    """Return whether a character is a word: an ideograph, punctuation or an ASCII symbol."""
+    code = ord(character)
+    if any(first <= code <= last for first, last in IDEOGRAPHS):
+        return True
+    is_symbol = code < 128 and not character.isalnum()
+    return is_symbol or unicodedata.category(character).startswith("P")
+
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -216,3 +264,113 @@ def error_rate(found: Links, sure: Links, possible: Links) -> tuple[int, int]:
     Och and Ney 2003, equation 6; ``possible`` includes the sure ones.
     """
     return len(found & sure) + len(found & (possible | sure)), len(found) + len(sure)
+
+
+_BLANKS = re.compile(r"\s+")
+Pair = tuple[str, str]
+Aligned = tuple[list[str], list[str], Links]
+
+
+class Place(NamedTuple):
+    """A line of a file."""
+
+    file: str
+    line: int
+
+
+def read_links(path: Path) -> dict[Pair, Aligned]:
+    """Read lines of source tokens, target tokens and links `i-j` from 0, by text without blanks.
+
+    Raises JobError, which names the line, for an invalid link.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise JobError(_unreadable(path, error)) from error
+    found = dict(_read_line(Place(str(path), n), line) for n, line in enumerate(lines, 1))
+    if not found:
+        raise JobError(
+            message("alignments.empty", "{file} has no word alignments.", file=str(path))
+        )
+    return found
+
+
+def _unreadable(path: Path, error: OSError | UnicodeDecodeError) -> Message:
+    if isinstance(error, OSError):
+        return message(
+            "alignments.unreadable",
+            "The word alignments in {file} cannot be read: {reason}.",
+            file=str(path),
+            reason=error.strerror,
+        )
+    return message(
+        "alignments.not-utf8",
+        "The word alignments in {file} cannot be read: not UTF-8.",
+        file=str(path),
+    )
+
+
+def _read_line(place: Place, line: str) -> tuple[Pair, Aligned]:
+    cells = line.split("\t")
+    if len(cells) != 3:
+        raise JobError(
+            message(
+                "alignments.columns",
+                "{file}, line {line}: expected three columns (source tokens, target tokens, "
+                "links), found {columns}.",
+                **place._asdict(),
+                columns=len(cells),
+            )
+        )
+    source, target = cells[0].split(), cells[1].split()
+    links = {_read_link(place, text) for text in cells[2].split()}
+    for i, j in links:
+        if i >= len(source) or j >= len(target):
+            raise JobError(
+                message(
+                    "alignments.no-words",
+                    "{file}, line {line}: the link {link} names a word that the texts do not have. "
+                    "Words are counted from 0.",
+                    **place._asdict(),
+                    link=f"{i}-{j}",
+                )
+            )
+    return (bare(cells[0]), bare(cells[1])), (source, target, links)
+
+
+def _read_link(place: Place, text: str) -> tuple[int, int]:
+    matched = re.fullmatch(r"(\d+)-(\d+)", text)
+    if not matched:
+        # Do not quote the file: the account that starts a job may not be allowed to read it.
+        raise JobError(
+            message(
+                "alignments.link",
+                "{file}, line {line}: a link must be two numbers, such as 3-4.",
+                **place._asdict(),
+            )
+        )
+    return int(matched[1]), int(matched[2])
+
+
+def bare(text: str) -> str:
+    """Return a text without spaces, so that tokenised and plain text are equal."""
+    return _BLANKS.sub("", text)
+
+
+def choose_links(
+    pairs: Sequence[Pair], found: dict[Pair, Aligned], reverse: bool
+) -> list[Aligned | None]:
+    """Return the alignment of each pair, None for one that is not in the file.
+
+    The file has the direction of the upload; with ``reverse`` the pairs are reversed.
+    """
+    if not reverse:
+        return [found.get((bare(source), bare(target))) for source, target in pairs]
+    return [_turn(found.get((bare(target), bare(source)))) for source, target in pairs]
+
+
+def _turn(aligned: Aligned | None) -> Aligned | None:
+    if aligned is None:
+        return None
+    source, target, links = aligned
+    return target, source, {(j, i) for i, j in links}

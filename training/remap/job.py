@@ -36,7 +36,7 @@ from metrics.checkpoints import places
 from training.contract import JobError, NewMetric, Outcome, Work
 from training.jobs.saving import save_whole
 from training.parallel.reading import hash_pairs, write_pairs
-from training.remap import alignment, fitting, links, words
+from training.remap import alignment, fitting
 from training.remap.alignment import Links
 from training.remap.fitting import Split, Vectors
 from training.remap.options import SENTENCES
@@ -102,7 +102,9 @@ def prepare(work: Work) -> Text:
     counts = {"in_the_corpus": len(raw)}
     split, given = _words(raw, work), None
     if work.options["alignments"]:
-        found = links.choose(raw, links.read(Path(str(work.options["alignments"]))), reverse)
+        found = alignment.choose_links(
+            raw, alignment.read_links(Path(str(work.options["alignments"]))), reverse
+        )
         known = [n for n, each in enumerate(found) if each is not None]
         aligned = [each for each in found if each is not None]
         raw, split = [raw[n] for n in known], [(tuple(s), tuple(t)) for s, t, _ in aligned]
@@ -157,7 +159,10 @@ def _direction(work: Work) -> tuple[str, str]:
 def _words(raw: Sequence[tuple[str, str]], work: Work) -> list[Split]:
     if work.options["alignments"]:
         return []
-    return [(tuple(words.split(source)), tuple(words.split(target))) for source, target in raw]
+    return [
+        (tuple(alignment.split_words(source)), tuple(alignment.split_words(target)))
+        for source, target in raw
+    ]
 
 
 def _encoder(work: Work) -> tuple[Encoder, int]:

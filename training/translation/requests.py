@@ -115,7 +115,7 @@ def from_json(values: dict[str, Any]) -> Request:
 
 
 def no_control(model: str) -> Message:
-    """Return that a model was trained without a length control."""
+    """Return the message that a model was trained without a length control."""
     return message(
         "translation.no-control",
         "{model} was not trained with a length control. Choose another method.",
@@ -124,7 +124,7 @@ def no_control(model: str) -> Message:
 
 
 def needs_length(model: str) -> Message:
-    """Return that a model with a length control needs a target length."""
+    """Return the message that a model with a length control needs a target length."""
     return message(
         "translation.needs-length",
         "{model} was trained with a length control and needs a target length.",
@@ -133,14 +133,14 @@ def needs_length(model: str) -> Message:
 
 
 def no_decoder(model: str) -> Message:
-    """Return that a checkpoint cannot translate."""
+    """Return the message that a checkpoint cannot translate."""
     return message(
         "translation.no-decoder", "{model} has no decoder and cannot translate.", model=model
     )
 
 
 def not_loaded(model: str, reason: Message | str) -> Message:
-    """Return that a checkpoint cannot be loaded."""
+    """Return the message that a checkpoint cannot be loaded."""
     return message(
         "translation.not-loaded", "{model} cannot be loaded: {reason}", model=model, reason=reason
     )

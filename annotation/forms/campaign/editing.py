@@ -17,7 +17,7 @@ from annotation.campaigns import require_status
 from annotation.campaigns.sampling import store_sample
 from annotation.campaigns.shares import has_imported_items
 from annotation.forms.campaign.form import CampaignForm, check_traps, free_slug, slug_stem
-from annotation.models import Campaign, RepeatableAnswer, TestSet
+from annotation.models import AuditEntry, Campaign, RepeatableAnswer, TestSet
 from annotation.presets import fitting, made_here, mark_missing, propose, ratio_label, refill
 from annotation.presets.filling import standard_text
 from metaeval.messages import message
@@ -32,6 +32,9 @@ CHANGED = message(
     "This draft has been changed in another tab or by somebody else. Nothing has been saved here. "
     "Save again to replace those changes.",
 )
+
+# A draft's slug changed; its old address leads to the new one.
+ADDRESS = "address"
 
 
 class ChangedError(Exception):
@@ -93,7 +96,10 @@ def _fit_slug(draft: Campaign) -> None:
     is_fitting = re.fullmatch(rf"{re.escape(slug_stem(draft.title))}(-\d+)?", draft.slug)
     is_known = draft.annotators.exists() or draft.access_links.exists()
     if draft.slug_follows and not is_fitting and not is_known:
-        draft.slug = free_slug(draft.title)
+        before, draft.slug = draft.slug, free_slug(draft.title)
+        AuditEntry.objects.create(
+            campaign=draft, action=ADDRESS, details={"before": before, "now": draft.slug}
+        )
 
 
 def version_of(campaign: Campaign) -> str:

@@ -40,7 +40,7 @@ from annotation.presets import (
 from annotation.protocols import Layout, composed
 from annotation.quality.reach import ADVICE, UNSCORED, Reach, reach_of
 from annotation.quality.verdict import ITEMS, PAIRS_TO_FAIL, PAIRS_TO_PASS
-from core.messages import translated
+from core.messages import if_missing, translated
 from core.text import whole
 from metaeval.messages import Message, message, truncated
 
@@ -77,7 +77,9 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
     systems = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
         label=_("Systems"),
-        error_messages={"required": _("Choose at least one system to judge.")},
+        error_messages=if_missing(
+            "campaign-form.choose-system", "Choose at least one system to judge."
+        ),
     )
     notify_webhook = forms.URLField(
         label=LABELS["notify_webhook"],

@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.judging.instructions import OWN
 from annotation.models import Campaign, Instructions
+from core.messages import invalid
 
 MAX_TEXT = 50_000
 NEEDS_OWN = _(
@@ -45,8 +46,8 @@ class InstructionsForm(forms.Form):
         given = super().clean() or {}
         is_empty = not any(text.strip() for text in given.values())
         if is_empty and not self.errors and self.initial.get("language") != OWN:
-            raise forms.ValidationError(
-                _("Both texts are empty. Write one, or delete the language.")
+            raise invalid(
+                "instructions.empty", "Both texts are empty. Write one, or delete the language."
             )
         if given.get("consent", "").strip() and self.initial.get("needs_own_consent"):
             self.add_error("consent", NEEDS_OWN)

@@ -13,13 +13,14 @@ from annotation.imports.judgments.exported.columns import (
     fields_beside,
     is_exported,
 )
+from annotation.imports.judgments.options import Options
 from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character
 from annotation.uploads.files import InputFile
 from annotation.uploads.formats.base import JUDGMENTS, Door, Import
 from annotation.uploads.formats.registry import read_files
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import read_percent, write_points
-from annotation.uploads.tables.columns import Wanted, propose, wanted
+from annotation.uploads.tables.columns import Wanted, propose, unnamed, wanted
 from annotation.uploads.tables.rows import Table, require_rows
 from core.text import restore
 from metaeval.files.names import NAMES
@@ -132,7 +133,7 @@ class Sheet:
 
 
 def read_tables(
-    files: Iterable[InputFile], report: Report, door: Door = JUDGMENTS, *, has_names: bool = True
+    files: Iterable[InputFile], report: Report, options: Options, door: Door = JUDGMENTS
 ) -> list[Table]:
     """Read files as tables; what is wrong goes to the report."""
 
@@ -141,7 +142,8 @@ def read_tables(
             _restore(table)
         return is_usable
 
-    tables = read_files(files, Import(door, report, has_names=has_names), prepare=prepare)
+    without = [""] if options.headless else unnamed({"": options.columns})
+    tables = read_files(files, Import(door, report, unnamed=without), prepare=prepare)
     for table in tables:
         require_rows(table, report)
     return tables
@@ -209,7 +211,7 @@ def _sheet(table: Table, chosen: Mapping[str, str], among: Sequence[Wanted]) -> 
         # There, `text` and `span` are what an error marks, not the whole output.
         marked = {c: "" for c in ("text", "span") if c in table.columns and c not in own}
         found = propose(table.columns, SPAN_FIELDS, found | marked)
-    found = propose(table.columns, among, found)
+    found = propose(table.columns, among, found, table.constants)
     if is_exported(table.columns):
         found = propose(table.columns, EXPORTED, found)
     titles = {column: table.titles.get(column, column) for column in table.columns}

@@ -84,6 +84,7 @@ def annotators_of(answers: Sequence[Answer], report: Report) -> dict[str, Annota
 QUESTION = "How good is the translation?"
 # Settings that the import itself decides.
 OF_FRAME = ("name", "answers", "special_tokens")
+CONTRADICTED = {"judgments.other-source", "judgments.other-output"}
 CONTROLS = {Item.Kind.BAD_REF, Item.Kind.REF, Item.Kind.REPEAT}
 
 
@@ -388,6 +389,8 @@ def drafts_of(
     answers = {id(answer.row): answer for answer in found}
     drafts: Drafts = []
     for group in groups_of(rows, others, options, report):
+        if CONTRADICTED & {error.code for error in report.errors}:
+            continue  # What else is wrong may follow from these errors.
         _say_silent(group, report)
         own = [answers[id(row)] for row in group.rows if id(row) in answers]
         drafts += [(group.test_set, draft) for draft in _campaigns(group, own, options, report)]

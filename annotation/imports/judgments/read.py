@@ -134,7 +134,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
 
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
-    every = read_tables(files, report, has_names=not options.headless)
+    every = read_tables(files, report, options)
     suggested = [table for table in every if has_suggestions(table)]
     tables = [unfold(table, report) for table in every if table not in suggested]
     n_broken = len(report.errors)
@@ -178,7 +178,7 @@ def all_columns(tables: Iterable[object]) -> list[str]:
 
 
 def all_samples(tables: Iterable[Table]) -> dict[str, str]:
-    """Return a cell of every column, of the first table that has one."""
+    """Return a sample cell of every column, from the first table that has one."""
     found: dict[str, str] = {}
     for table in tables:
         found = table.samples | found

@@ -5,7 +5,6 @@ Those with `start_i` and `end_i` are Appraise's or Pearmut's: UTF-16 code units,
 and Appraise (`error_type`) without the text's outer blanks.
 """
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,9 +15,10 @@ from annotation.imports.judgments.rows import Row
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import CRITICAL, SOURCE, TARGET
 from annotation.protocols.published import our_category
+from annotation.uploads.formats.marks import found
 from annotation.uploads.normalising import Normalised, normalise
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.rows import QUOTED_JSON
+from annotation.uploads.tables.spans import span_objects
 from metaeval.files.cells import read_score
 from metaeval.messages import Message, message
 
@@ -30,8 +30,6 @@ SIDES = {
 }  # fmt: skip
 WHOLE = frozenset({"none", "missing", "omission"})
 LONGEST_CATEGORY = 80
-# Where spans repeat the words that they mark.
-WORDS = ("text", "words", "span_text", "marked_text", "error_text")
 
 
 @dataclass(frozen=True)
@@ -60,52 +58,31 @@ def raw_spans(row: Row, report: Report, severity: str = "") -> list[RawSpan]:
     """
     given = {SOURCE: row.cells.get("source"), TARGET: row.cells.get("output")}
     texts = {side: text for side, text in given.items() if isinstance(text, str)}
-    found, is_exported = [], row.sheet.is_exported
-    for value in _values(row, report):
+    raws, is_exported = [], row.sheet.is_exported
+    listed = span_objects(row.cells.get("spans"))
+    if listed is None:
+        refusal = message(
+            "judgments.spans-not-a-list", "Error spans must be a JSON list of objects."
+        )
+        report.error(refusal, row.at("spans"))
+    for value in listed or ():
         path = value.get("path")
         place = row.place._replace(field=path) if isinstance(path, str) else row.at("spans")
         given = value if value.get("severity") else value | {"severity": severity}
-        found.append(RawSpan(given, place, texts, is_exported))
+        raws.append(RawSpan(given, place, texts, is_exported))
     if row.sheet.has_span_rows or "severity" in row.cells:
         names = {"span_start": "start", "span_end": "end"}
         fields = ("severity", "category", "side", "span_start", "span_end")
         values = {names.get(f, f): row.cells[f] for f in fields if f in row.cells}
         raw = RawSpan(values, row.at("severity"), texts)
-        found += [raw] if raw.severity.replace("-", "").replace(" ", "") not in NO_ERROR else []
-    return found
-
-
-def _values(row: Row, report: Report) -> list[dict[str, Any]]:
-    cell = _unquoted(row.cells.get("spans"))
-    try:
-        values = json.loads(cell) if isinstance(cell, str) and cell.strip() else cell or []
-        values = json.loads(values) if isinstance(values, str) else values
-    except (ValueError, RecursionError):
-        report.error(_not_a_list(), row.at("spans"))
-        return []
-    if isinstance(values, dict):
-        values = values.get("payload", values.get("error_spans", []))
-    if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
-        report.error(_not_a_list(), row.at("spans"))
-        return []
-    return values
-
-
-def _not_a_list() -> Message:
-    return message("judgments.spans-not-a-list", "Error spans must be a JSON list of objects.")
-
-
-def _unquoted(cell: Any) -> Any:
-    """Take off the quotation marks that a program put around JSON in a TSV."""
-    if isinstance(cell, str) and cell.startswith(QUOTED_JSON) and cell.endswith('"'):
-        return cell[1:-1].replace('""', '"')
-    return cell
+        raws += [raw] if raw.severity.replace("-", "").replace(" ", "") not in NO_ERROR else []
+    return raws
 
 
 def other_words(values: Mapping[str, Any], marked: str) -> Message | None:
     """Return what is wrong where a file repeats other words than its offsets mark."""
-    words = next((w for n in WORDS if isinstance(w := values.get(n), str) and w), "")
-    if not words or words.split() == marked.split():
+    words = values.get("text")
+    if not isinstance(words, str) or not words or words.split() == marked.split():
         return None
     return message(
         "judgments.span-marks-other-words",
@@ -177,13 +154,13 @@ class SpanReader:
         moved = normalise(raw.texts.get(side, text))
         moved = moved if moved.text == text else Normalised(text)
         text = raw.texts[side] if moved.removed else text
-        found = self._ends(raw, word, text)
-        if found is None:
+        ends = self._ends(raw, word, text)
+        if ends is None:
             return None
-        omitted = found == (-1, -1)
+        omitted = ends == (-1, -1)
         if omitted:
             side, text, moved = SOURCE, source, Normalised(source)
-        start, end = (0, len(text) or 1) if omitted or word in WHOLE else found
+        start, end = (0, len(text) or 1) if omitted or word in WHOLE else ends
         self.counts["unplaced"] += not text
         if text and not 0 <= start < end <= len(text):
             self.report.error(_outside(start, end, len(text)), raw.place)
@@ -239,6 +216,9 @@ class SpanReader:
             )
             self.report.error(refusal, raw.place)
             return None
+        words = raw.values.get("text")
+        if not is_tool and isinstance(words, str) and (at := found(text, ends[0], ends[1], words)):
+            return at
         if not is_tool:
             return self._checked(raw, ends[0], ends[1] + self.ends_included, text)
         return self._of_tool(raw, ends[0], ends[1], text)

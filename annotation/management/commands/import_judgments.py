@@ -58,7 +58,7 @@ class Command(BaseCommand):
             help="the end of an error span is the position of its last character",
         )  # fmt: skip
         parser.add_argument("--critical", help="weight of a critical error, such as 25")
-        parser.add_argument("--severity", help="severity of errors that name none, such as major")
+        parser.add_argument("--severity", help="severity of errors that have none, such as major")
         parser.add_argument(
             "--time-zone", help="time zone of times without one, such as Europe/Berlin"
         )

@@ -32,6 +32,8 @@ NO_TEXTS = ("tests", "benchmarks")
 KEYWORDS: dict[str, Any] = {
     "message": (2,),
     "invalid": (2,),
+    "data_error": (2,),
+    "if_missing": (2,),
     "warn_of": (3, 4),
     "note_of": (3, 4),
     "plural": (2, 3),

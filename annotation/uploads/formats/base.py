@@ -1,6 +1,6 @@
 """Define what a format is, and the imports that may read it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from annotation.uploads.problems import Report
@@ -32,13 +32,17 @@ class Content:
 class Import:
     """The import that reads files; `pair` are the languages of its test set, empty if unknown.
 
-    `has_names`: the first row of tables names their columns.
+    The first rows of `unnamed` files, or of all with an empty name, are data.
     """
 
     door: Door
     report: Report
     pair: Pair = ("", "")
-    has_names: bool = True
+    unnamed: Collection[str] = ()
+
+    def has_names(self, file: str) -> bool:
+        """Return False if the first row of a file is data."""
+        return not {"", file} & set(self.unnamed)
 
 
 Reader = Callable[[Sequence[Content], Import], Iterable[Table]]

@@ -6,14 +6,15 @@ them), `severity` and `category`; `path` is its position in its row.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from annotation.uploads.formats.base import Import
-from annotation.uploads.problems import Report
+from annotation.uploads.formats.base import Content, Import, tables_of
+from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Row, Table
+from annotation.uploads.tables.spans import KEYS, span_objects
 from metaeval.files.cells import parse_number
 from metaeval.files.names import NAMES, is_called, plain
 from metaeval.messages import Message, message
@@ -25,6 +26,8 @@ NO_CATEGORY = frozenset(("", "error", "errors", "severity", "issue"))
 SCORES = ("score", *NAMES["score"], *NAMES["judgment"])
 NAMELESS: Mapping[str, Message] = {}
 CANCELLED, UNPLACED = " cancelled", " unplaced"
+# Columns with the errors of one text each.
+SPANS, BY_SIDE = "spans", {"source_errors": "source", "target_errors": "target"}
 Value = dict[str, Any]
 
 
@@ -34,15 +37,15 @@ def graded(labels: Iterable[str]) -> Value:
     >>> graded(["Minor", "Fluency/Grammar"]), graded(["major error"])
     ({'severity': 'minor', 'category': 'Fluency/Grammar'}, {'severity': 'major'})
     """
-    found, categories = "", []
+    severity, categories = "", []
     for label in labels:
         match = SEVERITY.search(label)
-        if match and not found:
-            found = match[0].lower()
+        if match and not severity:
+            severity = match[0].lower()
             label = f"{label[: match.start()]} {label[match.end() :]}".strip(" \t-–:;,/|_()[]")
         if plain(label) not in NO_CATEGORY:
             categories.append(label)
-    values = {"severity": found, "category": "/".join(categories)}
+    values = {"severity": severity, "category": "/".join(categories)}
     return {name: value for name, value in values.items() if value}
 
 
@@ -57,20 +60,21 @@ def placed(of: Mapping[str, Any], start: Any, end: Any, words: Any) -> Value:
     if not isinstance(words, str) or not words:
         return values
     for side, text in of.items():
-        if isinstance(text, str) and (found := _found(text, start, end, words)):
-            return {"side": side, "start": found[0], "end": found[1], "text": words}
+        if isinstance(text, str) and (at := found(text, start, end, words)):
+            return {"side": side, "start": at[0], "end": at[1], "text": words}
     return values | {"text": words}
 
 
-def _found(text: str, start: Any, end: Any, words: str) -> tuple[int, int] | None:
+def found(text: str, start: Any, end: Any, words: str) -> tuple[int, int] | None:
+    """Return the code points at which a text has the words of a mark, by any way of counting."""
     if type(start) is not int or type(end) is not int or start < 0:
         return None
     units = _units(text)
     for last in (end, end + 1):
-        found = [(start, last)]
+        places = [(start, last)]
         if start < last <= len(units):
-            found.append((units[start], units[last - 1] + 1))
-        for first, behind in found:
+            places.append((units[start], units[last - 1] + 1))
+        for first, behind in places:
             if behind - first == len(words) and text[first:behind] == words:
                 return first, behind
     return None
@@ -82,6 +86,25 @@ def _units(text: str) -> list[int]:
     if text.isascii() or max(text) <= "\uffff":
         return []
     return [place for place, sign in enumerate(text) for _ in range(1 + (sign > "\uffff"))]
+
+
+def read_sides(contents: Sequence[Content], to: Import) -> Iterator[Table]:
+    """Yield tables with one list of spans for each row, of the source and of the output."""
+    for table in tables_of(contents):
+        counts: Counter[str] = Counter()
+        for line, row in table.rows:
+            row[SPANS] = []
+            for column, side in BY_SIDE.items():
+                listed = span_objects(row.pop(column, None))
+                if listed is None:
+                    refusal = message("spans.not-a-list", "Spans must be a JSON list of objects.")
+                    to.report.error(refusal, Place(table.file, line, column))
+                for n, each in enumerate(listed or ()):
+                    count_unread(each, KEYS, counts)
+                    row[SPANS].append({"path": f"{column}[{n}]", **each, "side": side})
+        say_skipped(counts, table, to.report)
+        columns = [SPANS, *(column for column in table.columns if column not in BY_SIDE)]
+        yield replace(table, columns=columns)
 
 
 def texts(value: Any) -> list[str]:
@@ -131,10 +154,10 @@ def made(table: Table, rows: list[tuple[int, Row]], ratings: Iterable[str], to: 
 
     `ratings` are those that may be scores.
     """
-    found = replace(table, rows=rows)
-    with_score(found, ratings, to.report)
+    own = replace(table, rows=rows)
+    with_score(own, ratings, to.report)
     columns = list(dict.fromkeys(column for _, row in rows for column in row))
-    return replace(found, columns=columns, titles={c: table.titles.get(c, c) for c in columns})
+    return replace(own, columns=columns, titles={c: table.titles.get(c, c) for c in columns})
 
 
 def say_skipped(counts: Counter[str], table: Table, report: Report) -> None:

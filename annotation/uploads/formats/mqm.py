@@ -9,11 +9,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
 from annotation.uploads.formats.base import Content, Import, tables_of
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.columns import renamed
 from annotation.uploads.tables.rows import Table
 from metaeval.messages import MessageError, message, truncated
 
@@ -28,6 +30,11 @@ BLANK_END = re.compile(r"(?:(?P<last>[^<>])<v>)?\s</v>$")
 # What is read of `metadata`.
 USED = frozenset(("timestamp", "segment", "source_spans", "target_spans", "marked_text"))
 SIDES = ("source", "target")
+# Names in tables with tagged copies of the texts (Amazon's biomedical MQM, 2024).
+COPIED = {
+    "mt": "system", "doc": "doc", "seg_id": "docsegid", "annotator_id": "rater",
+    "error category": "category",
+}  # fmt: skip
 NO_ERROR, PLANTED, POST_EDITED = "noerror", "hotwtest", "post-edited"
 Cells = dict[str, Any]
 
@@ -50,6 +57,20 @@ def read(contents: Sequence[Content], to: Import) -> Iterator[Table]:
     for table in tables_of(contents):
         _untag(table, to.report)
         yield table
+
+
+def read_copies(contents: Sequence[Content], to: Import) -> Iterator[Table]:
+    """Yield tables whose errors are marked in copies of the texts."""
+    for table in tables_of(contents):
+        for _, row in table.rows:
+            for side in SIDES:
+                if copy := row.pop(f"tagged_{side}", ""):
+                    row[side] = copy.replace("<tag>", "<v>").replace("</tag>", "</v>")
+            if not row.get("severity") and not row.get("error category"):
+                row["severity"] = NO_ERROR
+        columns = [column for column in table.columns if not column.startswith("tagged_")]
+        copied = renamed(replace(table, columns=columns), COPIED)
+        yield from read([Content(table.file, table=copied)], to)
 
 
 def _untag(table: Table, report: Report) -> None:

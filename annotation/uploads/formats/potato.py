@@ -3,14 +3,16 @@
 Version 1 writes `annotated_instances.jsonl` (`id`, `displayed_text`, `label_annotations`,
 `span_annotations`, `behavioral_data`) in a folder for each annotator, and tables with columns
 `SCHEME:::LABEL`. Version 2 exports `instance_id`, `user_id`, `labels` and `spans`, or columns
-`SCHEME.LABEL` and `SCHEME._spans`. A label that was ticked is the answer; the value of a scale or a
-text is. Source: the code of Potato 1.2 and 2.
+`SCHEME.LABEL` and `SCHEME._spans`, and keeps the answers of each annotator in `user_state.json`. A
+label that was ticked is the answer; the value of a scale or a text is. Source: the code of Potato
+1.2 and 2.
 """
 
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -35,11 +37,14 @@ READ = ("schema", "name", "title", "label", "annotation", "text", "span", "start
 OF_ALL = ("annotated_instances", "annotations")
 NO_SCHEMES = ("behavioral_data.", "span_annotations.", "links.")
 PAGE = ".html"
+# What the state of an annotator has by instance.
+STATE, MARKED = "instance_id_to_label_to_value", "instance_id_to_span_to_value"
+TIMES, ORDER = "instance_id_to_behavioral_data", "instance_id_ordering"
 
 
 def is_export(table: Table) -> bool:
     """Return True for answers by instance and scheme."""
-    if "displayed_text" in table.columns:
+    if "displayed_text" in table.columns or STATE in table.columns:
         return True
     is_keyed = {"instance_id", "user_id"} <= set(table.columns)
     marks = (row.get("spans") for _, row in table.rows)
@@ -51,7 +56,50 @@ def is_export(table: Table) -> bool:
 def read(contents: Sequence[Content], to: Import) -> Iterator[Table]:
     """Yield a table with a column for each scheme."""
     for table in tables_of(contents):
-        yield _read(table, to)
+        yield _read(_of_states(table, to) if STATE in table.columns else table, to)
+
+
+def _of_states(table: Table, to: Import) -> Table:
+    """Return a row for each instance of each annotator."""
+    rows: list[tuple[int, Row]] = []
+    counts: Counter[str] = Counter()
+    for line, state in table.rows:
+        count_unread(state, (STATE, MARKED, TIMES, "user_id", ORDER), counts)
+        answers, marks, times = (_by_instance(state, name) for name in (STATE, MARKED, TIMES))
+        # Times of instances without an answer.
+        count_unread(times, (*answers, *marks), counts)
+        for listed in (answers, marks):
+            count_unread(listed, [name for name in listed if _pairs(listed[name])], counts)
+        for instance in dict.fromkeys([*answers, *marks]):
+            row: Row = {"instance_id": instance, "user_id": state.get("user_id")}
+            for label, value in _pairs(answers.get(instance)):
+                count_unread(label, ("schema", "name"), counts)
+                row[f"labels.{label.get('schema')}.{label.get('name')}"] = value
+            if MARKED in state:
+                row["spans"] = [mark for mark, _ in _pairs(marks.get(instance))]
+            took = times.get(instance)
+            if isinstance(took, dict):
+                count_unread(took, ("total_time_ms", "instance_id"), counts)
+                row |= {"active_ms": spent} if (spent := took.get("total_time_ms")) else {}
+            rows.append((line, row))
+    say_skipped(counts, table, to.report)
+    columns = list(dict.fromkeys(column for _, row in rows for column in row))
+    return replace(table, columns=columns, rows=rows, titles={c: c for c in columns})
+
+
+def _by_instance(state: Row, name: str) -> Row:
+    found = state.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _pairs(listed: Any) -> list[tuple[Row, Any]]:
+    """Return labels or marks with their values: pairs of an object and a value."""
+    pairs = listed if isinstance(listed, list) else []
+    return [
+        (each[0], each[1])
+        for each in pairs
+        if isinstance(each, list) and len(each) == 2 and isinstance(each[0], dict)
+    ]
 
 
 def _read(table: Table, to: Import) -> Table:

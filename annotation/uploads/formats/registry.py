@@ -13,6 +13,7 @@ from annotation.uploads.formats import (
     assessments,
     doccano,
     label_studio,
+    marks,
     mqm,
     parallel,
     potato,
@@ -136,6 +137,20 @@ FORMATS = (
         has=mqm.has_tags,
     ),
     Format(
+        "MQM with tagged copies of the texts",
+        "columns `Tagged_Source` and `Tagged_Target`, in which `<tag>` marks an error",
+        (JUDGMENTS,),
+        mqm.read_copies,
+        has=with_columns("tagged_source", "tagged_target"),
+    ),
+    Format(
+        "errors of source and output",
+        "columns `source_errors` and `target_errors`",
+        (JUDGMENTS, SPANS),
+        marks.read_sides,
+        has=with_columns(*marks.BY_SIDE),
+    ),
+    Format(
         "Label Studio",
         "JSON with `data` and `annotations`; JSON-MIN or CSV with `annotation_id` and `lead_time`",
         (JUDGMENTS, SPANS),
@@ -151,7 +166,8 @@ FORMATS = (
     ),
     Format(
         "Potato",
-        "`instance_id` or `displayed_text`, with `label_annotations`, `labels` or `SCHEME:::LABEL`",
+        "`instance_id` or `displayed_text`, with `label_annotations`, `labels` or "
+        "`SCHEME:::LABEL`; `user_state.json`",
         (JUDGMENTS, SPANS),
         potato.read,
         has=potato.is_export,
@@ -293,7 +309,7 @@ def _content(
     if data is None:
         return None, None
     if is_binary(name, data):
-        table = table_in(name, data, report, has_names=to.has_names)
+        table = table_in(name, data, report, has_names=to.has_names(name))
         return (Content(name, table=table) if table else None), None
     if (text := decode(name, data, report)) is None:
         return None, None
@@ -305,7 +321,7 @@ def _content(
     before, table = len(report.problems), None
     other = _recognised(content) if text.lstrip().startswith("<") else None
     if other is None:
-        table = parse(name, text, report, has_names=to.has_names)
+        table = parse(name, text, report, has_names=to.has_names(name))
         is_wrong = any(problem.severity == "error" for problem in report.problems[before:])
         other = _recognised(content) if is_wrong else None
     if other is None:

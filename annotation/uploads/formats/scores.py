@@ -8,6 +8,7 @@ from typing import Any
 
 from annotation.uploads.formats.base import Content, Import
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.objects import oriented
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import read_score
 from metaeval.files.decoding import split_lines
@@ -40,8 +41,10 @@ def is_lines(name: str, text: str) -> bool:
 
 
 def is_arrays(name: str, text: str) -> bool:
-    """Return True for JSON with lists of scores."""
-    return name.endswith(".json") and _lists_in(_values(text)) is not None
+    """Return True for JSON with lists of scores, which are no columns of a table."""
+    values = _values(text) if name.endswith(".json") else None
+    is_table = isinstance(values, dict) and bool(oriented(values))
+    return not is_table and _lists_in(values) is not None
 
 
 def _table(name: str, rows: Sequence[tuple[int, Row]]) -> Table:

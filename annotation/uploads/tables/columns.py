@@ -3,7 +3,8 @@
 The names that people give to fields are in `metaeval.files.names`, for every reader.
 """
 
-from collections.abc import Container, Mapping, Sequence
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from annotation.uploads.problems import Report
@@ -11,6 +12,9 @@ from annotation.uploads.tables.rows import Table
 from metaeval.files import names
 from metaeval.files.names import NAMES, plain
 from metaeval.messages import Message, truncated
+
+# What columns without names are called.
+NUMBERED = re.compile(r"\s*column [1-9]\d*\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -28,13 +32,18 @@ def wanted(name: str, label: Message, *also: str) -> Wanted:
 
 
 def propose(
-    columns: Sequence[str], fields: Sequence[Wanted], chosen: Mapping[str, str] | None = None
+    columns: Sequence[str],
+    fields: Sequence[Wanted],
+    chosen: Mapping[str, str] | None = None,
+    constants: Container[str] = (),
 ) -> dict[str, str]:
     """Return the field of every column that has one; a field belongs to one column at most.
 
     `chosen` has the person's choices for some columns, with an empty field for unused columns;
     they are returned unchanged. For the others exact names precede synonyms, and synonyms go by
     their order. A comment in brackets at the end of a name, such as a scale, is not part of it.
+    `constants` have one text in all rows, and are outputs only where no other column can be: an
+    `mt` beside a `target` names the system.
     """
     found = dict(chosen or {})
     free = [column for column in columns if column not in found]
@@ -43,7 +52,10 @@ def propose(
             continue
         by_name = {plain(column): column for column in reversed(free)}
         known = map(plain, (field.name, *field.synonyms))
-        if column := next((by_name[name] for name in known if name in by_name), ""):
+        own = [by_name[name] for name in known if name in by_name]
+        if field.name == "output":
+            own.sort(key=lambda column: column in constants)
+        if column := next(iter(own), ""):
             found[column] = field.name
             free.remove(column)
     return found
@@ -52,6 +64,17 @@ def propose(
 def is_called(column: str, field: Wanted) -> bool:
     """Return True if a column has a name that people give to the field."""
     return names.is_called(column, (field.name, *field.synonyms))
+
+
+def unnamed(chosen: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return the files whose columns a person calls by numbers: their first rows are data.
+
+    An empty name is every file.
+
+    >>> unnamed({"": ["column 1", "column 2"], "b.tsv": ["sid"]})
+    ['']
+    """
+    return [file for file, columns in chosen.items() if any(map(NUMBERED.fullmatch, columns))]
 
 
 def say_unused(table: Table, used: Container[str], report: Report) -> None:

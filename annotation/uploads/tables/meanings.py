@@ -125,7 +125,8 @@ def _fields(table: Table, stated: Mapping[str, str]) -> dict[str, str]:
     """Guess the fields of columns that were not stated."""
     fixed = {c: c for c in table.columns if c not in stated and _is_special(c)}
     is_wide = any(field.startswith(SYSTEM) for field in (*fixed.values(), *stated.values()))
-    return propose(table.columns, SEGMENTS if is_wide else WANTED, {**fixed, **stated})
+    among = SEGMENTS if is_wide else WANTED
+    return propose(table.columns, among, {**fixed, **stated}, table.constants)
 
 
 def _is_special(column: str) -> bool:

@@ -27,12 +27,17 @@ def are_spans(key: str) -> bool:
     return is_called(key, ("spans", "entities", *NAMES["spans"]))
 
 
+def stays_whole(key: str) -> bool:
+    """Return True for the key of spans, or of what Potato keeps by instance."""
+    return are_spans(key) or key.startswith("instance_id_to_")
+
+
 def objects_in(name: str, text: str, report: Report) -> Iterator[tuple[int, Row]]:
     """Yield the objects of a JSON file with their lines, or numbers where a list holds them."""
     if not _is_in_lines(text):
         whole, problem, row = _value(text)
         if isinstance(whole, dict):
-            whole = _list_within(name, whole, report)
+            whole = oriented(whole) or _list_within(name, whole, report)
         if isinstance(whole, list) and whole and all(isinstance(each, dict) for each in whole):
             yield from enumerate(whole, 1)
         else:
@@ -61,6 +66,35 @@ def _is_in_lines(text: str) -> bool:
     lines = [line for line in text.split("\n", 20)[:20] if line.strip()]
     objects = [isinstance(_value(line)[0], dict) for line in lines]
     return any(objects) and len(lines) > 1
+
+
+def oriented(whole: Row) -> list[Row]:
+    """Return the rows of a table that is written by column or by key, as pandas does; else none.
+
+    >>> oriented({"source": {"0": "a", "1": "b"}}) == oriented({"source": ["a", "b"]})
+    True
+    >>> oriented({"x7": {"source": "a"}, "x8": {"source": "b"}})[0]
+    {'key': 'x7', 'source': 'a'}
+    """
+    if isinstance(data := whole.get("data"), list) and isinstance(whole.get("columns"), list):
+        return [dict(zip(whole["columns"], row, strict=False)) for row in data]
+    if not whole or not all(isinstance(each, dict | list) and each for each in whole.values()):
+        return []
+    by_column = {
+        column: each if isinstance(each, dict) else dict(enumerate(each))
+        for column, each in whole.items()
+    }
+    first, *others = by_column.values()
+    if any(map(is_known, whole)):
+        are_cells = not any(isinstance(cell, dict) for cell in first.values())
+        is_table = are_cells and all(each.keys() == first.keys() for each in others)
+        return [{c: own[key] for c, own in by_column.items()} for key in first] if is_table else []
+    if not others or not all(isinstance(each, dict) for each in whole.values()):
+        return []
+    if not all(any(map(is_known, each)) for each in whole.values()):
+        return []
+    are_numbers = list(whole) == [str(number) for number in range(len(whole))]
+    return [({} if are_numbers else {"key": key}) | row for key, row in whole.items()]
 
 
 def _list_within(name: str, whole: Row, report: Report) -> list[Row]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from annotation.uploads.files import InputFile, add_notes, decode, read_bytes
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.objects import EMPTY_ROW, are_spans, field_twice, objects_in
+from annotation.uploads.tables.objects import EMPTY_ROW, field_twice, objects_in, stays_whole
 from core.work.kinds import READING, counted
 from metaeval.files.grids import (
     CSV,
@@ -23,8 +23,9 @@ from metaeval.files.grids import (
     read_separated,
     read_workbook,
 )
+from metaeval.files.names import is_known
 from metaeval.files.parquet import is_parquet, parquet_rows
-from metaeval.messages import Message, message, plural, printable
+from metaeval.messages import Message, message, plural, printable, truncated
 
 JSON = "jsonl"
 EXTENSIONS = {
@@ -69,6 +70,17 @@ class Table:
             cells = {c: str(cell)[:SAMPLE] for c, cell in row.items() if cell not in (None, "")}
             found = cells | found
         return found
+
+    @property
+    def constants(self) -> frozenset[str]:
+        """The columns that have the same cell in all of several rows."""
+        (_, first), *others = self.rows or [(0, {})]
+        columns = [c for c in self.columns if others and isinstance(first.get(c), str)]
+        for _, row in others:
+            columns = [c for c in columns if row.get(c) == first[c]]
+            if not columns:
+                break
+        return frozenset(columns)
 
 
 def read_table(file: InputFile, report: Report) -> Table | None:
@@ -231,8 +243,11 @@ def _check_header(table: Table, grid: Grid, report: Report) -> bool:
     if not _fits(table, report):
         return False
     for name in sorted(n for n, times in Counter(table.columns).items() if times > 1):
-        text = message("table.column-twice", "The column “{column}” occurs twice.", column=name)
-        report.error(text, table.head)
+        if is_known(name):
+            text = message("table.column-twice", "The column “{column}” occurs twice.", column=name)
+            report.error(text, table.head)
+        else:
+            _number(name, table, grid, report)
     name = table.columns[0]
     if len(table.columns) == 1 and any(sign in name for sign in ";,\t"):
         text = (
@@ -252,6 +267,22 @@ def _check_header(table: Table, grid: Grid, report: Report) -> bool:
         )
         report.error(text, table.head)
     return len(report.errors) == before
+
+
+def _number(name: str, table: Table, grid: Grid, report: Report) -> None:
+    """Number the columns of one name, which no reader knows, from the second on."""
+    places = [place for place, column in enumerate(table.columns) if column == name]
+    for number, place in enumerate(places[1:], 2):
+        table.columns[place] = f"{name} {number}"
+        table.titles[table.columns[place]] = f"{grid.header[place]} {number}"
+    text = message(
+        "table.columns-numbered",
+        "{n} columns are called “{column}”. From the second on, they are called {columns}.",
+        n=len(places),
+        column=name,
+        columns=truncated([table.titles[table.columns[place]] for place in places[1:]]),
+    )
+    report.warn(text, table.head)
 
 
 def _fits(table: Table, report: Report) -> bool:
@@ -315,11 +346,11 @@ def _add_cells(
 def _flat(row: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     """Yield the cells of an object, those of objects within by their path.
 
-    Error spans stay whole: they are read by what knows their layouts.
+    What `stays_whole` is read by what knows its layout.
     """
     for key, value in row.items():
         title = f"{path}{key}"
-        if isinstance(value, dict) and value and depth < 3 and not are_spans(key):
+        if isinstance(value, dict) and value and depth < 3 and not stays_whole(key):
             yield from _flat(value, f"{title}.", depth + 1)
         else:
             yield title, value

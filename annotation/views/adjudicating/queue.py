@@ -48,7 +48,7 @@ from annotation.judging.answers import rated_text
 from annotation.models import Adjudication, Campaign, Item
 from annotation.protocols import Span
 from annotation.web.parameters import NOTHING, Parameters, page_of, takes
-from core.messages import messages_of, sentences
+from core.messages import invalid, messages_of, sentences
 
 # Forms of adjudication: limits of the queue, and gold for another campaign.
 
@@ -86,7 +86,7 @@ class LimitsForm(forms.Form):
         """Require at least one limit."""
         data = super().clean() or self.cleaned_data
         if not self.errors and not any(value is not None for value in data.values()):
-            raise forms.ValidationError(_("Enter at least one limit."))
+            raise invalid("queue.no-limit", "Enter at least one limit.")
         return data
 
 

@@ -34,7 +34,7 @@ from annotation.notifications import letters as mails
 from annotation.web.appearance import choices
 from annotation.web.errors import refuse, refuse_guessing
 from annotation.web.parameters import Parameters, page_of, takes
-from core.messages import messages_of, sentences
+from core.messages import invalid, messages_of, sentences
 from metaeval.messages import message
 
 PER_PAGE = 50
@@ -140,7 +140,7 @@ def account_change(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
             form = RolesForm(request.POST)
             roles = form.cleaned_data["roles"] if form.is_valid() else []
             if form.errors:
-                raise ValidationError(_("This role does not exist."))
+                raise invalid("account.no-role", "This role does not exist.")
             managing.set_roles(actor=actor, user=user, roles=roles)
         else:
             managing.set_active(actor=actor, user=user, is_active=verb == "activate")
@@ -158,7 +158,7 @@ def _mail_link(request: HttpRequest, user: User) -> None:
     if problem := mails.missing():
         raise ValidationError([problem])
     if not form.is_valid():
-        raise ValidationError(_("This is not an e-mail address."))
+        raise invalid("account.no-address", "This is not an e-mail address.")
     address = form.cleaned_data["address"]
     User.objects.filter(pk=user.pk).update(email=address)
     _mail(request, user, address, form.cleaned_data["sheet"])

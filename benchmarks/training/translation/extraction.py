@@ -15,9 +15,7 @@ import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from metaeval.repeats import refuse_repeats
-from training.translation.extraction.extracting import Extractor
-from training.translation.extraction.fluency import LanguageModel
-from training.translation.extraction.search import Floats
+from training.translation.extraction import Extractor, Floats, LanguageModel
 
 N_PIECES = 500
 

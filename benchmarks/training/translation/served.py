@@ -17,7 +17,7 @@ import torch
 
 from benchmarks.training.translation.controls import texts, train
 from metaeval.repeats import refuse_repeats
-from training.translation.decoding import ctranslate
+from training.translation.decoding import methods
 from training.translation.decoding.checkpoints import Checkpoint
 from training.translation.decoding.generating import Beam, Found, Row, search
 
@@ -54,10 +54,10 @@ def main() -> None:
         for name in ("plain", "length token"):
             model, _ = train(name, Path(place) / name.replace(" ", "-"), given.steps)
             rows = rows_of(model)
-            ctranslate.best(model, rows[:1], Beam(1))
+            methods.best(model, rows[:1], Beam(1))
             for beam in (1, 4):
                 slow, known = timed(transformers, model, rows, Beam(beam))
-                fast, found = timed(ctranslate.best, model, rows, Beam(beam))
+                fast, found = timed(methods.best, model, rows, Beam(beam))
                 same = sum(a.pieces == b.pieces for a, b in zip(known, found, strict=True))
                 print(f"{name:13} {beam:5}  {same:5} of {len(rows)}  {slow:19.2f}  {fast:18.2f}")
 

@@ -37,7 +37,7 @@ from metaeval.reasons import reason_of
 from metrics.models import MetricRun
 from metrics.registry import METRICS
 from metrics.runs.starting import start
-from metrics.stock import packaged
+from metrics.stock import inventory
 
 # The pages that visitors open first, of the study and of each of its campaigns.
 FIRST_PAGES = (
@@ -134,7 +134,7 @@ def _not_yet_run(test_set: TestSet) -> list[str]:
     """
     seen = set(MetricRun.objects.filter(test_set=test_set).values_list("metric", flat=True))
     wanted = [name for name, (info, _) in METRICS.items() if not info.checkpoint]
-    neural = packaged.metric_for(test_set.target_language)
+    neural = inventory.metric_for(test_set.target_language)
     return [name for name in (*wanted, neural) if name and name not in seen]
 
 

@@ -8,8 +8,7 @@ from itertools import chain
 import numpy as np
 
 from extensions.judges.context import Question
-from extensions.judges.scoring.answering import Answers
-from extensions.judges.scoring.asking import LETTERS
+from extensions.judges.scoring.answering import LETTERS, Answers
 from extensions.judges.scoring.scorer import Judge
 from metaeval.messages import message
 from metrics.base import InputError, MetricInfo, Scores, SegmentInput

@@ -18,11 +18,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from extensions.judges import prompts
-from extensions.judges.calls.client import Client
+from extensions.judges.client import Client
 from extensions.judges.context import JudgeContext, Question, Reply
 from extensions.judges.scoring import reading
-from extensions.judges.scoring.answering import Answers, Asking, read_reply
-from extensions.judges.scoring.asking import QuestionBuilder, key_of
+from extensions.judges.scoring.answering import Answers, Asking, QuestionBuilder, key_of, read_reply
 from extensions.judges.scoring.reading import SEVERITIES, Verdict
 from metaeval.messages import Message, message
 from metrics.base import (

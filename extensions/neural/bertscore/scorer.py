@@ -20,13 +20,18 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from extensions.neural.bertscore import baseline
-from extensions.neural.bertscore.baseline import Baseline
+from extensions.neural.bertscore import options
+from extensions.neural.bertscore.options import Baseline
 from extensions.neural.encoding import encoders, precision
 from extensions.neural.encoding.encoders import Encoder
-from extensions.neural.encoding.token_vectors import empty_ids, tokenize
+from extensions.neural.encoding.token_vectors import (
+    UNIFORM,
+    Weights,
+    empty_ids,
+    fit_weights,
+    tokenize,
+)
 from extensions.neural.on_encoder import OnEncoder, greedy_match
-from extensions.neural.xbertscore.idf import UNIFORM, Weights, fit_weights
 from metaeval.messages import message
 from metrics import truncation
 from metrics.base import (
@@ -101,8 +106,8 @@ class BertScore(OnEncoder):
     def _read_baseline(self, name: str) -> Baseline | None:
         if not name:
             return None
-        path = baseline.locate(self.info.checkpoint, name)
-        return baseline.read(path, self.encoder.n_layers)
+        path = options.locate_baseline(self.info.checkpoint, name)
+        return options.read_baseline(path, self.encoder.n_layers)
 
     def fit(self, references: Iterable[tuple[str, ...]]) -> None:
         """Count for each piece how many references contain it."""

@@ -15,8 +15,7 @@ import torch
 
 from extensions.neural.encoding import encoders, memory, precision
 from extensions.neural.encoding.encoders import is_longer, reason, whole
-from extensions.neural.encoding.memory import ModelSpec
-from extensions.neural.encoding.placing import placed
+from extensions.neural.encoding.memory import ModelSpec, placed
 from metaeval.messages import message
 from metrics.base import (
     MeanOfSegments,

@@ -20,8 +20,7 @@ from torch.nn.functional import pairwise_distance
 
 from extensions.neural.encoding import encoders, memory
 from extensions.neural.encoding.encoders import whole
-from extensions.neural.encoding.memory import ModelSpec
-from extensions.neural.encoding.placing import placed
+from extensions.neural.encoding.memory import ModelSpec, placed
 from extensions.neural.encoding.precision import check
 from metaeval.messages import DataError, Message, message
 from metaeval.reasons import reason_of

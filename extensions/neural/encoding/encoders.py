@@ -12,8 +12,7 @@ from typing import Any, Protocol, TypeVar
 import torch
 
 from extensions.neural.encoding import memory
-from extensions.neural.encoding.memory import ModelSpec
-from extensions.neural.encoding.placing import placed
+from extensions.neural.encoding.memory import ModelSpec, placed
 from extensions.neural.encoding.precision import check, computing
 from metaeval.messages import Message, MessageError, message
 from metaeval.reasons import reason_of

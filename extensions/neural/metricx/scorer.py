@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from torch.nn.utils.rnn import pad_sequence
 
 from extensions.neural.encoding import encoders, memory, precision
-from extensions.neural.encoding.memory import ModelSpec
-from extensions.neural.encoding.placing import placed
+from extensions.neural.encoding.memory import ModelSpec, placed
 from metaeval.messages import message
 from metaeval.reasons import reason_of
 from metrics.base import (

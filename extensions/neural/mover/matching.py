@@ -14,12 +14,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from extensions.neural.encoding import token_vectors
 from extensions.neural.encoding.encoders import Encoder
-from extensions.neural.encoding.token_vectors import Embedded, embed, tokenize
+from extensions.neural.encoding.token_vectors import Embedded, IdfTable, embed, tokenize
 from extensions.neural.mover.definition import Definition, Distance
 from extensions.neural.transport import flow_dropout_cost, transport_cost
-from extensions.neural.xbertscore import idf
-from extensions.neural.xbertscore.idf import IdfTable
 from metaeval.messages import plural
 from metrics.base import MetricWarning
 from metrics.options import Options
@@ -198,7 +197,11 @@ def read_idf(encoder: Encoder, options: Options, left: str, right: str) -> Table
 
     def read(option: str) -> IdfTable[int] | None:
         path = str(options[option])
-        return idf.read(path, lambda line: tokenize(encoder.tokenizer, line)) if path else None
+        return (
+            token_vectors.read_table(path, lambda line: tokenize(encoder.tokenizer, line))
+            if path
+            else None
+        )
 
     return read(left), read(right)
 

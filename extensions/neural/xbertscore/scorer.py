@@ -15,7 +15,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from extensions.neural.encoding import encoders, precision
 from extensions.neural.encoding.encoders import Encoder
-from extensions.neural.encoding.token_vectors import Embedded, embed
+from extensions.neural.encoding.token_vectors import Embedded, Weights, embed, load_weights
 from extensions.neural.files import score_in_slices
 from extensions.neural.on_encoder import (
     OnEncoder,
@@ -23,7 +23,6 @@ from extensions.neural.on_encoder import (
     encoder_fields,
     greedy_match,
 )
-from extensions.neural.xbertscore.idf import Weights, load_weights
 from metrics import truncation
 from metrics.base import (
     MetricInfo,

@@ -8,7 +8,7 @@ import numpy as np
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray
 from metaeval.documents import clusters_from
-from metaeval.messages import DataError, Message, message
+from metaeval.messages import Message, data_error, message
 from metaeval.results import MissingDataWarning, Notes, TooFewWarning
 from metaeval.scores.corpus import CorpusStatistics, MetricScores
 from metaeval.scores.matrix import ScoreMatrix
@@ -45,9 +45,9 @@ def _check_names(
 ) -> None:
     both = sorted(set(metrics) & set(statistics))
     if both:
-        raise ValueError(f"statistics: {both[0]!r} is also in metrics")
+        raise data_error("argument.both", "{name} is in both mappings.", name=both[0])
     if not metrics and not statistics:
-        raise ValueError("metrics: give at least one metric")
+        raise data_error("argument.no-metric", "Give at least one metric.")
 
 
 def _on_grid(name: str, human: ScoreMatrix, metric: MetricScores) -> FloatArray:
@@ -55,12 +55,10 @@ def _on_grid(name: str, human: ScoreMatrix, metric: MetricScores) -> FloatArray:
     if not (
         set(human.systems) & set(metric.systems) and set(human.segments) & set(metric.segments)
     ):
-        raise DataError(
-            message(
-                "data.nothing-in-common",
-                "{name}: no system or no segment in common with the human scores.",
-                name=name,
-            )
+        raise data_error(
+            "data.nothing-in-common",
+            "{name}: no system or no segment in common with the human scores.",
+            name=name,
         )
     return metric.at(human.systems, human.segments)
 
@@ -83,9 +81,7 @@ def _drawable(
     lost = int((~drawable).sum())
     choices = drawable.sum(axis=0)
     if not choices.any():
-        raise DataError(
-            message("data.no-cell", "No output has a human score and a score of every metric.")
-        )
+        raise data_error("data.no-cell", "No output has a human score and a score of every metric.")
     if lost:
         notes.warn(MissingDataWarning(_lost(lost, drawable.size, int((choices == 0).sum()))))
     if choices.max() < 2:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, fraction
+from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, fraction, one_length
 from metaeval.correlation.hybrids.cells import clusters_on, drawable_cells, within
 from metaeval.correlation.intervals.clustered import (
     CorrelationIntervals,
@@ -28,7 +28,7 @@ from metaeval.documents import (
     sum_by,
     unit_of,
 )
-from metaeval.messages import message, truncated
+from metaeval.messages import data_error, message, truncated
 from metaeval.results import ApproximationWarning, ConstantInputWarning, Notes
 from metaeval.scores.corpus import CorpusStatistics, ScoreFunction
 from metaeval.scores.matrix import ScoreMatrix, align
@@ -69,7 +69,7 @@ def hybrid_limits(
     [[0.823]]
     """
     if not metrics:
-        raise ValueError("metrics: give at least one metric")
+        raise data_error("argument.no-metric", "Give at least one metric.")
     first, *others = align(human, *metrics.values())
     stack = np.array([matrix.values for matrix in (first, *others)])
     drawable = ~np.isnan(stack).any(axis=0)
@@ -78,8 +78,7 @@ def hybrid_limits(
     products = (away[0] * away / counts).sum(axis=1)
     squares = (away**2 / counts).sum(axis=1)
     w = np.ones((1, len(counts))) if weights is None else as_floats("weights", weights, ndim=2)
-    if w.shape[1] != len(counts):
-        raise ValueError(f"weights: expected {len(counts)} segments, got {w.shape[1]}")
+    one_length(weights=w[0], segments=counts)
     shared, spread = w @ products.T, w @ squares.T
     with np.errstate(invalid="ignore", divide="ignore"):
         r = shared[:, 1:] / np.sqrt(spread[:, :1] * spread[:, 1:])

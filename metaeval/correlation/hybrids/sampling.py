@@ -99,7 +99,7 @@ def hybrid_supersample(
 
     Raises
     ------
-    ValueError
+    DataError
         If a name occurs in both mappings, there is no metric, or a metric shares no cell with
         the human scores.
 

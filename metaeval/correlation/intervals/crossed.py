@@ -29,7 +29,7 @@ from metaeval.documents import (
     sum_by,
     unit_of,
 )
-from metaeval.messages import DataError, Message, message, plural
+from metaeval.messages import Message, data_error, message, plural
 from metaeval.results import (
     ConstantInputWarning,
     DependentDataWarning,
@@ -108,18 +108,19 @@ def correlation_intervals(
     one_of("target", target, (SEGMENTS, SYSTEMS))
     fraction("confidence", confidence)
     if target == SYSTEMS and (grouping != "none" or correlation == "acc_eq"):
-        raise ValueError("target: new systems are asked of pooled correlations alone")
+        raise data_error(
+            "argument.new-systems",
+            "Only ungrouped correlations have an interval for new systems; acc-eq has none.",
+        )
     notes = Notes()
     scores = panel(human, metrics, notes)
     if correlation == "acc_eq" and grouping == "none" and scores.n > MAX_POOLED_CELLS:
-        raise DataError(
-            message(
-                "data.too-many-cells",
-                "Without groups, at most {limit} outputs can be compared; there are {n}. Group "
-                "by item.",
-                limit=MAX_POOLED_CELLS,
-                n=scores.n,
-            )
+        raise data_error(
+            "data.too-many-cells",
+            "Without groups, at most {limit} outputs can be compared; there are {n}. Group "
+            "by item.",
+            limit=MAX_POOLED_CELLS,
+            n=scores.n,
         )
     errors = _Errors(scores, measure)
     clusters, n_systems = errors.clusters(), errors.n_systems

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, fraction
+from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, fraction, one_length
 from metaeval.documents import (
     DOCUMENTS,
     FEWEST_DOCUMENTS,
@@ -77,8 +77,7 @@ def mean_interval(
     """
     fraction("confidence", confidence)
     scores = as_floats("values", values, ndim=1)
-    if clusters is not None and len(clusters) != len(scores):
-        raise ValueError(f"clusters: {len(clusters)} for {len(scores)} values")
+    one_length(values=scores, clusters=scores if clusters is None else clusters)
     is_known = ~np.isnan(scores)
     known = scores[is_known]
     of = np.arange(len(known)) if clusters is None else clusters[is_known]

@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from metaeval.arrays import BoolArray, FloatArray, mean_along
+from metaeval.arrays import BoolArray, FloatArray, mean_along, one_length
 from metaeval.files.text import FormatError, numbers, plain_number, read_lines, write_lines
-from metaeval.messages import Message, message
+from metaeval.messages import DataError, Message, data_error, message
 from metaeval.scores.matrix import ScoreMatrix
 
 # Score and rating files of mt-metrics-eval directories.
@@ -94,7 +94,11 @@ def score_lines(scores: Scores, level: str, documents: Documents, size: int) -> 
     lines = []
     for system, values in scores.values.items():
         if len(values) != expected:
-            raise ValueError(f"{system}: {len(values)} scores at level {level}, not {expected}")
+            raise data_error(
+                "evalset.n-scores",
+                "{system} has {n} scores at level {level}; expected {expected}.",
+                system=system, n=len(values), level=level, expected=expected,
+            )  # fmt: skip
         for position, value in enumerate(values):
             text = f"{system}\t{plain_number(float(value), empty='None')}"
             lines.append(f"{scores.domains[position]}\t{text}" if level == "domain" else text)
@@ -240,11 +244,11 @@ class EvalSet:
     def of_domain(self, domain: str) -> EvalSet:
         """Return the segments of one domain; scores of the domain become those of systems.
 
-        Scores of whole systems are not of this domain, so they are dropped. Raises KeyError for an
+        Scores of whole systems are not of this domain, so they are dropped. Raises DataError for an
         unknown domain.
         """
         if domain not in self.domains:
-            raise KeyError(f"no domain {domain!r}; there are {', '.join(self.domains)}")
+            raise _unknown(message("evalset.domain-names", "domains"), domain, self.domains)
         kept = [place for place, (name, _) in enumerate(self.documents) if name == domain]
         # A document whose segments are of two domains has one score, which counts in both.
         names = dict.fromkeys(document for _, document in self.documents)
@@ -290,8 +294,9 @@ class EvalSet:
     ) -> ScoreMatrix:
         if (name, level) not in scores:
             known = sorted(entry for entry, each in scores if each == level)
-            unit = "segment" if level == "seg" else "document"
-            raise KeyError(f"no {unit} scores {name!r}; there are {', '.join(known)}")
+            of_segments = message("evalset.of-segments", "scores of segments")
+            of_documents = message("evalset.of-documents", "scores of documents")
+            raise _unknown(of_segments if level == "seg" else of_documents, name, known)
         documents = [document for _, document in self.documents] or None
         columns = self.segments if level == "seg" else tuple(dict.fromkeys(documents or ()))
         rows = scores[name, level].values
@@ -306,7 +311,7 @@ def write_evalset(evalset: EvalSet, directory: str | Path) -> None:
 
     Raises
     ------
-    ValueError
+    DataError
         A text holds a line break, a name holds blanks (a system with blanks cannot be read back),
         or a list has not one entry per segment. Nothing is written then.
     """
@@ -319,11 +324,14 @@ def write_evalset(evalset: EvalSet, directory: str | Path) -> None:
         files[root / "documents" / f"{pair}.docs"] = [
             f"{_word(domain)}\t{_word(document)}" for domain, document in evalset.documents
         ]
-    if len(evalset.documents) not in (0, size):
-        raise ValueError(f"documents: {len(evalset.documents)} entries for {size} segments")
+    one_length(documents=evalset.documents or range(size), segments=range(size))
     for name, texts in evalset.references.items():
         if set(name) & set(".-") or name in ("all", "src"):
-            raise ValueError(f"references: {name!r} may hold no '.' or '-' and not be all or src")
+            raise data_error(
+                "evalset.reference-name",
+                "The name of a reference may have no “.” or “-”, and cannot be all or src: {name}.",
+                name=name,
+            )
         files[root / "references" / f"{pair}.{_word(name)}.txt"] = _lines(name, texts, size)
     for name, texts in evalset.outputs.items():
         files[root / "system-outputs" / pair / f"{_word(name)}.txt"] = _lines(name, texts, size)
@@ -346,17 +354,29 @@ def write_evalset(evalset: EvalSet, directory: str | Path) -> None:
 
 
 def _lines(name: str, texts: tuple[str | None, ...], size: int) -> list[str]:
-    if len(texts) != size:
-        raise ValueError(f"{name}: {len(texts)} texts for {size} segments")
+    one_length(**{name: texts, "segments": range(size)})
     for position, text in enumerate(texts, start=1):
         if text is not None and "\n" in text:
-            raise ValueError(f"{name}, segment {position}: a text holds a line break")
+            raise data_error(
+                "evalset.line-break", "{name}, segment {segment}: the text has a line break.",
+                name=name, segment=position,
+            )  # fmt: skip
     return [NO_OUTPUT if text is None else text for text in texts]
+
+
+def _unknown(what: Message, name: str, known: Iterable[str]) -> DataError:
+    return data_error(
+        "evalset.unknown", "There is no “{name}” among the {what}: {known}.",
+        what=what, name=name, known=list(known),
+    )  # fmt: skip
 
 
 def _word(name: str) -> str:
     if not name or name.split() != [name] or "/" in name:
-        raise ValueError(f"{name!r}: a name may hold no blanks and no '/', and not be empty")
+        raise data_error(
+            "evalset.name", "A name may have no blank and no “/”, and cannot be empty: “{name}”.",
+            name=name,
+        )  # fmt: skip
     return name
 
 
@@ -385,7 +405,7 @@ def evalset_system_scores(evalset: EvalSet, human: str) -> SystemScores:
 
     Raises
     ------
-    KeyError
+    DataError
         There are no scores of this name on either level.
     """
     ours, origin, judged = _humans(evalset, human)
@@ -408,7 +428,7 @@ def _humans(evalset: EvalSet, name: str) -> tuple[ScoreMatrix, str, Mapping[str,
         return found, FILES, {}
     if (name, "seg") not in evalset.human_scores:
         known = sorted({entry for entry, level in evalset.human_scores if level in ("sys", "seg")})
-        raise KeyError(f"no human scores {name!r}; there are {', '.join(known)}")
+        raise _unknown(message("evalset.human-scores", "human scores"), name, known)
     segments = evalset.human_scores[name, "seg"].values
     judged = {system: ~np.isnan(values) for system, values in segments.items()}
     return _means(segments, {}), SEGMENTS, judged

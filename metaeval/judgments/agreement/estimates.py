@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import FloatArray, IntArray, as_floats, mean, one_of
+from metaeval.arrays import FloatArray, IntArray, as_floats, mean, one_length, one_of
 from metaeval.correlation.rows import row_pearson
-from metaeval.messages import DataError, message
+from metaeval.messages import data_error, message
 from metaeval.results import ConstantInputWarning, Notes, Result, StatisticResult, TooFewWarning
 from metaeval.rounding import collapse_constant, largest
 
@@ -118,7 +118,7 @@ def krippendorff_alpha(
 
     Raises
     ------
-    ValueError
+    DataError
         Unknown level, or negative ratings at the ratio level.
 
     Warns
@@ -229,8 +229,7 @@ def _annotator_names(annotators: Iterable[str] | None, size: int) -> tuple[str, 
     names = tuple(annotators) if annotators is not None else ()
     if annotators is None:
         return tuple(f"A{index + 1}" for index in range(size))
-    if len(names) != size:
-        raise ValueError(f"annotators: {len(names)} names for {size} rows of ratings")
+    one_length(annotators=names, ratings=range(size))
     return names
 
 
@@ -320,7 +319,7 @@ class Disagreement:
 def disagreement(ratings: FloatArray, level: str) -> Disagreement:
     """Return the parts of alpha; ``ratings`` (annotators x items) holds pairable items only."""
     if level == "ratio" and ratings.size and np.nanmin(ratings) < 0.0:
-        raise DataError(message("data.negative", "The ratio level needs ratings of at least 0."))
+        raise data_error("data.negative", "The ratio level needs ratings of at least 0.")
     return Disagreement(ratings, level)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import as_floats, factorize, fraction, positive_int
+from metaeval.arrays import as_floats, factorize, fraction, one_length, positive_int
 from metaeval.documents import documents_of, effective_clusters, sizes_of, unit_of
 from metaeval.judgments.agreement.paired import PairedRatings, pair
 from metaeval.judgments.agreement.units import AgreementStatistic, Wanted, alpha_of, one_vs_rest_of
@@ -94,7 +94,7 @@ def agreement_interval(
 
     Raises
     ------
-    ValueError
+    DataError
         If lengths differ, or one unit has ratings with two documents.
 
     Examples
@@ -209,9 +209,6 @@ def _parts(
 ) -> PairedRatings:
     values = as_floats("ratings", ratings, ndim=1)
     who, (names, what) = factorize(annotators)[1], factorize(units)
-    if not len(who) == len(what) == len(values):
-        raise ValueError(
-            f"annotators and units: {len(who)} and {len(what)} labels for {len(values)} ratings"
-        )
+    one_length(annotators=who, units=what, ratings=values)
     of = None if documents is None else documents_of(documents, what, names)
     return pair(values, who, what, notes, of)

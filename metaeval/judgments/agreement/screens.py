@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, factorize, group_means
+from metaeval.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    as_floats,
+    factorize,
+    group_means,
+    one_length,
+)
 from metaeval.messages import message
 from metaeval.results import Notes, Result, TooFewWarning
 
@@ -66,7 +74,7 @@ def screen_agreement(
 
     Raises
     ------
-    ValueError
+    DataError
         If the lengths differ.
 
     Warns
@@ -78,8 +86,7 @@ def screen_agreement(
     names, who = factorize(annotators)
     _, system = factorize(systems)
     screen, segment = (factorize(each)[1] for each in (screens, segments))
-    if not len(values) == len(who) == len(system) == len(screen) == len(segment):
-        raise ValueError("scores, annotators, screens, segments and systems must have one length")
+    one_length(scores=values, annotators=who, screens=screen, segments=segment, systems=system)
     means, variances = _moments(values, system, min_scores)
     usable = ~np.isnan(values) & ~np.isnan(means[system])
     likely, rater = _pairs(values, who, screen, segment, system, usable, means, variances)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import FloatArray, as_pair, mean
+from metaeval.arrays import FloatArray, as_pair, between, mean
 from metaeval.correlation.intervals.independent import wilson_interval
 from metaeval.correlation.rows import row_pearson
 from metaeval.messages import message, plural
@@ -126,7 +126,7 @@ def pass_rate(passed: int, n: int, *, confidence: float = 0.95) -> PassRate:
 
     Raises
     ------
-    ValueError
+    DataError
         Unless 0 <= passed <= n.
 
     Warns
@@ -140,8 +140,7 @@ def pass_rate(passed: int, n: int, *, confidence: float = 0.95) -> PassRate:
     >>> rate.statistic, round(rate.interval.low, 3), round(rate.interval.high, 3)
     (0.9, 0.596, 0.982)
     """
-    if not 0 <= passed <= n:
-        raise ValueError(f"passed: expected 0 to {n} items, got {passed}")
+    between("passed", passed, 0, n)
     interval, notes = None, Notes()
     if not n:
         notes.warn(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtr
 
-from metaeval.arrays import FloatArray, IntArray, as_floats, as_pair, mean, one_of
+from metaeval.arrays import FloatArray, IntArray, as_floats, as_pair, at_least, mean, one_of
 from metaeval.documents import (
     DOCUMENTS,
     SEGMENTS,
@@ -20,7 +20,7 @@ from metaeval.documents import (
     sum_by,
     unit_of,
 )
-from metaeval.messages import message, plural
+from metaeval.messages import data_error, message, plural
 from metaeval.resampling import ALTERNATIVES, tail
 from metaeval.results import (
     ConstantInputWarning,
@@ -147,7 +147,7 @@ def trap_levels(scores: ArrayLike, *, low: float = 20.0) -> TrapLevels:
 
     Raises
     ------
-    ValueError
+    DataError
         If a score lies outside 0-100: z-scores have no zero.
 
     Examples
@@ -161,7 +161,7 @@ def trap_levels(scores: ArrayLike, *, low: float = 20.0) -> TrapLevels:
     present = values[~np.isnan(values)]
     notes.exclude("missing-score", len(values) - len(present))
     if ((present < 0.0) | (present > 100.0)).any():
-        raise ValueError("scores: traps are counted on raw scores between 0 and 100")
+        raise data_error("data.raw-scores", "Traps are counted on raw scores from 0 to 100.")
     zero, under = int((present == 0.0).sum()), int((present <= low).sum())
     return TrapLevels(
         n=len(present),
@@ -221,8 +221,8 @@ def annotation_times(
     notes = Notes()
     present = values[~np.isnan(values)]
     notes.exclude("missing-time", len(values) - len(present))
-    if (present < 0.0).any():
-        raise ValueError("seconds: a duration is negative")
+    if present.size:
+        at_least("seconds", float(present.min()), 0)
     short = present[present <= cap]
     if not len(short):
         notes.warn(

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, factorize, group_means
+from metaeval.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    as_floats,
+    factorize,
+    group_means,
+    one_length,
+    one_of,
+)
 from metaeval.messages import plural
 from metaeval.results import Notes, Result, TooFewWarning
 
@@ -85,11 +94,9 @@ def graham_filters(
     times = (
         np.full(len(values), np.nan) if seconds is None else as_floats("seconds", seconds, ndim=1)
     )
-    if not len(values) == len(who) == len(kind) == len(task) == len(times):
-        raise ValueError("scores, workers, kinds, tasks and seconds must have one length")
-    strangers = set(kind) - {"SYSTEM", "REPEAT", "REF", "BAD_REF"}
-    if strangers:
-        raise ValueError(f"kinds: unknown {sorted(map(str, strangers))[0]!r}")
+    one_length(scores=values, workers=who, kinds=kind, tasks=task, seconds=times)
+    for each in sorted(set(map(str, kind))):
+        one_of("kinds", each, ("SYSTEM", "REPEAT", "REF", "BAD_REF"))
     notes = Notes()
     known = ~np.isnan(values)
     notes.exclude("missing-score", int((~known).sum()))

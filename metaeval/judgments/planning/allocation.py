@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, mean_along, ratio
+from metaeval.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    as_floats,
+    at_least,
+    between,
+    fraction,
+    mean_along,
+    ratio,
+)
 from metaeval.documents import (
     DOCUMENTS,
     FEWEST_DOCUMENTS,
@@ -97,12 +107,9 @@ def allocate(
     [0.56, 0.37, 0.07]
     """
     values = as_floats("scores", scores, ndim=2)
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha: expected a number between 0 and 1, got {alpha}")
-    if not 0 <= uniform <= 1:
-        raise ValueError(f"uniform: expected a number from 0 to 1, got {uniform}")
-    if minimum < 2:
-        raise ValueError(f"minimum: expected at least 2, got {minimum}")
+    fraction("alpha", alpha)
+    between("uniform", uniform, 0, 1)
+    at_least("minimum", minimum, 2)
     mask = ~np.isnan(values)
     counts, of = mask.sum(axis=1), clusters_from(documents, values.shape[1])
     means, variances = _moments(values, mask, counts)

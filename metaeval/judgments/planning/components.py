@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import FloatArray, IntArray, as_floats, factorize
+from metaeval.arrays import FloatArray, IntArray, as_floats, at_least, factorize, one_length
 from metaeval.documents import DOCUMENTS, FEWEST_DOCUMENTS, documents_of, recoded, sizes_of, unit_of
 from metaeval.messages import message, plural
 from metaeval.results import (
@@ -78,17 +78,15 @@ class VarianceComponents(Result):
         annotator_document: float = 0,
         document_size: float = 1,
     ) -> VarianceComponents:
-        """Return assumed variances; raises ValueError for a negative one."""
+        """Return assumed variances; raises DataError for a negative one."""
         names = (*FACTORS, "residual")
         values = (
             system, segment, output, annotator, document, system_document, annotator_document,
             residual,
         )  # fmt: skip
-        if not 1.0 <= document_size < np.inf:
-            raise ValueError(f"document_size: expected at least 1, got {document_size}")
+        at_least("document_size", document_size, 1)
         for name, value in zip(names, values, strict=True):
-            if not 0.0 <= value < np.inf:
-                raise ValueError(f"{name}: expected a variance of at least 0, got {value}")
+            at_least(name, value, 0)
         return cls(
             n=0,
             system=float(system),
@@ -157,8 +155,7 @@ def variance_components(
     }
     codes = {name: code for name, (_, code) in levels.items()}
     for name, code in codes.items():
-        if len(code) != len(values):
-            raise ValueError(f"{name}s: {len(code)} labels for {len(values)} scores")
+        one_length(**{f"{name}s": code, "scores": values})
     of_segments = documents_of(documents, codes["segment"], levels["segment"][0])
     notes = Notes()
     present = ~np.isnan(values)

@@ -8,7 +8,16 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import FloatArray, IntArray, as_floats, factorize, group_means, positive_int
+from metaeval.arrays import (
+    FloatArray,
+    IntArray,
+    as_floats,
+    between,
+    factorize,
+    group_means,
+    positive_int,
+)
+from metaeval.messages import data_error
 
 # The integral over the time at which a system is drawn, on a logarithmic scale: step between nodes,
 # the probability that any system arrives before the first node, and that the slowest has not
@@ -46,7 +55,7 @@ def inclusion(weights: ArrayLike, size: int, *, exploration: float = 0.0) -> Flo
     logarithm of time it is smooth whatever the ratios of the weights, and the trapezoid rule
     exact to some twelve digits.
 
-    Raises ValueError unless all weights are above 0 and `size` is from 1 to their number.
+    Raises DataError unless all weights are above 0 and `size` is from 1 to their number.
 
     >>> inclusion([0.5, 0.5, 1 / 3], 2).round(4).tolist()
     [0.725, 0.725, 0.55]
@@ -105,13 +114,12 @@ def draw_evenly(strata: Sequence[Hashable], size: int, *, seed: int) -> list[int
     equally likely. The draw depends on :meth:`random.Random.random` alone, whose numbers are the
     same in every version of Python.
 
-    Raises ValueError unless `size` is from 1 to the number of units.
+    Raises DataError unless `size` is from 1 to the number of units.
 
     >>> draw_evenly(["a", "a", "b", "b"], 2, seed=1)
     [0, 2]
     """
-    if not 1 <= size <= len(strata):
-        raise ValueError(f"size: expected a number from 1 to {len(strata)}, got {size}")
+    between("size", size, 1, len(strata))
     rng = random.Random(seed)
     of_stratum = {stratum: rng.random() for stratum in dict.fromkeys(strata)}
     order = sorted(range(len(strata)), key=lambda place: (of_stratum[strata[place]], rng.random()))
@@ -122,9 +130,7 @@ def draw_evenly(strata: Sequence[Hashable], size: int, *, seed: int) -> list[int
 def _checked(weights: ArrayLike, size: int, exploration: float) -> tuple[FloatArray, int]:
     rates = as_floats("weights", weights, ndim=1)
     if not len(rates) or not (rates > 0).all():
-        raise ValueError("weights: expected one or more numbers above 0")
-    if positive_int("size", size) > len(rates):
-        raise ValueError(f"size: expected at most {len(rates)} systems, got {size}")
-    if not 0 <= exploration <= 1:
-        raise ValueError(f"exploration: expected a number from 0 to 1, got {exploration}")
+        raise data_error("argument.weights", "Give at least one weight, and only weights above 0.")
+    between("size", positive_int("size", size), 1, len(rates))
+    between("exploration", exploration, 0, 1)
     return rates, int(size)

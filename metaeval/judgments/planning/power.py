@@ -9,11 +9,11 @@ from math import ceil
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
 
-from metaeval.arrays import FloatArray, IntArray, fraction, one_of, positive_int
+from metaeval.arrays import FloatArray, IntArray, at_least, fraction, one_of, positive_int
 from metaeval.correlation.intervals.independent import wilson_interval
 from metaeval.documents import DOCUMENTS, FEW_DOCUMENTS, FEWEST_DOCUMENTS, SEGMENTS
 from metaeval.judgments.planning.components import VarianceComponents
-from metaeval.messages import message, plural
+from metaeval.messages import data_error, message, plural
 from metaeval.resampling import Rng, blocks, resolve_seed, stream
 from metaeval.results import ConstantInputWarning, Notes, Result, TooFewWarning
 
@@ -124,7 +124,7 @@ def power_table(
 
     Raises
     ------
-    ValueError
+    DataError
         If an argument is out of range, for instance a difference of 0.
 
     Warns
@@ -143,19 +143,21 @@ def power_table(
     """
     sizes = tuple(sorted({positive_int("n_segments", size, minimum=2) for size in n_segments}))
     per_item = tuple(sorted({positive_int("annotators_per_item", m) for m in annotators_per_item}))
-    if not sizes or not per_item:
-        raise ValueError("n_segments and annotators_per_item: expected at least one number each")
+    at_least("n_segments", len(sizes), 1)
+    at_least("annotators_per_item", len(per_item), 1)
     one_of("design", design, DESIGNS)
     fraction("alpha", alpha)
     positive_int("n_pairs", n_pairs)
     positive_int("n_simulations", n_simulations)
     if not np.isfinite(difference) or difference == 0.0:
-        raise ValueError(f"difference: expected a number other than 0, got {difference}")
+        raise data_error(
+            "argument.difference", "The difference must be a number other than 0, not {value}.",
+            value=difference,
+        )  # fmt: skip
     notes, seed, level = Notes(), resolve_seed(rng), alpha / n_pairs
     notes.absorb(components)
     of = components.document_size if document_size is None else float(document_size)
-    if not 1.0 <= of < np.inf:
-        raise ValueError(f"document_size: expected at least 1, got {document_size}")
+    at_least("document_size", of, 1)
     units = tuple(max(2, int(size / of)) for size in sizes)
     _warn_few(notes, units, of)
     sds, unit_sds = (

@@ -10,9 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from metaeval.arrays import FloatArray, IntArray, as_floats, factorize, fraction, group_means, ratio
+from metaeval.arrays import (
+    FloatArray,
+    IntArray,
+    as_floats,
+    factorize,
+    fraction,
+    group_means,
+    one_length,
+    ratio,
+)
 from metaeval.documents import FEW_DOCUMENTS, FEWEST_DOCUMENTS
-from metaeval.messages import message, truncated
+from metaeval.messages import data_error, message, truncated
 from metaeval.results import AdaptiveDrawWarning, Notes, Result, TooFewWarning
 
 # Measured by `benchmarks.metaeval.drawn`; docs/assignment.md has the table.
@@ -101,10 +110,9 @@ def reweighted_means(
     values = as_floats("scores", scores, ndim=1)
     chances = as_floats("probabilities", probabilities, ndim=1)
     (names, of), (units, where) = factorize(systems), factorize(documents)
-    if not len(values) == len(chances) == len(of) == len(where):
-        raise ValueError("scores, systems, documents and probabilities must have one length")
+    one_length(scores=values, systems=of, documents=where, probabilities=chances)
     if not ((chances > 0) & (chances <= 1)).all():
-        raise ValueError("probabilities: expected numbers above 0 and at most 1")
+        raise data_error("argument.probabilities", "Probabilities must be above 0 and at most 1.")
     notes, there = Notes(), ~np.isnan(values)
     notes.exclude("missing-score", int((~there).sum()))
     values, chances, of, where = values[there], chances[there], of[there], where[there]

@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, factorize, fraction
+from metaeval.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    as_floats,
+    factorize,
+    fraction,
+    one_length,
+)
 from metaeval.documents import (
     DOCUMENTS,
     clusters_from,
@@ -107,7 +115,7 @@ def mean_effect(
 
     Raises
     ------
-    ValueError
+    DataError
         If lengths differ.
 
     Warns
@@ -126,8 +134,7 @@ def mean_effect(
     extra = np.empty((len(y), 0)) if covariates is None else as_floats(
         "covariates", covariates, ndim=2)  # fmt: skip
     who, (names, what) = factorize(annotators)[1], factorize(outputs)
-    if not len(y) == len(shown) == len(who) == len(what) == len(extra):
-        raise ValueError("values, treated, annotators, outputs and covariates must have one length")
+    one_length(values=y, treated=shown, annotators=who, outputs=what, covariates=extra)
     y = _logs(y, notes) if is_ratio else y
     known = ~np.isnan(y) & ~np.isnan(extra).any(axis=1) & has_condition
     notes.exclude_missing(_missing(int((~known).sum())))
@@ -318,7 +325,7 @@ def rate_effect(
 
     Raises
     ------
-    ValueError
+    DataError
         If lengths differ.
 
     Warns
@@ -334,8 +341,7 @@ def rate_effect(
     happened, is_seen = _flags("events", events)
     shown, has_condition = _flags("treated", treated)
     who = factorize(annotators)[1]
-    if not len(happened) == len(shown) == len(who):
-        raise ValueError("events, treated and annotators must have one length")
+    one_length(events=happened, treated=shown, annotators=who)
     known = is_seen & has_condition
     notes.exclude_missing(_missing(int((~known).sum())))
     of = clusters_from(documents, len(who))[known]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import expit, logit, stdtrit
 
-from metaeval.arrays import FloatArray, fraction, positive_int
+from metaeval.arrays import FloatArray, at_least, fraction, positive_int
 
 # Standard deviations: of one log time around its expectation (observed: 0.9 to 1.2), of the change
 # in log time between annotators, of logits between annotators (acceptance, missed errors), and of
@@ -127,9 +127,7 @@ def smallest_change(
 
 
 def _effect(value: float) -> float:
-    if not 1.0 <= value < np.inf:
-        raise ValueError(f"design_effect: expected at least 1, got {value}")
-    return float(value)
+    return at_least("design_effect", value, 1)
 
 
 def _normal() -> tuple[FloatArray, FloatArray]:
@@ -142,8 +140,7 @@ def _power(change: float, variance: float, n_annotators: int, alpha: float) -> f
     from scipy.stats import nct
 
     fraction("alpha", alpha)
-    if n_annotators < 2:
-        raise ValueError(f"n_annotators: expected at least 2, got {n_annotators}")
+    at_least("n_annotators", n_annotators, 2)
     degrees = n_annotators - 1
     bound = float(stdtrit(degrees, 1 - alpha / 2))
     centre = abs(change) / float(np.sqrt(variance / n_annotators))

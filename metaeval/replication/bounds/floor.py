@@ -68,7 +68,7 @@ def against_floors(
 
     ``random`` names the baseline of random numbers. If the statistic is a correlation with
     intervals, metrics are tested against 0, its known expectation, and not against one draw, which
-    over ten systems ranges from -.6 to .6. Raises ValueError if nothing can be compared.
+    over ten systems ranges from -.6 to .6. Raises DataError if nothing can be compared.
     """
     asked = replace(question, test=question.statistic.tests[0])
     found = answer(replace(scored, metrics={**scored.metrics, **floors}), asked)

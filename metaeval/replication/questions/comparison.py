@@ -102,7 +102,7 @@ def described(method: Message, question: Message) -> Message:
 
 
 def few_systems(n: int) -> Message:
-    """Return that there are too few systems for an interval."""
+    """Return the message that there are too few systems for an interval."""
     return plural(
         "no-interval.few-systems", "{n} system is too few", "{n} systems are too few", n=n
     )

@@ -198,7 +198,7 @@ class Scored:
     def hybrids(self) -> HybridCorrelations:
         """Hybrid systems, drawn once, for the metrics that have judged segments.
 
-        Raises ValueError if no cell has all scores.
+        Raises DataError if no cell has all scores.
         """
         if len(self.on_segments) < len(self.metrics):
             return self.segment_part.hybrids

@@ -15,7 +15,7 @@ from metaeval.correlation.panel import Panel, panel
 from metaeval.correlation.soft_pairwise import sign_flips
 from metaeval.correlation.values import metric_values
 from metaeval.documents import DOCUMENTS, has_enough_documents, unit_of
-from metaeval.messages import Message, message, plural
+from metaeval.messages import Message, data_error, message, plural
 from metaeval.resampling import ALTERNATIVES, Rng, falls_short, resampled_pvalue, resolve_seed
 from metaeval.results import (
     ConstantInputWarning,
@@ -289,11 +289,17 @@ def permuted_test(
     one_of("swap", swap, SWAPS)
     if swap == "pairs":
         if measure.correlation != "acc_eq":
-            raise ValueError(f"swap: 'pairs' is a test of acc_eq, not of {measure.correlation}")
+            raise data_error(
+                "argument.pairs-swap", "Swapping pairs tests acc-eq, not {measure}.",
+                measure=measure.correlation,
+            )  # fmt: skip
         pairs = AccEqPairsTest(panel, measure.grouping, measure.epsilon)
         return pairs, (1, len(pairs.clusters)), pairs.clusters
     if measure.epsilon is not None:
-        raise ValueError("epsilon: cells of two metrics swap only with calibrated thresholds")
+        raise data_error(
+            "argument.threshold-swap",
+            "Scores of two metrics can be swapped only with calibrated thresholds.",
+        )
     shape = len(panel.systems), len(panel.segments)
     return _cellwise(measure, panel, seed), shape, panel.clusters
 

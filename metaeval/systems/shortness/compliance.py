@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats
-from metaeval.messages import message
+from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, of_shape
+from metaeval.messages import data_error, message
 from metaeval.results import Notes, Result, TooFewWarning
 
 
@@ -53,10 +53,11 @@ def compliance(quality: ArrayLike, deviation: ArrayLike, tolerances: ArrayLike) 
     scores = as_floats("quality", quality, ndim=2)
     away = np.abs(as_floats("deviation", deviation, ndim=2))
     steps = as_floats("tolerances", tolerances, ndim=1)
-    if scores.shape != away.shape:
-        raise ValueError("deviation: expected the shape of quality")
+    of_shape("deviation", away, scores.shape)
     if (np.diff(steps) <= 0).any() or (steps < 0).any():
-        raise ValueError("tolerances: expected ascending numbers of at least 0")
+        raise data_error(
+            "argument.tolerances", "Tolerances must be at least 0 and in ascending order."
+        )
     notes = Notes()
     known = ~(np.isnan(scores) | np.isnan(away)).any(axis=0)
     notes.exclude("incomplete-segment", int((~known).sum()))

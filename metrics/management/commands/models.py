@@ -11,7 +11,7 @@ from metrics.base import MetricError
 from metrics.checkpoints import fetching, places
 from metrics.stock import hosts, inventory
 from metrics.stock.hosts import Stock
-from metrics.templatetags.fleet_numbers import in_bytes
+from metrics.templatetags.run_numbers import in_bytes
 
 
 class Command(BaseCommand):

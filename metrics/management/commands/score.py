@@ -21,8 +21,7 @@ from metrics.models import MetricRun
 from metrics.runs import scoring, starting, state, waiting
 from metrics.scores import truncation_of
 from metrics.support import Budget
-from metrics.templatetags.fleet_numbers import in_bytes
-from metrics.templatetags.run_numbers import duration, rate
+from metrics.templatetags.run_numbers import duration, in_bytes, rate
 from metrics.workers import capability, signatures
 
 POLL_SECONDS = 0.5

@@ -34,10 +34,11 @@ from annotation.pool.claiming import give_next
 from annotation.protocols import Span
 from annotation.protocols.base import Piece, cut
 from annotation.views.adjudicating.deciding import case_of
-from lifecycle.resources.campaigns import Campaigns
+from lifecycle.resources.test_sets import Campaigns
 from tests.addresses import fill, routes
+from tests.house.templates.seen import seen
 from tests.planting import plant
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import add_system, make_campaign, make_test_set, make_user
 
 TEXTS = ("One two three.", "Four five six.", "Seven eight.")
@@ -210,7 +211,7 @@ def test_a_decision_is_the_reviewers_and_counts_as_nobodys(campaign: Campaign) -
     other = fields(page) | {"score": "60", "submit_key": str(uuid.uuid4())}
     conflict = client.post(here, other)
     assert conflict.status_code == 409
-    assert "has decided this item" in conflict.text
+    assert tells(conflict.text, "adjudication.changed")
     client.post(here, fields(conflict.text) | {"score": "60"})
     assert list(Adjudication.objects.values_list("score", "revision", "is_current")) == [
         (55, 1, False), (60, 2, True),
@@ -261,7 +262,7 @@ def test_reviewers_see_the_adjudication_and_nothing_else_of_the_campaign(
         f"adjudication/{known['pk'][0]}/"
     ] * 2  # fmt: skip
     home = client.get("/campaigns/").text
-    assert "1 item needs a decision." in home
+    assert tells(home, "need.to-decide", n=1)
     assert re.findall(f'href="([^"]*{campaign.slug}[^"]*)"', home) == [queue(campaign)]
     assert client.get("/api/campaigns/").json()["count"] == 0
 
@@ -363,7 +364,7 @@ def test_practice_shows_the_right_errors(decided: Campaign) -> None:
     sent = client.post(reverse("item", args=[row.public_id]), fields(page) | {"score": "60"})
     assert sent.headers["Location"] == reverse("item", args=[row.public_id])
     assert "Good." not in client.get(reverse("item", args=[after.public_id])).text
-    told = client.get(reverse("item", args=[row.public_id])).text
+    told = seen(client.get(reverse("item", args=[row.public_id])).text)
     assert "Good." in told
     assert '<mark class="mark mark-major" title="major">two' in told
     own = client.get(reverse("annotate-own", args=[decided.slug])).json()

@@ -5,6 +5,7 @@ CHANGES = {
     "POST /api/test-sets/": ADMIN,
     "POST /api/campaigns/": ADMIN,
     "POST /api/campaigns/{slug}/open/": ADMIN,
+    "PATCH /api/campaigns/{slug}/": ADMIN,
     "POST /api/campaigns/{slug}/close/": ADMIN,
     "POST /api/campaigns/{slug}/people/": ADMIN,
     "POST /api/campaigns/{slug}/people/{id}/exclude/": ADMIN,

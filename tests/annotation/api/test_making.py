@@ -7,6 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.models import Annotator, Campaign, Membership, Output, TestSet
+from annotation.presets import PRESETS
 from tests.world import World, make_campaign, make_user
 
 SOURCE = "一\n二\n三\n四\n五\n六\n"
@@ -203,3 +204,63 @@ def test_a_repeated_request_gets_the_same_links(world: World, as_admin: Client) 
 
     assert add()["links"] == add()["links"]
     assert Annotator.objects.filter(campaign=world.campaign).count() == 2
+
+
+def change(client: Client, slug: str, **settings: Any) -> Any:
+    return client.patch(f"/api/campaigns/{slug}/", settings, content_type="application/json")
+
+
+def file_of(client: Client, slug: str) -> dict[str, Any]:
+    found: dict[str, Any] = client.get(f"/api/campaigns/{slug}/file/").json()
+    return found
+
+
+@pytest.mark.parametrize("preset", list(PRESETS))
+def test_a_change_of_a_draft_leaves_what_it_does_not_name(
+    world: World, as_admin: Client, preset: str
+) -> None:
+    made = make(as_admin, test_set="harbour", preset=preset)
+    assert made.status_code == 201, made.json()
+    slug = made.json()["slug"]
+    before = file_of(as_admin, slug)
+    assert change(as_admin, slug).status_code == 200
+    assert file_of(as_admin, slug) == before
+    changed = change(as_admin, slug, name="Another", annotators_per_item=7)
+    assert (changed.status_code, changed.json()["annotators_per_item"]) == (200, 7)
+    task = before["task"] | {"name": "Another", "annotators_per_item": 7}
+    after = file_of(as_admin, slug)
+    assert after["task"] == task
+    assert {**after, "task": task} == {**before, "task": task}
+
+
+def test_a_draft_is_changed_as_on_its_page(world: World, as_admin: Client) -> None:
+    slug = make(as_admin, test_set="harbour").json()["slug"]
+    (kept, *_) = file_of(as_admin, slug)["task"]["systems"]
+    changed = change(as_admin, slug, systems=[kept], sample={"size": 2}, traps_per_annotator=0)
+    assert changed.status_code == 200, changed.json()
+    assert [each["name"] for each in changed.json()["systems"]] == [kept]
+    assert changed.json()["sample"]["size"] == 2
+    for wrong, field in (
+        ({"colour": "red"}, "colour"), ({"systems": ["none"]}, "systems"),
+        ({"trap_ratio": "2"}, "trap_ratio"), ({"annotators_per_item": 0}, "annotators_per_item"),
+    ):  # fmt: skip
+        refused = change(as_admin, slug, name="Not this", **wrong)
+        assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, field)
+    address = f"/api/campaigns/{slug}/"
+    assert as_admin.patch(address, "[1]", content_type="application/json").status_code == 400
+    assert Campaign.objects.get(slug=slug).name != "Not this"
+
+
+def test_only_drafts_are_changed_and_only_by_those_who_run_them(
+    world: World, as_admin: Client
+) -> None:
+    Campaign.objects.filter(pk=world.campaign.pk).update(status=Campaign.Status.OPEN)
+    refused = change(as_admin, world.campaign.slug, name="Later")
+    assert (refused.status_code, refused.json()["errors"][0]["code"]) == (
+        409, "campaign.not-draft",
+    )  # fmt: skip
+    slug = make(as_admin, test_set="harbour").json()["slug"]
+    as_researcher = Client()
+    as_researcher.force_login(world.researcher)
+    assert change(as_researcher, slug, name="Mine").status_code in {403, 404}
+    assert change(Client(), slug, name="Mine").status_code in {401, 403}

@@ -20,7 +20,7 @@ from annotation.imports.gold import KINDS
 from annotation.models import Annotator, Assignment, Campaign, Instructions, Item, TestSet
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Problem
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import World
 
 
@@ -183,7 +183,7 @@ def test_a_table_is_told_where_tables_go(db: None, tmp_path: Path) -> None:
     with refused("command.errors", kind=CommandError):
         call_command("open", str(path), stdout=out, stderr=out)
     assert "Mine.CSV, row 1: " in out.getvalue()
-    assert "Import › A table of judgments" in out.getvalue()
+    assert tells(out.getvalue(), "json.is-table")
 
 
 def test_a_dry_run_and_a_draft(db: None, tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_the_pages_and_the_api_give_and_take_the_file(world: World, as_admin: Cl
     assert answer.json() == of_api.json() == to_values(world.campaign)
     sent = {"campaign_file": SimpleUploadedFile("c.json", answer.content), "slug": ""}
     page = as_admin.post(reverse("campaign-from-file"), sent)
-    assert (page.status_code, "Use another slug." in page.text) == (422, True)
+    assert (page.status_code, tells(page.text, "campaign-file.slug-taken")) == (422, True)
     sent = {"campaign_file": SimpleUploadedFile("c.json", answer.content), "slug": "copy"}
     page = as_admin.post(reverse("campaign-from-file"), sent, follow=True)
     assert page.request["PATH_INFO"] == reverse("access", args=["copy"])

@@ -12,6 +12,7 @@ from annotation.forms.campaign.form import CampaignForm
 from annotation.models import Campaign, Reference, Segment
 from annotation.presets.filling import standard_text
 from tests.annotation.views.test_views_campaigns import FORM, new_address
+from tests.refusals import tells
 from tests.world import World
 
 SOURCE = {"shown_text": "source"}
@@ -170,7 +171,7 @@ def test_what_is_missing_of_a_recording_is_marked_behind_the_output(
     assert campaign.judging.spans.tokens == ("[missing]",)
     # Some sources are texts, so the instructions have both cases, in every language.
     assert "The source is the original" in campaign.instructions
-    assert "Where the source is a recording" in campaign.instructions
+    assert tells(campaign.instructions, "length-of.source")
     for text in campaign.translations.values_list("instructions", flat=True):
         assert "**p**" in text
     Segment.objects.update(beside=heard)

@@ -33,6 +33,8 @@ from dashboards.correlations.agreement import correlate
 from dashboards.panel.panel import read_panel
 from lifecycle.services import copy_campaign
 from metaeval.judgments.planning import draw_evenly
+from metaeval.messages import DataError
+from tests.refusals import refused
 from tests.world import World, make_campaign, make_test_set, score
 
 
@@ -70,7 +72,7 @@ def test_a_seed_draws_the_same_for_ever() -> None:
     """The numbers of `random.Random` are the same in every version of Python."""
     assert draw_evenly([0] * 1997, 270, seed=1)[:8] == [5, 6, 25, 26, 34, 40, 41, 43]
     for size in (0, 3):
-        with pytest.raises(ValueError, match="size"):
+        with refused("argument.range", kind=DataError, name="size", low=1, high=2):
             draw_evenly(["a", "b"], size, seed=1)
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotation.models import AccountLink, ChangeEntry
 from annotation.models.people import hash_token
 from config.redaction import redact
+from tests.refusals import tells
 from tests.world import PASSWORD, World
 
 GOOD = "seven quiet harbour boats"
@@ -71,7 +72,7 @@ def test_whoever_is_deactivated_is_out_at_once(as_admin: Client, world: World) -
     as_admin.post(f"/accounts/{pk}/deactivate/")
     assert inside.get("/campaigns/").status_code == 302
     assert not AccountLink.objects.exists()
-    assert "Activate it first" in as_admin.post(f"/accounts/{pk}/link/", follow=True).text
+    assert tells(as_admin.post(f"/accounts/{pk}/link/", follow=True).text, "accounts.inactive")
     as_admin.post(f"/accounts/{pk}/activate/")
     assert Client().login(username="researcher", password=PASSWORD)
 
@@ -80,7 +81,7 @@ def test_nobody_takes_the_site_from_themselves_or_from_superusers(
     as_admin: Client, world: World
 ) -> None:
     own = f"/accounts/{world.admin.pk}"
-    assert "ask another site admin" in as_admin.post(f"{own}/deactivate/", follow=True).text
+    assert tells(as_admin.post(f"{own}/deactivate/", follow=True).text, "accounts.yourself")
     as_admin.post(f"{own}/roles/", {"roles": ["researcher"]})
     assert world.admin.groups.filter(name="admin").exists()
     above = User.objects.create_superuser("above")

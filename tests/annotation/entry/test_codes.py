@@ -13,6 +13,7 @@ from annotation.campaigns import close_campaign
 from annotation.models import Annotator, Assignment, Campaign, Judgment
 from annotation.qualification import codes
 from tests.annotation.entry.test_links import PROLIFIC, make_link, make_open
+from tests.refusals import tells
 from tests.world import World
 
 FIXED = "C0MPLETE1"
@@ -249,7 +250,7 @@ def test_a_shared_code_needs_the_person(world: World, campaign: Campaign, client
         ("wrong", ""),
     ]
     page = client.post(reverse("codes-check", args=[campaign.slug]), {"codes": f"5f00aa {FIXED}"})
-    assert "has rated all items" in page.text
+    assert tells(page.text, "code.all-rated")
 
 
 def test_codes_of_another_campaign_are_wrong(

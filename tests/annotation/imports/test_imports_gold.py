@@ -55,6 +55,8 @@ def test_a_segment_may_be_named_by_its_source(world: World) -> None:
     text = f"kind\tsource\ttext\tlow\thigh\ngold\t{segment.source}\tx\t0\t5\n"
     (item,), errors = read(world.campaign, text)
     assert (errors, item.segment) == ([], segment)
+    (item,), errors = read(world.campaign, text.replace("source", "Quelltext"))
+    assert (errors, item.segment) == ([], segment)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from django.utils import timezone, translation
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.judging import instructions
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Instructions
+from tests.refusals import tells
 from tests.world import World
 
 MAX_QUERIES = 12
@@ -165,7 +166,7 @@ def test_wrong_texts_are_refused(
 def test_a_form_that_says_nothing_changes_nothing(instructed: World, as_admin: Client) -> None:
     response = as_admin.post(page(instructed.campaign), {})
     assert response.status_code == 422
-    assert "Nothing was changed" in response.text
+    assert tells(response.text, "instructions.no-action")
     instructed.campaign.refresh_from_db()
     assert instructed.campaign.consent == "I agree."
 

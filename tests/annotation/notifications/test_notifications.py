@@ -309,6 +309,26 @@ def test_what_will_not_pass_is_not_tried_again(
     assert failures() == [(code, {"status": str(status)})]
 
 
+def test_programs_see_what_was_delivered_and_why_not(
+    world: World,
+    receiver: Receiver,
+    as_admin: Client,
+    django_capture_on_commit_callbacks: Callable[..., object],
+) -> None:
+    receiver.answers = [404]
+    campaign = opened(world, notify_webhook=receiver.url)
+    rate_all(campaign)
+    assert check(campaign, django_capture_on_commit_callbacks)
+    (notice,) = as_admin.get(f"/api/campaigns/{campaign.slug}/notices/").json()["results"]
+    assert (notice["channel"], notice["event"], notice["status"]) == (
+        "webhook", "complete", "failed",
+    )  # fmt: skip
+    assert (notice["message"]["code"], notice["message"]["parameters"]) == (
+        "webhook.answer", {"status": "404"},
+    )  # fmt: skip
+    assert receiver.url not in str(notice)
+
+
 def test_the_address_that_was_checked_is_the_one_that_is_called(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

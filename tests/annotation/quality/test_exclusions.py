@@ -12,7 +12,7 @@ from annotation.campaigns import close_campaign, open_campaign
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Item, Judgment
 from annotation.quality import quality_report, read_columns
 from annotation.quality.exclusions import exclude_annotator, include_annotator, reassign_items
-from dashboards.documents.stored import state_of
+from dashboards.documents.computing import state_of
 from tests.refusals import refused
 from tests.world import World, make_campaign, make_test_set
 

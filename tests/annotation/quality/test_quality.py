@@ -11,6 +11,7 @@ from scipy import stats
 
 from annotation.models import Campaign, Judgment
 from annotation.quality import quality_report
+from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import World, make_demo
 
@@ -89,7 +90,7 @@ def test_traps_times_and_labels_of_the_demo(demo: None) -> None:
 
 def test_an_empty_campaign_says_so(world: World, as_researcher: Client) -> None:
     page = as_researcher.get(reverse("quality", args=[world.campaign.slug]))
-    assert "There are no annotators" in page.text
+    assert tells(page.text, "quality.no-annotators")
 
 
 def test_page_csv_and_json_agree(demo: None, client: Client) -> None:

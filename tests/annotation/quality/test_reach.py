@@ -19,6 +19,7 @@ from dashboards.overview.document import compute
 from dashboards.report.parts import parts
 from metaeval.judgments.controls import control_test, pass_rate
 from tests.annotation.views.test_views_campaigns import FORM, new_address
+from tests.refusals import tells
 from tests.world import World, make_campaign, make_test_set
 
 DECIDED = {Verdict.PASSES, Verdict.FAILS}
@@ -163,19 +164,19 @@ def test_some_tested_and_none_failing(untested: Campaign) -> None:
 
 def test_the_form_tells_what_its_numbers_find_out(world: World, as_admin: Client) -> None:
     page = as_admin.get(new_address(world)).text
-    assert "This test set is too small to assess annotators by traps: 4 of its segments" in page
+    assert tells(page, "preset.too-small", n=4)
     assert '<p data-when="none">' in page
     assert '<p data-when="few" hidden>' in page
     few = as_admin.post(new_address(world), FORM | {"systems": []}).text
     assert '<p data-when="few">' in few
     as_admin.post(new_address(world), FORM)
     made = as_admin.get(reverse("campaign-setup", args=[Campaign.objects.latest("pk").slug])).text
-    assert "There are too few control items" in made
+    assert tells(made, "controls.few")
     campaign = Campaign.objects.get(name="Harbour, 80%")
     add_annotators(campaign=campaign, users=world.annotators)
     opened = as_admin.post(reverse("campaign-open", args=[campaign.slug]), follow=True).text
     assert "annotators can start" in opened
-    assert "There are too few control items" in opened
+    assert tells(opened, "controls.few")
 
 
 def test_without_references_an_output_is_cut(world: World) -> None:

@@ -21,6 +21,7 @@ from annotation.protocols.base import Scale
 from annotation.quality import JudgmentColumns, Verdict, quality_report
 from annotation.quality.verdict import check, of_rate, of_test, overall
 from metaeval.judgments.controls import control_test, pass_rate
+from tests.house.templates.seen import seen
 from tests.world import World, make_dataset
 
 PASSES, FAILS, UNKNOWN = Verdict.PASSES, Verdict.FAILS, Verdict.UNKNOWN
@@ -186,7 +187,7 @@ def test_the_page_says_so(db: None, world: World, data_dir: Path, as_researcher:
     call_command("import_dataset", "graham2015", data=data_dir)
     campaign = Campaign.objects.filter(slug__startswith="graham2015").order_by("slug").first()
     assert campaign is not None
-    page = as_researcher.get(reverse("quality", args=[campaign.slug])).text
+    page = seen(as_researcher.get(reverse("quality", args=[campaign.slug])).text)
     assert "fails</span> <span" in page
     assert "passes</span>" in page
     assert "fails with p &gt; .05 and at least 10 pairs" in page

@@ -12,7 +12,7 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from annotation.models import Campaign, Judgment, PublishedScore
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import World, make_user
 
 IMPORT, API = "/campaigns/import/", "/api/imports/judgments/"
@@ -70,7 +70,7 @@ def test_a_table_without_column_names_is_read_as_the_person_says(
     answers = {"words-test_set": "harbour", "words-name": "Later", "words-headless": "on"}
     read = as_admin.post(checked.url, {"change": "1", **answers})
     page = as_admin.get(read.url)
-    assert "The columns of this table have no names" in page.text
+    assert tells(page.text, "judgments.unnamed-columns")
     fields = ("annotator", "segment", "system", "score")
     answers |= {f"column-{number}": field for number, field in enumerate(fields)}
     read = as_admin.post(read.url, {"change": "1", **answers})
@@ -97,7 +97,7 @@ def test_two_columns_for_one_field_are_refused_on_the_page(world: World, as_admi
     columns = {"change": "1", "column-0": "segment", "column-1": "segment"}
     page = as_admin.post(checked.url, columns)
     assert page.status_code == 422
-    assert "has this meaning already" in page.text
+    assert tells(page.text, "columns.meaning-taken")
 
 
 def test_several_tables_and_a_rule_chosen_afterwards(world: World, as_admin: Client) -> None:

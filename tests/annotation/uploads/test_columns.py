@@ -3,6 +3,7 @@
 from annotation.forms.columns import ColumnsForm
 from annotation.uploads.tables.columns import Wanted, propose, renamed
 from annotation.uploads.tables.rows import Table
+from core.messages import messages_of
 from metaeval.messages import message
 
 SEGMENT = Wanted("segment", message("x.segment", "Segment"), ("segment_id", "seg_id", "sid", "id"))
@@ -34,7 +35,9 @@ def test_two_columns_for_one_field_are_refused_by_name() -> None:
     data = {"column-0": "segment", "column-1": "segment", "column-2": ""}
     form = ColumnsForm(["sid", "id", "note"], [SEGMENT], {}, data)
     ((number, (error,)),) = form.errors.as_data().items()
-    assert (number, error.code, error.params) == ("1", "same-field", {"column": "sid"})
+    (about,) = messages_of(error)
+    assert (number, about.code) == ("1", "columns.meaning-taken")
+    assert about.parameters == {"column": "sid"}
     form = ColumnsForm(["sid", "id"], [SEGMENT], {}, {"column-0": "segment", "column-1": ""})
     assert form.is_valid()
     assert form.chosen == {"sid": "segment", "id": ""}

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Output, TestSet
-from tests.refusals import refused
+from tests.refusals import refused, tells
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_a_table_of_outputs(db: None, folder: Path) -> None:
     )
     out = StringIO()
     call_command("import_testset", "animals", "--outputs", str(folder / "out.tsv"), stdout=out)
-    assert "Added to “animals”. Systems: 1, outputs: 2." in out.getvalue()
+    assert tells(out.getvalue(), "import.added", name="animals", systems=1, outputs=2)
     system = TestSet.objects.get().systems.get()
     assert (system.name, str(system.length_ratio)) == ("cut", "0.50")
 

@@ -3,11 +3,13 @@
 import pytest
 from django.test import Client
 
+from tests.house.templates.seen import seen
+
 
 def test_a_choice_stands_on_every_page(as_researcher: Client) -> None:
     sent = {"theme": "dark", "text": "larger", "motion": "reduced"}
     assert as_researcher.post("/appearance/", sent)["Location"] == "/account/"
-    page = as_researcher.get("/campaigns/").text
+    page = seen(as_researcher.get("/campaigns/").text)
     assert 'dir="ltr" data-theme="dark" data-text="larger" data-motion="reduced">' in page
     as_researcher.post("/appearance/", {"theme": ""})
     assert 'dir="ltr">' in as_researcher.get("/campaigns/").text

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import AccessLink, Campaign, Item
+from tests.refusals import tells
 from tests.world import World
 
 ADDRESS = "/campaigns/harbour-80/edit/"
@@ -54,7 +55,7 @@ def test_what_is_open_or_imported_stays(as_admin: Client, world: World) -> None:
     item.delete()
     add_annotators(campaign=world.campaign, users=world.annotators)
     open_campaign(campaign=world.campaign)
-    assert "can no longer be edited" in as_admin.post(ADDRESS, data, follow=True).text
+    assert tells(as_admin.post(ADDRESS, data, follow=True).text, "campaign.opened")
     assert Campaign.objects.get().name == "Harbour-80"
 
 
@@ -87,7 +88,22 @@ def test_the_address_of_a_draft_follows_its_title(
     assert left.headers["Location"] == reverse("access", args=[expected])
     assert as_admin.get(left.headers["Location"]).status_code == 200
     if expected != slug:
-        assert as_admin.get(address).status_code == 404
+        now = reverse("campaign-edit", args=[expected])
+        assert as_admin.get(f"{address}?a=1").headers["Location"] == f"{now}?a=1"
+        assert as_admin.post(address, typed).status_code == 404
+
+
+def test_an_old_address_reveals_nothing(world: World, as_admin: Client, client: Client) -> None:
+    Campaign.objects.update(slug_follows=True, is_private=True)
+    as_admin.post(ADDRESS, sent(as_admin, name="Pier"))
+    old = reverse("campaign-setup", args=["harbour-80"])
+    for user, status in ((None, 302), (world.researcher, 404), (world.annotators[0], 403)):
+        client.logout()
+        if user is not None:
+            client.force_login(user)
+        answer = client.get(old)
+        assert (answer.status_code, "pier" in answer.headers.get("Location", "")) == (status, False)
+        assert "pier" not in answer.text.lower()
 
 
 @pytest.mark.parametrize("by", ["annotators", "access links"])

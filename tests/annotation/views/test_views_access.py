@@ -24,7 +24,9 @@ from annotation.models import (
     Membership,
 )
 from tests.annotation.entry.test_links import PROLIFIC, make_link, make_open
-from tests.test_csp import INLINE
+from tests.core.test_csp import INLINE
+from tests.house.templates.seen import seen
+from tests.refusals import tells
 from tests.world import PASSWORD, World, make_user
 
 
@@ -89,7 +91,7 @@ def test_who_removes_oneself_from_a_private_campaign_ends_at_the_list(
 def fresh_links(text: str) -> list[tuple[str, str]]:
     block = re.search(r'aria-label="New links">(.*?)</table>', text, re.S)
     rows = r'<th scope="row">(.*?)</th><td><code>(.*?)</code>'
-    return re.findall(rows, block.group(1)) if block else []
+    return re.findall(rows, seen(block.group(1))) if block else []
 
 
 def test_personal_links_are_shown_and_work(world: World, as_admin: Client) -> None:
@@ -180,7 +182,7 @@ def test_a_link_is_renewed_and_revoked(world: World, as_admin: Client) -> None:
     as_admin.post(address("invitation-revoke", campaign, annotator.pk))
     assert Client().get(paths[1]).status_code == 404
     page = as_admin.post(renew, {"expires_at": "2020-01-01"}, follow=True)
-    assert "This day is in the past." in page.text
+    assert tells(page.text, "access.past-day")
 
 
 def test_a_new_link_signs_out_who_came_by_the_old_one(world: World, as_admin: Client) -> None:
@@ -207,7 +209,7 @@ def test_no_personal_link_for_accounts_that_do_more(world: World, as_admin: Clie
         campaign=world.campaign, label="R", user=make_user("both", "annotator", "researcher")
     )
     page = as_admin.post(address("invitation-renew", world.campaign, annotator.pk), follow=True)
-    assert "cannot do anything except rate" in page.text
+    assert tells(page.text, "people.not-by-link")
 
 
 def test_an_access_link_is_shown_with_what_the_platform_fills(
@@ -226,7 +228,7 @@ def test_an_access_link_is_shown_with_what_the_platform_fills(
     path = link.removeprefix("http://testserver").partition("?")[0]
     assert Client().get(path, PROLIFIC).status_code == 302
     page = as_admin.get(address("access", campaign))
-    assert ("1 of 2" in page.text, "5f00aa" in page.text) == (True, True)
+    assert ("1 of 2" in seen(page.text), "5f00aa" in page.text) == (True, True)
     as_admin.post(address("access-link-revoke", campaign, stored.pk))
     assert Client().get(path, PROLIFIC).status_code == 410
     assert "Revoked" in as_admin.get(address("access", campaign)).text
@@ -295,7 +297,7 @@ def test_people_of_a_crowd_are_found_and_ordered(
     people = address("access", world.campaign)
 
     def labels(**asked: str) -> list[str]:
-        return re.findall(r'<th scope="row">(A\d+)', client.get(people, asked).text)
+        return re.findall(r'<th scope="row">(A\d+)', seen(client.get(people, asked).text))
 
     assert len(labels()) == 50
     assert labels(page="2") == [f"A{number}" for number in range(51, 61)]
@@ -321,4 +323,4 @@ def test_a_campaign_closed_early_is_not_called_complete(world: World, as_admin: 
     page = as_admin.get(address("access", campaign)).text
     assert ">Not finished<" in page
     assert ">At work<" not in page
-    assert "closed before anybody rated" in page
+    assert tells(page, "campaign.unjudged")

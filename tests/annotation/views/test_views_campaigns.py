@@ -10,6 +10,8 @@ from django.utils import timezone
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import Assignment, Campaign, Item
 from tests.annotation.pools import add_control
+from tests.house.templates.seen import seen
+from tests.refusals import tells
 from tests.world import World, add_system, make_campaign, make_user
 
 FORM = {
@@ -82,7 +84,7 @@ def test_systems_must_have_the_chosen_length(world: World, as_admin: Client) -> 
 
 def test_opening_too_early_says_why(world: World, as_admin: Client) -> None:
     response = as_admin.post(reverse("campaign-open", args=[world.campaign.slug]), follow=True)
-    assert "this campaign has 0 annotators. Add annotators first." in response.text
+    assert tells(response.text, "design.too-few-annotators", n=0)
 
 
 def test_links_stay_until_they_are_hidden(world: World, as_admin: Client) -> None:
@@ -108,7 +110,7 @@ def test_nobody_else_sees_new_links(world: World, as_admin: Client, client: Clie
 def test_people_and_opening_in_one_step(world: World, as_admin: Client) -> None:
     address = reverse("people-add", args=[world.campaign.slug])
     page = as_admin.post(address, {"count": "2", "open": "1"}, follow=True)
-    assert "this campaign has 2 annotators. Add annotators first." in page.text
+    assert tells(page.text, "design.too-few-annotators", n=2)
     page = as_admin.post(address, {"count": "1", "open": "1"}, follow=True)
     assert "annotators can start" in page.text
     assert page.text.count("<code>http://testserver/a/") == 3
@@ -119,7 +121,7 @@ def test_what_must_fail_cannot_be_pressed(world: World, as_admin: Client) -> Non
     button = re.search(r"<button[^>]*>Open campaign", page)
     assert button
     assert "disabled" in button[0]
-    assert "Each item needs 3 annotators, and this campaign has 0 annotators." in page
+    assert tells(page, "design.too-few-annotators", wanted=3, n=0)
     assert "needs 3, has 0" in page
     add_annotators(campaign=world.campaign, links=3)
     page = as_admin.get(reverse("campaign-setup", args=[world.campaign.slug])).text
@@ -192,7 +194,7 @@ def test_practice_is_counted_nowhere(world: World, as_admin: Client) -> None:
     first = Assignment.objects.filter(item__kind=Item.Kind.TUTORIAL).first()
     Assignment.objects.filter(pk=first.pk).update(completed_at=timezone.now())
     n_outputs = campaign.items.filter(kind=Item.Kind.TARGET).count()
-    setup = as_admin.get(reverse("campaign-setup", args=["counted"])).text
+    setup = seen(as_admin.get(reverse("campaign-setup", args=["counted"])).text)
     assert f"0 of {n_outputs + 2}" in setup
     assert f"{n_outputs} outputs, 2 control items, 2 practice items" in setup
     people = as_admin.get(reverse("access", args=["counted"])).text

@@ -13,8 +13,8 @@ from django.urls import reverse
 
 from annotation.models import Assignment, Campaign, ErrorSpan, Item, Judgment
 from tests.annotation.blindness.test_leaks import KINDS
+from tests.core.test_csp import INLINE
 from tests.planting import plant
-from tests.test_csp import INLINE
 
 JSON = {"accept": "application/json"}
 PROTOCOLS = ["segment-da", "document-da", "side-by-side", "esa", "mqm"]

@@ -12,6 +12,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Output, Segment, TestSet
+from tests.house.templates.seen import seen
+from tests.refusals import tells
 from tests.world import World
 
 ODD = (
@@ -60,7 +62,7 @@ CHOICE = ("segment", "", "source", "reference", "system:Online-B", "system:hyp")
 def test_columns_nobody_could_guess_are_chosen_on_the_page(world: World, as_admin: Client) -> None:
     page = send(as_admin, tables=[sent("odd.csv", ODD)])
     assert page.status_code == 422
-    assert '<option value="system:Online-B">outputs of the system “Online-B”' in page.text
+    assert '<option value="system:Online-B">outputs of the system “Online-B”' in seen(page.text)
     assert '<option value="segment" selected>' in page.text
     assert "Er sagt &amp;quot;ja&amp;quot;" in page.text, "what the first row holds"
     page = choose(as_admin, page, *CHOICE)
@@ -82,7 +84,7 @@ def test_two_columns_for_one_field_are_refused_where_they_are(
     data = {f"table0-{n}": field for n, field in enumerate(("source", "", "source", "", "", ""))}
     page = as_admin.post(address, data | {"read": "1"})
     assert page.status_code == 422
-    assert "“sid” has this meaning already" in page.text
+    assert tells(page.text, "columns.meaning-taken", column="sid")
 
 
 def test_entities_are_decoded_on_the_page_and_exactly_that_is_stored(
@@ -92,7 +94,7 @@ def test_entities_are_decoded_on_the_page_and_exactly_that_is_stored(
     page = choose(as_admin, page, *CHOICE)
     assert "1 segment contains HTML entities such as &amp;quot;" in page.text
     page = choose(as_admin, page, *CHOICE, decode="on")
-    assert "Decoded HTML entities in 2 texts" in page.text
+    assert tells(page.text, "upload.decoded", n=2)
     as_admin.post(page.redirect_chain[-1][0], {"decode": "on"})
     assert Output.objects.filter(text='He says "yes"').exists()
 

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from annotation.models import Output, Reference, Segment, System, TestSet
 from annotation.uploads import waiting
+from tests.refusals import tells
 from tests.world import World, make_test_set
 
 SOURCE = "Das Haus ist rot.\nDer Hund schläft.\nEs regnet.\n"
@@ -73,7 +74,7 @@ def test_a_system_is_added_to_a_stored_test_set(world: World, as_admin: Client) 
     confirm(as_admin, send(as_admin))
     only = {"source": "", "references": [], "systems": [sent("third.txt", OUTPUT)]}
     page = confirm(as_admin, send(as_admin, **only))
-    assert "Added to “Weather”. Systems: 1, outputs: 3." in page.text
+    assert tells(page.text, "import.added", name="Weather", systems=1, outputs=3)
 
 
 def zipped() -> bytes:

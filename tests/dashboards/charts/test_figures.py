@@ -17,12 +17,12 @@ from dashboards.charts import files
 from dashboards.charts.files import narrow
 from dashboards.charts.style import figure
 from dashboards.report.parts import drawings
-from dashboards.significance import figures
+from dashboards.significance import pairs
+from tests.core.test_csp import INLINE
 from tests.shared import SharedRows
-from tests.test_csp import INLINE
 from tests.world import make_scored_demo, make_user
 
-DASHBOARDS = Path(figures.__file__).parents[1]
+DASHBOARDS = Path(pairs.__file__).parents[1]
 
 
 def spec(label: str = "a") -> dict[str, Any]:
@@ -116,7 +116,7 @@ def test_steps_differ_in_lightness() -> None:
             weight * int(colour[start : start + 2], 16) / 255
             for weight, start in ((0.299, 1), (0.587, 3), (0.114, 5))
         )
-        for colour in figures.COLOURS
+        for colour in pairs.COLOURS
     ]
     steps = [after - before for before, after in pairwise(greys)]
     assert min(steps) > 0.1
@@ -186,5 +186,5 @@ def test_the_page_keeps_the_place_of_what_has_been_drawn(
         assert size is not None
         widths.append(float(size[1]))
     assert widths[0] <= 332 < widths[1]  # that of a phone comes first
-    found = re.findall(images, client.get(address).text)
+    found = re.findall(images, " ".join(client.get(address).text.split()))
     assert [bool(size) for _, size in found] == [True, True]

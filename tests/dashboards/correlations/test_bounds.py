@@ -15,12 +15,11 @@ from annotation.filters import Filters
 from annotation.imports import CampaignDraft, store_campaign
 from annotation.models import Campaign, Judgment, Output
 from dashboards.comparisons import document as significance
-from dashboards.comparisons.bounds import Against, Bounds, FloorValue, bounds_of
 from dashboards.comparisons.document import Comparison
+from dashboards.comparisons.statistics import Against, Bounds, FloorValue, bounds_of
 from dashboards.correlations import document as correlations
 from dashboards.correlations.document import CEILING, values_of
-from dashboards.documents.stored import settled
-from dashboards.panel import floors
+from dashboards.documents.computing import settled
 from dashboards.panel.panel import read_panel
 from dashboards.scatter import document as scatter
 from dashboards.scatter.document import ScatterChoice
@@ -33,6 +32,7 @@ from tests.dashboards import typed
 from tests.dashboards.documents.working import compute_waiting
 from tests.dashboards.imported import make_set
 from tests.metaeval.published import numbers, table
+from tests.refusals import tells
 from tests.world import score
 
 BOUNDED = ("results", "correlations", "significance")
@@ -93,7 +93,7 @@ def test_a_sentinel_is_a_floor_and_not_above_itself(
     panel = read_panel(rated, Filters())
     key = next(iter(panel.measures))
     family = infos()[panel.measures[key].metric].family
-    monkeypatch.setattr(floors, "SENTINELS", (family,))
+    monkeypatch.setattr("dashboards.panel.panel.SENTINELS", (family,))
     compared = significance.compute(rated, Filters(), "pearson")
     assert compared.bounds is not None
     added = {each.key: each for each in compared.bounds.floors}
@@ -151,10 +151,10 @@ def test_floors_and_people_on_the_same_points(rated: Campaign, as_researcher: Cl
     page, shown = reverse("scatter", args=[rated.slug]), {"bounds": "shown"}
     as_researcher.get(page)
     compute_waiting()
-    assert "Baseline: short outputs" not in as_researcher.get(page).text
-    assert "Baseline: short outputs" in as_researcher.get(page, shown).text
+    assert not tells(as_researcher.get(page).text, "baseline.short-outputs")
+    assert tells(as_researcher.get(page, shown).text, "baseline.short-outputs")
     data = reverse("scatter-data", args=[rated.slug, "tex"])
-    assert "Baseline: short outputs" in as_researcher.get(data, shown).text
+    assert tells(as_researcher.get(data, shown).text, "baseline.short-outputs")
     assert "Baseline: " not in as_researcher.get(data).text
     address = reverse("scatter-data", args=[rated.slug, "csv"])
     plain, bounded = (rows_of(as_researcher, address, query) for query in ({}, shown))

@@ -21,6 +21,7 @@ from dashboards.correlations.agreement import correlate
 from dashboards.panel.human import human_scores
 from metaeval.messages import grouped
 from tests.dashboards.documents.working import compute_waiting
+from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import World, make_dataset, make_scored_demo, make_user, score
 
@@ -116,7 +117,7 @@ def test_a_seed_gives_the_same_hybrids(db: None, scored_demo: None) -> None:
 
 def test_pages_say_what_is_missing(world: World, as_researcher: Client) -> None:
     page = as_researcher.get(reverse("correlations", args=[world.campaign.slug])).text
-    assert "No output of this campaign has a human score yet." in page
+    assert tells(page, "outputs.no-human-scores")
     assert "more metrics" in page
 
 

@@ -16,11 +16,9 @@ from annotation.quality import quality_report
 from annotation.quality.columns import PENALTIES
 from dashboards.bundle.archive import readme
 from dashboards.bundle.content import read_content
-from dashboards.bundle.manifest import manifest_of
-from dashboards.bundle.tables import tables_of
-from dashboards.panel.floors import floor_panel
+from dashboards.bundle.manifest import manifest_of, tables_of
 from dashboards.panel.human import PENALTIES_STANDARDISED, human_scores, read_ratings
-from dashboards.panel.panel import read_panel
+from dashboards.panel.panel import floor_panel, read_panel
 from dashboards.report.parts import parts
 from dashboards.systems import document as systems
 from dashboards.trust import verdict

@@ -15,7 +15,7 @@ from annotation.quality import read_columns
 from annotation.quality.exclusions import exclude_annotator
 from core.caching import memo, memoized
 from dashboards.documents import kinds, results
-from dashboards.documents.stored import settled
+from dashboards.documents.computing import settled
 from dashboards.models import Analysis
 from dashboards.pages.answers import public
 from dashboards.panel.human import human_scores

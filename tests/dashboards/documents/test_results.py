@@ -16,15 +16,14 @@ from annotation.filters import FilterError, Filters
 from annotation.forms.power import StatedForm
 from annotation.models import Campaign, Output, PublishedScore
 from core import caching
+from dashboards import power
 from dashboards.correlations import document as correlations
 from dashboards.documents import computing, kinds, results
-from dashboards.documents.computing import QUICK
-from dashboards.documents.stored import pack, settled
+from dashboards.documents.computing import QUICK, pack, settled
 from dashboards.models import Analysis
-from dashboards.power import page as power
 from tests.dashboards.documents.working import ALL, ask, compute_waiting, end_rests, score
 from tests.metrics.fleet import make_worker
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import World
 
 
@@ -184,7 +183,7 @@ def test_values_are_shown_before_their_intervals(world: World, as_researcher: Cl
     page, waiting = as_researcher.get(address).text, as_researcher.get(data)
     # The verdict is there as soon as there is a number.
     assert 'data-verdict="limited"' in page
-    assert "Intervals and ranks are being computed." in page
+    assert tells(page, "intervals.pending")
     assert "numbers are being computed" in page
     # A file has all its parts, or it is none yet.
     assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from dashboards.documents.stored import encoded, pack, settled, unpack
+from dashboards.documents.computing import encoded, pack, settled, unpack
 
 NAN = float("nan")
 

@@ -19,7 +19,7 @@ from django.test.utils import CaptureQueriesContext
 import metaeval
 from annotation.models import Annotator, Campaign, Output, Reference
 from dashboards.documents import kinds, results
-from dashboards.documents.stored import encoded, unpack
+from dashboards.documents.computing import encoded, unpack
 from dashboards.models import Analysis
 from tests.addresses import fill, routes
 from tests.dashboards.documents.working import compute_waiting

@@ -16,9 +16,9 @@ from annotation.models.assignment import wanted
 from core.work.models import Now
 from dashboards.comparisons.document import Metric
 from dashboards.documents import kinds
-from dashboards.documents.stored import digest, pack
-from dashboards.home.leaders import TABLE, read_leaders
-from dashboards.home.progress import read_progress
+from dashboards.documents.computing import digest, pack
+from dashboards.home.attention import read_progress
+from dashboards.home.next_step import TABLE, read_leaders
 from dashboards.models import Analysis
 from metrics.models import MetricRun
 from tests.world import World, make_campaign, make_test_set

@@ -24,10 +24,9 @@ from annotation.quality.exclusions import exclude_annotator, reassign_items
 from annotation.web.navigation import first_steps
 from core.work.models import Now
 from dashboards.documents import kinds
+from dashboards.documents.computing import digest, pack
 from dashboards.documents.reasons import Verdict
-from dashboards.documents.stored import digest, pack
-from dashboards.home.leaders import TABLE, TRUST
-from dashboards.home.next_step import STEPS, State, next_step, state_of, steps
+from dashboards.home.next_step import STEPS, TABLE, TRUST, State, next_step, state_of, steps
 from dashboards.models import Analysis
 from metrics.models import MetricRun
 from tests.world import World, score

@@ -15,7 +15,7 @@ from scipy import stats
 
 from annotation.filters import Filters
 from annotation.models import Campaign, Judgment
-from dashboards.documents.stored import settled
+from dashboards.documents.computing import settled
 from dashboards.overview import document as overview
 from dashboards.overview.annotators import DRIFTING, Row
 from dashboards.overview.document import Overview
@@ -24,6 +24,7 @@ from dashboards.overview.page import OVERVIEW
 from dashboards.pages.answers import UNITS
 from dashboards.quality.document import CHECKS
 from tests.dashboards import raw
+from tests.refusals import tells
 from tests.world import World
 
 
@@ -187,7 +188,7 @@ def test_the_page_its_csv_and_its_json_agree(rated: Campaign, as_researcher: Cli
 def test_a_draft_says_that_there_is_nothing(world: World, as_researcher: Client) -> None:
     page = as_researcher.get(reverse("quality", args=[world.campaign.slug]))
     assert page.status_code == 200
-    assert "There are no annotators" in page.text
+    assert tells(page.text, "quality.no-annotators")
 
 
 def test_figures_hold_the_documents_numbers(rated: Campaign) -> None:

@@ -40,6 +40,8 @@ def test_a_form_may_send_what_no_longer_fits() -> None:
     asked = from_query(QueryDict("statistic=spa&grouping=item&test=zou"), "tau-b")
     assert asked.key == "spa/none/perm"
     assert from_query(QueryDict(""), "tau-b").key == "tau-b/none/segments"
-    for query in ("statistic=x", "grouping=x", "test=x"):
-        with pytest.raises(FilterError, match="x"):
-            from_query(QueryDict(query), "tau-b")
+    with refused("question.unknown-statistic", kind=FilterError, value="x"):
+        from_query(QueryDict("statistic=x"), "tau-b")
+    for name in ("grouping", "test"):
+        with refused("choice.not-one-of", kind=FilterError, parameter=name, value="x"):
+            from_query(QueryDict(f"{name}=x"), "tau-b")

@@ -19,7 +19,6 @@ from dashboards.bundle import BundleChoice, build
 from dashboards.correlations import document as correlations
 from dashboards.documents import kinds
 from dashboards.panel.panel import read_panel
-from dashboards.results import ground
 from dashboards.systems import document as systems
 from metaeval.commands import main
 from metaeval.results import plain
@@ -135,7 +134,7 @@ def test_human_translations_stand_beside_the_systems(ted: Campaign) -> None:
     assert [beside["human", name].above for name in HUMANS] == [0, 13]
     # Texts against themselves: shown here, and nowhere compared.
     assert [beside["bleu", name].score for name in HUMANS] == [pytest.approx(100)] * 2
-    assert [each.system for each in ground.compute(ted, Filters()).humans] == ["refB", "ref"]
+    assert [each.system for each in document.compute(ted, Filters()).humans] == ["refB", "ref"]
     ranked = systems.compute(ted, ALL_IN).human
     assert (ranked[0].system, ranked[-1].system) == ("refB", "ref")
 
@@ -279,7 +278,7 @@ def test_without_any_mt_system_all_are_compared(mixed: Campaign) -> None:
 
 
 def test_the_mark_makes_documents_anew(mixed: Campaign) -> None:
-    from dashboards.documents.stored import state_of
+    from dashboards.documents.computing import state_of
 
     before = state_of(mixed)
     System.objects.filter(name="Human-B").update(is_human=False)

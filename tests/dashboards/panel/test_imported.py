@@ -24,13 +24,14 @@ from annotation.uploads import InputFile
 from dashboards.bundle import BundleChoice, build
 from dashboards.correlations.page import tables
 from dashboards.documents import kinds
-from dashboards.documents.stored import encoded
+from dashboards.documents.computing import encoded
 from metaeval.commands import run_command
 from metaeval.replication import plain
 from metrics import imported
 from metrics.imported.checking import bring_in, check
 from metrics.imported.files import Choices
 from tests.dashboards.imported import make_set, meta_campaign, rows_of, wmt15_campaign
+from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import World
 
@@ -346,7 +347,7 @@ def test_the_answer_of_systems_alone_is_over_systems(world: World, as_admin: Cli
     bring_in(check(campaign.test_set, [file("wmt15", "scores.tsv")], Choices()))
     address = f"/campaigns/{campaign.slug}/results/"
     first = body(as_admin.get(address))
-    assert "Nobody has judged" not in first
+    assert not tells(first, "answer.unjudged")
     assert f'href="{address}?statistic=systems"' in first
     assert "agrees best with the humans" in body(as_admin.get(f"{address}?statistic=systems"))
 

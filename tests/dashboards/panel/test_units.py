@@ -16,8 +16,8 @@ from annotation.filters import SEGMENTS, FilterError, Filters
 from annotation.models import Campaign, Segment
 from config.reference.site import walk
 from dashboards.documents import kinds
+from dashboards.documents.computing import encoded
 from dashboards.documents.head import OfSeveral, UnitsOf, WithUnits, units_of
-from dashboards.documents.stored import encoded
 from dashboards.panel.panel import read_panel
 from dashboards.report.document import written
 from metaeval import ScoreMatrix
@@ -26,6 +26,7 @@ from metaeval.correlation.intervals import mean_interval
 from metaeval.documents import DOCUMENTS
 from tests.dashboards.conftest import DOCUMENTS as NAMES
 from tests.dashboards.outputs import make_filterable
+from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import World
 
@@ -165,7 +166,7 @@ def test_the_unit_is_named_and_chosen_everywhere(campaign: Campaign, as_research
     assert 'href="?unit=segments"' in page
     chosen = as_researcher.get(f"{base}/correlations/?unit=segments").text
     assert "95% intervals and tests are over 30 segments." in chosen
-    assert "intervals over segments" in " ".join(chosen.split())
+    assert tells(" ".join(chosen.split()), "filter.over-segments")
     tex = as_researcher.get(f"{base}/correlations.tex").text
     assert sentence.replace("%", r"\%") in tex
     header, first, *_ = lines(as_researcher.get(f"{base}/correlations.csv"))

@@ -8,8 +8,16 @@ from pathlib import Path
 import pytest
 
 from dashboards.papers import latex
-from dashboards.papers.cells import Cell, Table
-from dashboards.papers.fitting import MOST_ROWS, NORMAL, TEXT_WIDTH, fitted, text_width, width
+from dashboards.papers.fitting import (
+    MOST_ROWS,
+    NORMAL,
+    TEXT_WIDTH,
+    Cell,
+    Table,
+    fitted,
+    text_width,
+    width,
+)
 from tests.dashboards.tex import problems
 
 

@@ -10,7 +10,7 @@ from django.test import Client
 from annotation.models import Campaign
 from dashboards.pages import papertable
 from dashboards.papers import latex
-from dashboards.papers.cells import Cell, Table
+from dashboards.papers.fitting import Cell, Table
 from dashboards.papers.shaping import CAPTION_WORDS, Shape, column_names, joined, shaped
 from metaeval.replication.questions import STATISTICS
 

@@ -14,6 +14,7 @@ from core.numbers import decimals
 from dashboards.bundle import build
 from dashboards.overview import document as overview
 from dashboards.report.parts import parts
+from tests.refusals import tells
 
 NAMES = ("one_vs_rest", "alpha_z", "alpha_raw")
 Found = dict[str, tuple[float, float, float]]
@@ -60,8 +61,8 @@ def test_the_same_judgments_have_the_same_digits_everywhere(
     page = as_researcher.get(reverse("quality", args=[rated.slug])).text
     for value, low, high in shown.values():
         assert f"{decimals(value)} [{decimals(low)}, {decimals(high)}]" in page
-    assert "studentised bootstrap of log(1 − α) over documents" in page
-    assert "jackknife of atanh r over documents" in page
+    assert tells(page, "method.bootstrap-alpha-documents")
+    assert tells(page, "method.jackknife-r-documents")
 
 
 def test_too_few_items_are_said_instead_of_an_interval(
@@ -107,4 +108,4 @@ def test_zero_inflated_scores_are_told_on_the_quality_page(
             judgment.score = 0
             judgment.save(update_fields=["score"])
     page = as_researcher.get(reverse("quality", args=[rated.slug])).text
-    assert "lowest or highest score" in page
+    assert tells(page, "agreement.at-the-end")

@@ -25,12 +25,13 @@ from annotation.models import (
 )
 from annotation.uploads import InputFile
 from dashboards.bundle import build
-from dashboards.documents.stored import settled
+from dashboards.documents.computing import settled
 from dashboards.report.parts import parts
 from dashboards.spans.document import Spans, SpansChoice, compute
-from dashboards.spans.overlay import METRIC, PEOPLE, Mark, pieces
+from dashboards.spans.page import METRIC, PEOPLE, Mark, pieces
 from metrics.models import SegmentSpans
 from metrics.spans.importing import check, store
+from tests.house.templates.seen import seen
 from tests.metaeval.published import table
 from tests.shared import SharedRows
 from tests.world import World, add_system, make_dataset, make_user
@@ -237,7 +238,7 @@ def test_an_output_shows_who_marked_what(campaign: Campaign, client: Client) -> 
     client.force_login(make_user("reader", "researcher"))
     rows = Output.objects.filter(system__name="AIRC", segment__key="12")
     output = rows.get(system__campaigns=campaign)
-    page = client.get(f"/campaigns/{campaign.slug}/outputs/{output.pk}/").content.decode()
+    page = seen(client.get(f"/campaigns/{campaign.slug}/outputs/{output.pk}/").text)
     assert "<h3>Error spans</h3>" in page
     for label in ("MQM-1 (imported)", "ESA-2 (imported)"):
         assert f"<dt>{label}" in page

@@ -22,7 +22,7 @@ from annotation.imports.drafts import ItemDraft, JudgmentDraft
 from annotation.models import Campaign, TestSet
 from annotation.uploads import InputFile
 from dashboards.systems.document import SystemsChoice, compute
-from dashboards.systems.marks import marked
+from dashboards.systems.page import marked
 from metrics.imported.checking import bring_in, check
 from metrics.imported.files import Choices
 from tests.dashboards import typed

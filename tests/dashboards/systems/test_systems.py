@@ -10,14 +10,15 @@ from django.urls import reverse
 from scipy import stats
 
 from annotation.models import Campaign, Item, Judgment, Output, System
-from dashboards.panel import lengths
+from dashboards.panel import measures
 from dashboards.panel.human import human_scores
 from dashboards.systems.document import SystemsChoice, compute
 from dashboards.systems.figures import ranking
-from dashboards.systems.marks import marked
+from dashboards.systems.page import marked
 from dashboards.systems.tables import tables
 from metrics.base import MetricError
 from metrics.scores import system_scores
+from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import World, make_scored_demo, make_user
 
@@ -74,12 +75,12 @@ def test_units_and_what_is_wanted(demo: Campaign) -> None:
     missing = compute(demo, SystemsChoice(length_unit="nobody/nothing"))
     assert not missing.lengths.rows
     assert missing.warnings[-1].code == "lengths.unavailable"
-    assert lengths.lengths(["a b  c", ""], "words") == [3, 0]
-    assert lengths.lengths(["海港 很安静", "a b"], "characters") == [5, 2]
-    assert lengths.unit_of("zh-Hant") == "characters"
-    assert lengths.unit_of("de") == "words"
+    assert measures.lengths(["a b  c", ""], "words") == [3, 0]
+    assert measures.lengths(["海港 很安静", "a b"], "characters") == [5, 2]
+    assert measures.unit_of("zh-Hant") == "characters"
+    assert measures.unit_of("de") == "words"
     with pytest.raises(MetricError):
-        lengths.counter("nobody/nothing")
+        measures.counter("nobody/nothing")
 
 
 def test_the_page_and_its_figure(demo: Campaign, client: Client) -> None:
@@ -110,28 +111,28 @@ def test_a_study_in_the_shape_of_the_published_tables(demo: Campaign, client: Cl
     shown = {line["system"]: line["cells"][0]["score"] for line in chrf["lines"]}
     assert shown == scores
     page = client.get(reverse("study-systems", args=["demo"])).text
-    assert "Mean absolute deviation from the target length" in page
+    assert tells(page, "lengths.deviation")
     assert f"{max(scores.values()):.4f}" in page
 
 
 def test_without_judgments_and_scores_the_page_says_so(world: World, as_researcher: Client) -> None:
     page = as_researcher.get(reverse("systems", args=[world.campaign.slug])).text
-    assert "there is no human ranking" in page
+    assert tells(page, "systems.no-ranking")
     assert "strong" in page
 
 
 def test_the_page_says_once_what_its_figures_rest_on(demo: Campaign, client: Client) -> None:
     client.force_login(make_user("reader", "researcher"))
     address = reverse("systems", args=[demo.slug])
-    assert "All numbers use all 44 segments of the test set." in client.get(address).text
+    assert tells(client.get(address).text, "basis.all-segments", n=44)
     first, second = demo.systems.order_by("name")[:2]
     _unjudged(demo, first, range(4))
     _without_outputs(second, range(40, 44))
     page = client.get(address).text
     basis = page.partition('id="basis"')[2].partition("</div>")[0]
-    assert "The test set has 44 segments." in basis
+    assert tells(basis, "basis.test-set", n=44)
     assert "Human scores use 40 to 44 judged segments per system" in basis
-    assert "Two systems share 36 to 40 of them." in basis
+    assert tells(basis, "basis.humans-shared")
     assert basis.count("40 to 44") >= 2
     assert page.count("scores of different segments") == 1
     shown = page.partition("Pairs of systems with their shared segments")[2]
@@ -163,7 +164,7 @@ def test_the_human_scores_that_agreement_is_computed_from(demo: Campaign) -> Non
     assert scored.tau == pytest.approx(stats.kendalltau(ours, theirs).statistic)
     names = [table.caption for table in tables(marked(document))]
     assert any("same segments on both sides" in caption for caption in names)
-    assert "The test set has 44 segments." in str(names[0])
+    assert tells(str(names[0]), "basis.test-set", n=44)
 
 
 def _unjudged(campaign: Campaign, system: System, places: range) -> None:

@@ -24,10 +24,10 @@ from annotation.models import Campaign, TestSet
 from annotation.quality import QualityReport, quality_report
 from dashboards.bundle import BundleChoice, build
 from dashboards.comparisons import document as significance
-from dashboards.comparisons.bounds import Bounds
 from dashboards.comparisons.document import Shown
+from dashboards.comparisons.statistics import Bounds
 from dashboards.correlations.agreement import CampaignCorrelations, correlate
-from dashboards.documents.stored import settled
+from dashboards.documents.computing import settled
 from dashboards.panel.human import human_scores
 from dashboards.significance.pairs import choose
 from dashboards.systems import document as systems
@@ -40,8 +40,9 @@ from metaeval.messages import from_json
 from metaeval.replication import plain
 from metaeval.replication.reproduce import UNITS
 from metrics.runs import scoring, starting
-from metrics.workers import builds
+from metrics.workers import telemetry
 from tests.dashboards.conftest import make_rated
+from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import World, make_dataset, make_demo, make_user
 
@@ -137,11 +138,11 @@ def test_a_fresh_process_reproduces_it(folder: Path) -> None:
 
 def test_the_manifest_says_on_what_scores_and_tables_were_computed(folder: Path) -> None:
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["builds"] == builds.of_numpy()
+    assert manifest["builds"] == telemetry.numpy_builds()
     for metric in manifest["metrics"]:
         [way] = metric["computed_on"]
         assert (way["device"], way["numpy"]) == ("cpu", np.__version__)
-        assert way["processor"] == builds.processor()["processor"]
+        assert way["processor"] == telemetry.processor()["processor"]
         assert way["processor"] not in metric["signature"]
 
 
@@ -403,12 +404,12 @@ def test_what_is_no_bundle_is_refused_in_a_sentence(
 ) -> None:
     (tmp_path / "text").write_text("nothing")
     assert main(["reproduce", str(tmp_path / "text")]) == 2
-    assert "neither a folder nor a zip" in capsys.readouterr().err
+    assert tells(capsys.readouterr().err, "bundle.neither-folder-nor-zip")
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["tables"][0]["arguments"][1] = "../../../etc/passwd"
     (folder / "manifest.json").write_text(json.dumps(manifest))
     assert main(["reproduce", str(folder)]) == 1
-    assert "is not in the bundle" in capsys.readouterr().out
+    assert tells(capsys.readouterr().out, "bundle.outside-file")
 
 
 def test_the_same_data_give_the_same_bytes(made: Made) -> None:

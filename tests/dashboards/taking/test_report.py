@@ -18,6 +18,7 @@ from dashboards.report.document import written
 from dashboards.report.parts import Drawing, metric_tables
 from tests.dashboards import typed
 from tests.dashboards.scatter.test_scatter import campaign  # noqa: F401  the same rated campaign
+from tests.refusals import tells
 from tests.world import World
 
 SLUG = "harbour-80"
@@ -86,7 +87,7 @@ def test_without_pango_the_page_says_so(
 
     monkeypatch.setattr(builtins, "__import__", missing)
     page = as_researcher.get(reverse("report", args=[SLUG])).text
-    assert "There is no PDF" in page
+    assert tells(page, "report.no-pdf")
     assert "libpango" in page
     answer = as_researcher.get(reverse("report-file", args=[SLUG, "pdf"]))
     assert answer.status_code == 501
@@ -105,7 +106,7 @@ def test_a_report_that_is_not_ready(world: World, as_researcher: Client, setting
 
 def test_an_empty_campaign_has_a_report(world: World, as_researcher: Client) -> None:
     page = as_researcher.get(reverse("report-file", args=[SLUG, "html"])).text
-    assert "Nobody has rated anything yet" in page or "There are no annotators" in page
+    assert tells(page, "quality.no-judgments") or tells(page, "quality.no-annotators")
 
 
 @pytest.mark.needs("extensions.studies")

@@ -30,8 +30,8 @@ from dashboards.documents.reasons import (
     with_reasons,
 )
 from dashboards.systems.document import Systems
-from dashboards.systems.marks import marked
-from dashboards.templatetags.trust import brief
+from dashboards.systems.page import marked
+from dashboards.templatetags.results import brief
 from dashboards.trust import amount, judging, marks, verdict
 from dashboards.trust.agreement import OUTPUTS, AgreementLine
 from dashboards.trust.shown import comments, worst_of

@@ -13,7 +13,7 @@ from scipy import stats
 from annotation.filters import Filters
 from annotation.models import Campaign, Judgment, Output
 from dashboards.correlations.agreement import correlate
-from dashboards.documents.stored import encoded, settled
+from dashboards.documents.computing import encoded, settled
 from dashboards.panel.panel import read_panel
 from dashboards.whatif import document as whatif
 from dashboards.whatif import samplesize
@@ -21,6 +21,8 @@ from dashboards.whatif.page import MOVEMENT, SAMPLE_SIZE, SAMPLESIZE, WHATIF
 from metaeval.sensitivity import LEVELS, draw_segments, resampled_levels
 from metaeval.significance import boot_interval
 from tests.dashboards import raw
+from tests.house.templates.seen import seen
+from tests.refusals import tells
 from tests.world import World
 
 ALL = Filters()
@@ -192,7 +194,7 @@ def test_pages_and_files(rated: Campaign, as_researcher: Client) -> None:
     document = as_researcher.get(f"/campaigns/{rated.slug}/whatif.json").json()
     weak = next(one for one in document["scenarios"] if one["left_out"] == "weak")
     change = f"{weak['r_segment']['change']:.4f}".replace("-", "−")
-    assert re.search(f">{change}</td><td[^>]*>{weak['r_segment']['of']}</td>", page.text)
+    assert re.search(f">{change}</td><td[^>]*>{weak['r_segment']['of']}</td>", seen(page.text))
     assert as_researcher.get(f"/campaigns/{rated.slug}/whatif/?of=rho").status_code == 400
     for spec in (WHATIF, SAMPLESIZE):
         data = as_researcher.get(f"/campaigns/{rated.slug}/{spec.name}.csv").getvalue().decode()
@@ -205,7 +207,7 @@ def test_pages_and_files(rated: Campaign, as_researcher: Client) -> None:
 def test_nothing_to_leave_out(world: World, as_researcher: Client) -> None:
     for name in ("whatif", "samplesize"):
         page = as_researcher.get(reverse(name, args=[world.campaign.slug]))
-        assert "No output of this campaign has a human score yet." in page.text
+        assert tells(page.text, "outputs.no-human-scores")
 
 
 def test_figures_hold_the_documents_numbers(rated: Campaign) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from extensions.judges.calls import client
+from extensions.judges import client
 from metrics import catalogue
 from metrics.models import (
     MetricRun,

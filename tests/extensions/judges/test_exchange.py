@@ -9,8 +9,8 @@ from threading import Event, Thread
 
 import pytest
 
-from extensions.judges.calls import client
-from extensions.judges.calls.client import (
+from extensions.judges import client
+from extensions.judges.client import (
     LARGEST_BODY,
     LARGEST_HEAD,
     Client,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from extensions.judges.calls import client
+from extensions.judges import client
 from extensions.judges.scoring.scorer import Judge
 from metaeval.messages import message
 from metrics.base import MetricError, UnfinishedError

@@ -7,7 +7,7 @@ import pytest
 from extensions.judges import prompts
 from extensions.judges.prompts import Template
 from extensions.judges.scoring import reading
-from extensions.judges.scoring.asking import seed_of
+from extensions.judges.scoring.answering import seed_of
 from extensions.judges.scoring.reading import Error, UnusableError
 from metrics.error_spans import FoundSpan
 from tests.metaeval.published import DATA

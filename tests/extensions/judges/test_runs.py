@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from extensions.judges import report
-from extensions.judges.calls.request_pool import RequestPool
 from extensions.judges.replies import RunContext
+from extensions.judges.request_pool import RequestPool
 from extensions.judges.scoring.scorer import Judge
 from metrics.models import (
     FailedText,
@@ -23,7 +23,7 @@ from metrics.models import (
     SegmentScore,
     SegmentSpans,
 )
-from metrics.runs import starting, streaming
+from metrics.runs import saving, starting
 from tests.extensions.judges.answers import output_of, score_by_length, scores
 from tests.extensions.judges.server import Answer, prompt_of, serving
 from tests.metrics.conftest import drain
@@ -81,7 +81,7 @@ def test_a_run_that_ends_meanwhile_is_asked_about_no_more(
 ) -> None:
     """Cancelled over its first text: nothing else is asked, and what is on its way is kept."""
     monkeypatch.setattr(Judge, "first_slice", 1)
-    monkeypatch.setattr(streaming, "STORE_SECONDS", 0)
+    monkeypatch.setattr(saving, "STORE_SECONDS", 0)
     keep, stop, is_stopped = RunContext.store, RequestPool.stop, threading.Event()
 
     def store(context: RunContext, replies: Any) -> Any:

@@ -21,6 +21,7 @@ from metrics.registry import METRICS
 from metrics.runs import scoring, starting
 from metrics.scores import load_scores
 from tests.extensions.neural.checkpoints import small
+from tests.refusals import tells
 from tests.world import World, make_user
 
 
@@ -102,8 +103,8 @@ def test_a_campaign_by_scipy_and_a_study_as_tables_11_to_14(
     assert bounds["ceiling"].value is not None
     shown = {"bounds": "shown"}
     for name, slug in (("layers", campaign.slug), ("study-layers", "demo")):
-        assert "Baseline: short outputs" not in client.get(reverse(name, args=[slug])).text
-        assert "Baseline: short outputs" in client.get(reverse(name, args=[slug]), shown).text
+        assert not tells(client.get(reverse(name, args=[slug])).text, "baseline.short-outputs")
+        assert tells(client.get(reverse(name, args=[slug]), shown).text, "baseline.short-outputs")
         for fmt, said in (("csv", b"floor-output"), ("tex", b"Baseline: short outputs")):
             data = reverse(f"{name}-data", args=[slug, fmt])
             assert said in client.get(data, shown).getvalue()
@@ -114,6 +115,6 @@ def test_a_campaign_by_scipy_and_a_study_as_tables_11_to_14(
 
 def test_pages_without_layers_or_judgments_say_so(world: World, as_researcher: Client) -> None:
     page = as_researcher.get(reverse("layers", args=[world.campaign.slug])).text
-    assert "No output of this campaign has a human score yet." in page
+    assert tells(page, "outputs.no-human-scores")
     address = reverse("layers", args=[world.campaign.slug])
     assert as_researcher.get(f"{address}?statistic=guess").status_code == 400

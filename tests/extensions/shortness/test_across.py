@@ -16,9 +16,9 @@ from annotation.access import RESEARCHER
 from annotation.filters import FilterError
 from annotation.models import Annotator, Campaign, Item, Judgment, Membership, Output
 from dashboards.documents import kinds
-from dashboards.documents.computing import states
-from dashboards.documents.stored import state_of
+from dashboards.documents.computing import state_of, states
 from extensions.shortness.across_page import AcrossChoice, AcrossForms, compute
+from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import make_scored_demo, make_user
 
@@ -134,7 +134,7 @@ def test_the_page_and_its_data(pair: list[Campaign], client: Client) -> None:
     client.force_login(make_user("reader", RESEARCHER))
     page = client.get("/studies/demo/shortness/").content.decode()
     assert page.count('aria-labelledby="pair-') == 2
-    assert "known to have judged in both campaigns" in page
+    assert tells(page, "forms.other-annotators")
     data = json.loads(client.get("/studies/demo/shortness.json").content)
     assert [each["shorter"] for each in data["pairs"]] == [SHORT, "demo-zh-en-50"]
     table = b"".join(client.get("/studies/demo/shortness.csv")).decode().splitlines()
@@ -155,7 +155,7 @@ def test_random_clicks_are_no_result(pair: list[Campaign], client: Client) -> No
     client.force_login(make_user("reader", RESEARCHER))
     page = client.get("/studies/demo/shortness/").content.decode()
     assert "compared with the humans" not in page
-    assert "These judgments cannot show which metric is good." in page
+    assert tells(page, "forms.distrusted")
 
 
 def test_a_campaign_that_the_reader_may_not_see_tells_nothing(

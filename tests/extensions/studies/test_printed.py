@@ -8,9 +8,10 @@ import pytest
 from django.test import Client
 
 from annotation.models import Campaign
-from extensions.studies.significance import MOST, most_of
+from extensions.studies.views import MOST, most_of
 from tests.dashboards.documents.working import compute_waiting
 from tests.dashboards.tex import problems
+from tests.refusals import tells
 
 # By number: what the page it opens has besides being there.
 WANTED = {
@@ -42,7 +43,7 @@ def test_every_table_and_figure_is_one_click_away(study: str, as_researcher: Cli
     # Whoever follows the link of table 10 comes to its rows.
     anchor = next(address for address, name in links if name == "Table 10").partition("#")[2]
     block = opened["Table 10"].text.partition(f'id="{anchor}"')[2].partition("</tbody>")[0]
-    assert "Mean absolute deviation from the target length" in block
+    assert tells(block, "lengths.deviation")
     assert block.count("<tr>") == 3  # systems
 
 

@@ -10,6 +10,7 @@ from dashboards.systems.document import SystemsChoice, compute
 from extensions.studies.system_page import study_tables
 from extensions.studies.systems import study_table
 from tests.dashboards.systems.test_judged import study, study_rows
+from tests.refusals import tells
 
 __all__ = ["study", "study_rows"]
 
@@ -44,4 +45,4 @@ def test_the_page_of_a_study_rounds_as_that_of_a_campaign(
     shown = as_researcher.get(page, {"rounding": "half-even"}).text
     assert '<select id="rounding" name="rounding">' in shown
     assert '<option value="half-even" selected>' in shown
-    assert "rounded half to even and at least 1" in shown
+    assert tells(shown, "lengths.rounded")

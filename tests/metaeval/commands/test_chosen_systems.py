@@ -19,6 +19,7 @@ from metaeval.scores.human_systems import (
 )
 from tests.metaeval.commands.test_commands import PUBLISHED, wmt23
 from tests.metaeval.systems.test_outliers import WMT19
+from tests.refusals import tells
 
 FOLDER = settings.DATA_DIR / "mqm-ted" / "zh-en"
 
@@ -69,10 +70,10 @@ def test_human_translations_are_left_out_of_ted(table, capsys):
     (bleu,), document, said = correlate(capsys, path)
     assert (round(bleu["statistic"], 3), bleu["n"]) == (0.185, 13)
     assert document["human_systems"] == ["ref", "refB"]
-    assert "Excluded as human translations: ref and refB." in said
+    assert tells(said, "command.human-excluded")
     (bleu,), document, said = correlate(capsys, path, "--with-human")
     assert (round(bleu["statistic"], 3), bleu["n"]) == (-0.230, 15)
-    assert "although they are human translations: ref and refB." in said
+    assert tells(said, "command.human-included")
     (bleu,), _, _ = correlate(capsys, path, "--human-systems", "ref")
     assert bleu["n"] == 14
 
@@ -104,11 +105,11 @@ def test_outliers_are_named_and_shown_beside(table, capsys):
     assert (round(bleu["statistic"], 2), bleu["n"]) == (0.97, 22)
     assert round(bleu["without_outliers"], 2) == 0.81
     assert document["outlier_systems"] == ["en_de_task", "online-X"]
-    assert "Outliers by median and MAD: en_de_task and online-X." in said
+    assert tells(said, "command.outliers-included")
     (bleu,), _, said = correlate(capsys, path, "--outliers", "out")
     assert (round(bleu["statistic"], 2), bleu["n"]) == (0.81, 20)
     assert "without_outliers" not in bleu
-    assert "Excluded outliers, as requested: en_de_task and online-X." in said
+    assert tells(said, "command.outliers-excluded")
 
 
 def test_the_published_values_of_wmt23_need_no_name_of_a_reference(tmp_path, capsys):
@@ -125,7 +126,7 @@ def test_a_reference_is_never_compared_with_itself(table, capsys):
     for metric, n in (("BLEU-ref", 14), ("BLEU-refB", 14), ("BLEU-ref.refB", 13), ("BLEU-src", 15)):
         (row,), _, said = correlate(capsys, table(scores, metric), "--with-human")
         assert row["n"] == n, metric
-        assert ("compared with itself as reference" in said) == (n < 15)
+        assert (tells(said, "command.own-reference")) == (n < 15)
 
 
 @pytest.mark.parametrize("command", ["correlations", "systems"])
@@ -142,7 +143,9 @@ def test_tables_of_outputs_leave_human_translations_out(command, tmp_path, capsy
         assert main([command, str(path), *options]) == 0
         captured = capsys.readouterr()
         found[arguments] = captured.out
-        assert ("Excluded as human translations: Human-A.0." in captured.err) == (not arguments)
+        assert (tells(captured.err, "command.human-excluded", systems="Human-A.0")) == (
+            not arguments
+        )
     assert found[()] == found["--without-systems", "Human-A.0"] != found["--with-human",]
 
 

@@ -24,6 +24,7 @@ from metaeval.files import (
 from metaeval.judgments.agreement import krippendorff_alpha
 from metaeval.results import ConstantInputWarning
 from tests.metaeval.published import numbers, pivot, table
+from tests.refusals import refused, tells
 
 PAIR = "en-de"
 FOLDER = "wmt23-meta/en-de"
@@ -96,7 +97,7 @@ def test_system_level_correlations_of_a_directory_are_the_published_ones(directo
     assert {name: round(float(row["statistic"]), 3) for name, row in rows.items()} == PUBLISHED
     assert {row["n"] for row in rows.values()} == {"12"}
     assert {row["scores"] for row in rows.values()} == {"sys.score"}
-    assert "note: System scores: humans sys.score; metrics 7 sys.score." in said
+    assert tells(said, "command.origins", human="sys.score")
 
 
 def test_means_of_segments_can_be_asked_for(directory, capsys):
@@ -120,7 +121,7 @@ def test_a_metric_of_systems_only_is_there_and_one_of_segments_is_averaged(direc
     assert "metrics 6 sys.score and 1 mean of segments" in said
     rows, said = run(capsys, "correlate", folder, "--grouping", "item")
     assert "BLEU-refA" not in rows
-    assert "note: Excluded metrics that have only system scores: BLEU-refA." in said
+    assert tells(said, "command.system-scores-only", metrics="BLEU-refA")
 
 
 def test_humans_without_system_scores_are_averaged_and_metrics_over_the_same(directory):
@@ -184,7 +185,7 @@ def test_swapping_outputs_one_by_one_is_said_to_find_too_much(tmp_path, capsys, 
     rows = [f"{'ABC'[i]}\t{j}\t" + "\t".join(map(str, scores[i, j])) for i, j in np.ndindex(3, 10)]
     path.write_text("\n".join(["system\tseg\th\tm\tn", *rows]) + "\n")
     assert main(["compare", str(path), "--human", "h", "--resamples", "19", *options]) == 0
-    assert ("PERM-BOTH swaps every output separately" in capsys.readouterr().err) == is_told
+    assert (tells(capsys.readouterr().err, "test.swaps-outputs")) == is_told
 
 
 @pytest.fixture
@@ -230,26 +231,24 @@ def test_a_metric_that_is_better_when_lower_is_turned(edits, capsys):
 def test_unknown_human_scores_are_named(directory, capsys):
     arguments = ["correlate", directory(), "--language-pair", PAIR, "--grouping", "system-level"]
     assert main([*arguments, "--human", "esa"]) == 2
-    assert "no human scores 'esa'; there are mqm" in capsys.readouterr().err
+    assert re.search(r"“esa” .*: mqm\.$", capsys.readouterr().err, re.MULTILINE)
 
 
 HEAD = "system\tseg\th\tm\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (HEAD + "A\t1\t5\t1\nA\t2\t5\n", "line 3: Expected 4 fields, got 3: field m is missing"),
-        (HEAD + "A\t1\t5\t1\nA\n", "line 3: Expected 4 fields, got 1: field seg is missing"),
-    ],
+    ("text", "n", "field"),
+    [(HEAD + "A\t1\t5\t1\nA\t2\t5\n", 3, "m"), (HEAD + "A\t1\t5\t1\nA\n", 1, "seg")],
 )
-def test_a_row_that_was_cut_off_is_no_missing_score(tmp_path, capsys, text, message):
+def test_a_row_that_was_cut_off_is_no_missing_score(tmp_path, capsys, text, n, field):
     path = tmp_path / "scores.tsv"
     path.write_text(text)
-    with pytest.raises(FormatError, match=re.escape(message)):
+    with refused("table.field-missing", kind=FormatError, expected=4, n=n, field=field) as caught:
         read_score_table(path)
+    assert caught.value.line == 3
     assert main(["correlate", str(path), "--human", "h"]) == 2
-    assert f"{path}, {message}" in capsys.readouterr().err
+    assert str(caught.value) in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

@@ -12,7 +12,9 @@ from metaeval import ScoreMatrix
 from metaeval.correlation import Measure, acc_eq, kendall, pearson, spearman
 from metaeval.correlation.intervals import correlation_intervals, crossed
 from metaeval.correlation.intervals.influence import influence_of
+from metaeval.messages import DataError
 from metaeval.results import ConstantInputWarning, DependentDataWarning, TooFewWarning
+from tests.refusals import refused
 
 HUMAN = [[3.0, 5, 2, 6], [4, 7, 3, 6], [1, 2, 2, 4]]
 METRIC = [[2.0, 6, 1, 5], [5, 7, 2, 8], [1, 1, 3, 3]]
@@ -183,7 +185,7 @@ def test_too_few_for_the_question_and_refusals() -> None:
     assert np.isfinite(correlation_intervals(human, {"m": metric}).lows).all()
     with pytest.warns(TooFewWarning):
         correlation_intervals(human, {"m": metric}, Measure(grouping="system"))
-    with pytest.raises(ValueError, match="target"):
+    with refused("argument.new-systems", kind=DataError):
         correlation_intervals(human, {"m": metric}, Measure(grouping="item"), target="systems")
 
 

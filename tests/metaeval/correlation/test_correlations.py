@@ -30,6 +30,7 @@ from metaeval.correlation.rows import (
     row_ranks,
     row_spearman,
 )
+from metaeval.messages import DataError
 from metaeval.results import (
     ConstantInputWarning,
     MissingDataWarning,
@@ -40,6 +41,7 @@ from metaeval.scores.oriented import OrientedScores
 from metaeval.sensitivity.levels import level_correlations
 from metaeval.significance import boot_interval
 from tests.metaeval.published import numbers, pivot, table
+from tests.refusals import refused
 
 RNG = np.random.default_rng(4)
 X, Y = RNG.integers(0, 9, 60).astype(float), RNG.integers(0, 9, 60).astype(float)
@@ -125,7 +127,7 @@ def test_degenerate_vectors_are_nan_with_a_warning():
         assert np.isnan(pearson([1], [2]).statistic)
     with pytest.warns(MissingDataWarning):
         assert pearson([1, 2, np.nan, 3], [2, 4, 5, 7]).n == 3
-    with pytest.raises(ValueError, match="needs two ScoreMatrix"):
+    with refused("argument.no-grid", kind=DataError, grouping="item"):
         pearson([1, 2], [1, 2], grouping="item")
 
 

@@ -16,9 +16,11 @@ from metaeval.correlation.intervals import (
 from metaeval.correlation.intervals.soft import soft_chance
 from metaeval.correlation.soft_pairwise import soft_pairwise_limit
 from metaeval.documents import effective_clusters
+from metaeval.messages import DataError
 from metaeval.results import TooFewWarning
 from metaeval.scores import CorpusStatistics
 from tests.metaeval.plain import matrix
+from tests.refusals import refused
 
 STEP = 1e-5
 SIZES = np.array([9, 1, 4, 2, 7, 3, 5, 6, 2, 8, 4, 3])
@@ -348,7 +350,7 @@ def test_only_documents_with_judged_segments_count() -> None:
 
 def test_documents_that_disagree_are_an_error() -> None:
     human, metric = scores()
-    with pytest.raises(ValueError, match="different documents"):
+    with refused("data.documents-differ", kind=DataError):
         correlation_intervals(matrix(human, DOCUMENTS), {"m": matrix(metric, DOCUMENTS[::-1])})
 
 

@@ -5,6 +5,8 @@ import pytest
 
 from metaeval import ScoreMatrix
 from metaeval.correlation.hybrids import hybrid_limits, hybrid_supersample
+from metaeval.messages import DataError
+from tests.refusals import refused
 
 
 @pytest.fixture
@@ -52,7 +54,9 @@ def test_undefined_where_nothing_differs() -> None:
 
 def test_refusals(scores: tuple[ScoreMatrix, dict[str, ScoreMatrix]]) -> None:
     human, metrics = scores
-    with pytest.raises(ValueError, match="expected 30 segments, got 7"):
+    with refused(
+        "argument.lengths", kind=DataError, names=["weights", "segments"], lengths=[7, 30]
+    ):
         hybrid_limits(human, metrics, np.ones((1, 7)))
-    with pytest.raises(ValueError, match="at least one metric"):
+    with refused("argument.no-metric", kind=DataError):
         hybrid_limits(human, {})

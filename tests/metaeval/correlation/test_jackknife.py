@@ -9,8 +9,10 @@ import pytest
 from metaeval import ScoreMatrix
 from metaeval.correlation import Measure, correlate_metrics, pairwise_accuracy, system_correlation
 from metaeval.correlation.intervals import jackknife_interval, system_intervals
+from metaeval.messages import DataError
 from metaeval.replication import questions
 from metaeval.results import MissingDataWarning, TooFewWarning
+from tests.refusals import refused
 
 
 def test_worked_case(data_dir: Path) -> None:
@@ -111,5 +113,7 @@ def test_each_side_over_its_own_cells_as_published() -> None:
     own = [np.nanmean(side.values, axis=1) for side in (human, metrics["m"])]
     found = system_correlation(human, metrics["m"], cells="own")
     assert found.statistic == pytest.approx(np.corrcoef(*own)[0, 1])
-    with pytest.raises(ValueError, match="cells"):
+    with refused(
+        "argument.choice", kind=DataError, name="cells", allowed=["common", "own"], value="mine"
+    ):
         system_correlation(human, metrics["m"], cells="mine")

@@ -20,6 +20,7 @@ from metaeval.files import (
     write_score_table,
 )
 from metaeval.files.evalset.folder import read_scores
+from metaeval.messages import DataError
 from tests.metaeval.published import DATA, table
 from tests.refusals import refused
 
@@ -99,10 +100,14 @@ def test_errors_name_file_line_and_field(tmp_path, file, text, line, code):
 
 def test_what_could_not_be_read_back_is_not_written(tmp_path):
     whole = small()
-    for change in ({"outputs": {"a b": ("u", "v", "w")}}, {"references": {"ref-A": ("r",) * 3}}):
-        with pytest.raises(ValueError, match="may hold no"):
+    for change, code in (
+        ({"outputs": {"a b": ("u", "v", "w")}}, "name"),
+        ({"references": {"ref-A": ("r",) * 3}}, "reference-name"),
+    ):
+        ((name, *_),) = change.values()
+        with refused(f"evalset.{code}", kind=DataError, name=name):
             write_evalset(EvalSet(**{**vars(whole), **change}), tmp_path / "x")
-    with pytest.raises(ValueError, match="line break"):
+    with refused("evalset.line-break", kind=DataError, name="sources", segment=1):
         write_evalset(EvalSet(**{**vars(whole), "sources": ("a\n", "b", "c")}), tmp_path / "x")
     assert not (tmp_path / "x").exists()
 
@@ -287,7 +292,7 @@ def test_one_domain_of_a_folder_has_its_segments_documents_and_system_scores() -
     # The score of the domain, and not that of all segments.
     assert chat.human_scores["mqm", "sys"].values["A"].tolist() == [3.0]
     assert ("mqm", "domain") not in chat.human_scores
-    with pytest.raises(KeyError):
+    with refused("evalset.unknown", kind=DataError, what="evalset.domain-names", name="law"):
         whole.of_domain("law")
 
 

@@ -15,8 +15,10 @@ from metaeval.judgments.agreement import (
     one_vs_rest_pearson,
 )
 from metaeval.judgments.agreement.estimates import LEVELS
+from metaeval.messages import DataError
 from metaeval.results import ConstantInputWarning, TooFewWarning
 from tests.metaeval.published import numbers, pivot, table
+from tests.refusals import refused
 
 NAN = np.nan
 # Krippendorff (2011), "Computing Krippendorff's alpha-reliability", example D with missing data.
@@ -83,7 +85,7 @@ def test_an_annotator_without_shared_items_has_no_alpha():
 
 
 def test_ratio_refuses_negative_ratings():
-    with pytest.raises(ValueError, match="ratio level"):
+    with refused("data.negative", kind=DataError):
         krippendorff_alpha([[-1, 2], [1, 2]], level="ratio")
 
 

@@ -9,6 +9,8 @@ from scipy import stats
 from benchmarks.annotation.active import simulate
 from metaeval.judgments.planning import allocate
 from metaeval.judgments.planning.allocation import PRIOR_VARIANCE
+from metaeval.messages import DataError
+from tests.refusals import refused
 
 
 def scores_of(*means: float, n: int = 40, sd: float = 10, seed: int = 5) -> np.ndarray:
@@ -101,14 +103,15 @@ def test_shares_are_shares(seed: int, systems: int, n: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "name"),
-    [({"alpha": 0}, "alpha"), ({"alpha": 1}, "alpha"), ({"uniform": 1.1}, "uniform"),
-     ({"minimum": 1}, "minimum")],
+    ("wrong", "kind"),
+    [({"alpha": 0}, "fraction"), ({"alpha": 1}, "fraction"), ({"uniform": 1.1}, "range"),
+     ({"minimum": 1}, "least")],
 )  # fmt: skip
-def test_wrong_arguments_are_named(wrong: dict[str, float], name: str) -> None:
-    with pytest.raises(ValueError, match=name):
+def test_wrong_arguments_are_named(wrong: dict[str, float], kind: str) -> None:
+    ((name, value),) = wrong.items()
+    with refused(f"argument.{kind}", kind=DataError, name=name, value=value):
         allocate(np.zeros((2, 2)), **wrong)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="scores"):
+    with refused("argument.axes", kind=DataError, name="scores", axes=2, got=1):
         allocate(np.zeros(2))
 
 

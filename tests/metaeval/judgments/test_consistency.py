@@ -5,8 +5,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from metaeval.judgments.controls import pass_rate, repeat_consistency
+from metaeval.messages import DataError
 from metaeval.results import ConstantInputWarning, MissingDataWarning, TooFewWarning
 from tests.metaeval.published import table
+from tests.refusals import refused
 
 
 @given(st.integers(1, 200), st.data())
@@ -23,7 +25,7 @@ def test_no_items_have_no_rate():
         assert np.isnan(pass_rate(0, 0).statistic)
     assert pass_rate(0, 0).interval is None
     for passed, n in ((2, 1), (-1, 3)):
-        with pytest.raises(ValueError, match="passed: expected 0 to"):
+        with refused("argument.range", kind=DataError, name="passed", low=0):
             pass_rate(passed, n)
 
 

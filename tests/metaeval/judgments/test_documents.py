@@ -29,6 +29,7 @@ from metaeval.results import (
     DependentDataWarning,
     TooFewWarning,
 )
+from tests.refusals import refused
 
 RNG = np.random.default_rng(23)
 
@@ -223,7 +224,7 @@ def test_power_counts_documents():
         n_simulations=50, rng=1,
     )  # fmt: skip
     assert alone.smallest[0, 0] < table.smallest[0, 0] / 2
-    with pytest.raises(ValueError, match="document_size"):
+    with refused("argument.least", kind=DataError, name="document_size", least=1, value=0.0):
         power_table(known, difference=1, n_segments=[9], annotators_per_item=[1], document_size=0)
 
 

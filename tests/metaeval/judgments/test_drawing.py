@@ -10,7 +10,9 @@ import pytest
 
 from benchmarks.metaeval.drawn import Design, campaign
 from metaeval.judgments.planning import draw, drawing, inclusion, reweighted_means, standing_weights
+from metaeval.messages import DataError
 from metaeval.results import AdaptiveDrawWarning, TooFewWarning
+from tests.refusals import refused
 
 
 def enumerated(weights: list[float], size: int) -> list[float]:
@@ -127,7 +129,7 @@ def test_means_are_ratios_with_an_interval_over_documents() -> None:
 
 @pytest.mark.parametrize("chances", [[0.0], [1.1], [np.nan]])
 def test_what_is_no_probability_is_refused(chances: list[float]) -> None:
-    with pytest.raises(ValueError, match="probabilities"):
+    with refused("argument.probabilities", kind=DataError):
         reweighted_means([1.0], "A", "x", chances)
 
 

@@ -4,7 +4,9 @@ from scipy import stats
 
 from metaeval.judgments import drift
 from metaeval.judgments.drift import DriftWarning
+from metaeval.messages import DataError
 from metaeval.results import ConstantInputWarning, TooFewWarning
+from tests.refusals import refused
 
 RISING = [1, 2, 4, 3, 5, 7, 6, 9, 8, 10]
 
@@ -52,5 +54,7 @@ def test_false_alarms_stay_near_the_level() -> None:
 
 
 def test_labels_must_match() -> None:
-    with pytest.raises(ValueError, match="expected 2 labels, got 1"):
+    with refused(
+        "argument.lengths", kind=DataError, names=["values", "annotators"], lengths=[2, 1]
+    ):
         drift([1, 2], ["A"])

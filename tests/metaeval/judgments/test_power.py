@@ -8,12 +8,14 @@ import pytest
 from scipy import stats
 
 from metaeval.judgments.planning import VarianceComponents, power_table, variance_components
+from metaeval.messages import DataError
 from metaeval.results import (
     ApproximationWarning,
     ConstantInputWarning,
     SingleJudgmentWarning,
     TooFewWarning,
 )
+from tests.refusals import refused
 
 STATED = VarianceComponents.stated(segment=200, output=150, annotator=120, residual=300)
 
@@ -255,26 +257,26 @@ def test_the_same_seed_gives_the_same_power():
 
 
 @pytest.mark.parametrize(
-    ("changes", "name"),
+    ("changes", "kind", "about"),
     [
-        ({"difference": 0}, "difference"),
-        ({"difference": np.nan}, "difference"),
-        ({"n_segments": [1]}, "n_segments"),
-        ({"n_segments": []}, "n_segments"),
-        ({"annotators_per_item": [0]}, "annotators_per_item"),
-        ({"design": "best"}, "design"),
-        ({"alpha": 1.0}, "alpha"),
-        ({"n_pairs": 0}, "n_pairs"),
+        ({"difference": 0}, "difference", {"value": 0}),
+        ({"difference": np.nan}, "difference", {"value": None}),
+        ({"n_segments": [1]}, "integer", {"name": "n_segments", "least": 2, "value": 1}),
+        ({"n_segments": []}, "least", {"name": "n_segments", "least": 1}),
+        ({"annotators_per_item": [0]}, "integer", {"name": "annotators_per_item", "value": 0}),
+        ({"design": "best"}, "choice", {"name": "design", "value": "best"}),
+        ({"alpha": 1.0}, "fraction", {"name": "alpha", "value": 1}),
+        ({"n_pairs": 0}, "integer", {"name": "n_pairs", "value": 0}),
     ],
 )
-def test_refusals_name_the_argument(changes, name):
+def test_refusals_name_the_argument(changes, kind, about):
     given = {"difference": 5, "n_segments": [100], "annotators_per_item": [2]}
-    with pytest.raises(ValueError, match=name):
+    with refused(f"argument.{kind}", kind=DataError, **about):
         power_table(STATED, **(given | changes))
 
 
 def test_more_refusals():
-    with pytest.raises(ValueError, match="output: expected a variance"):
+    with refused("argument.least", kind=DataError, name="output", least=0, value=-1):
         VarianceComponents.stated(segment=1, output=-1, annotator=0, residual=0)
-    with pytest.raises(ValueError, match="segments: 1 labels for 2 scores"):
+    with refused("argument.lengths", kind=DataError, names=["segments", "scores"], lengths=[1, 2]):
         variance_components([1, 2], ["S", "S"], [1], ["A", "A"])

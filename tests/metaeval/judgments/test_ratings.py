@@ -5,10 +5,12 @@ from scipy import stats
 from metaeval.judgments import annotator_severity
 from metaeval.judgments.agreement import icc, weighted_kappa
 from metaeval.judgments.agreement.ratings import ICC_FORMS
+from metaeval.messages import DataError
 from metaeval.results import ConstantInputWarning, TooFewWarning
 from metaeval.significance import compare_seeds
 from metaeval.significance.trainings import violation_ratio
 from metaeval.systems import length_deviation
+from tests.refusals import refused
 
 # Shrout and Fleiss (1979), table 2: four judges, six targets.
 SHROUT = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
@@ -194,5 +196,5 @@ def test_length_deviation():
     result = length_deviation([4, 6, 3, np.nan], [4.4, 4.5, 0, 3], rounding="nearest")
     assert (result.n, result.n_excluded) == (2, 2)
     assert result.deviations.tolist() == [0.0, pytest.approx(0.2)]
-    with pytest.raises(ValueError, match="no negative length"):
+    with refused("argument.least", kind=DataError, name="lengths", least=0, value=-1.0):
         length_deviation([-1], [2])

@@ -5,7 +5,9 @@ import pytest
 
 from metaeval.judgments.agreement import screen_agreement
 from metaeval.judgments.agreement.screens import CHANCE
+from metaeval.messages import DataError
 from metaeval.results import TooFewWarning
+from tests.refusals import refused
 
 
 def table(rng, annotators, screens, k=3, spread=15.0, shared=0.0):
@@ -60,5 +62,10 @@ def test_few_screens_and_few_scores_decide_nothing() -> None:
 
 
 def test_lengths_must_agree() -> None:
-    with pytest.raises(ValueError, match="one length"):
+    with refused(
+        "argument.lengths",
+        kind=DataError,
+        names=["scores", "annotators", "screens", "segments", "systems"],
+        lengths=[1, 2, 1, 1, 1],
+    ):
         screen_agreement([1.0], ["a", "b"], [0], [0], ["A"])

@@ -8,6 +8,8 @@ from scipy import stats
 
 from metaeval.judgments import rolling_means, spread
 from metaeval.judgments.controls import reading_speeds
+from metaeval.messages import DataError
+from tests.refusals import refused
 
 
 def test_a_spread_by_other_libraries() -> None:
@@ -60,5 +62,5 @@ def test_who_has_few_timed_judgments_has_no_speed() -> None:
     found = reading_speeds([1.0, np.nan, 1.0, 1.0], [2.0, 2.0, np.nan, 2.0], "AAAB", fewest=2)
     assert (found.annotators, found.n) == ((), 0)
     assert dict(found.reasons) == {"missing-time": 2, "too-few-timed-judgments": 2}
-    with pytest.raises(ValueError, match="seconds and least"):
+    with refused("argument.lengths", kind=DataError, names=["seconds", "least"], lengths=[1, 2]):
         reading_speeds([1.0], [1.0, 2.0], "AB")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from metaeval.judgments import z_scores
+from metaeval.messages import DataError
 from metaeval.results import (
     ConstantInputWarning,
     SingleJudgmentWarning,
@@ -15,6 +16,7 @@ from metaeval.results import (
     TooFewWarning,
 )
 from tests.metaeval.published import DATA, numbers, table
+from tests.refusals import refused
 
 
 def test_published_wmt21_worker_means_sds_and_z():
@@ -94,18 +96,21 @@ def test_missing_scores_stay_missing():
 
 
 @pytest.mark.parametrize(
-    ("keywords", "message"),
+    ("keywords", "kind", "about"),
     [
-        ({"ddof": 2}, "ddof"),
-        ({"pool": [1, 0]}, "pool: expected booleans"),
-        ({"pool": [True]}, "pool: expected shape"),
-        ({"constant": "drop"}, "constant"),
+        ({"ddof": 2}, "choice", {"allowed": ["0", "1"]}),
+        ({"pool": [1, 0]}, "booleans", {}),
+        ({"pool": [True]}, "shape", {"shape": "(2,)", "got": "(1,)"}),
+        ({"constant": "drop"}, "choice", {"value": "drop"}),
     ],
 )
-def test_bad_arguments_are_refused(keywords, message):
-    with pytest.raises(ValueError, match=message):
+def test_bad_arguments_are_refused(keywords, kind, about):
+    (name,) = keywords
+    with refused(f"argument.{kind}", kind=DataError, name=name, **about):
         z_scores([1, 2], ["A", "A"], **keywords)
-    with pytest.raises(ValueError, match="1 labels for 2 scores"):
+    with refused(
+        "argument.lengths", kind=DataError, names=["scores", "annotators"], lengths=[2, 1]
+    ):
         z_scores([1, 2], ["A"])
 
 

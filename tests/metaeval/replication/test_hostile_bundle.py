@@ -9,6 +9,7 @@ import pytest
 
 from metaeval.commands import main
 from metaeval.replication.reproduce import LARGE
+from tests.refusals import tells
 
 LENGTHS = "system\tsegment\tlength\twanted\nA\t1\t8\t10\nA\t2\t9\t10\nB\t1\t10\t10\nB\t2\t12\t10\n"
 SCORES = "system\tsegment\thuman\tm\nA\t1\t1\t2\nA\t2\t2\t1\nB\t1\t3\t3\nB\t2\t1\t4\n"
@@ -53,7 +54,7 @@ def test_nothing_is_read_outside(
     (tmp_path / "secret").write_text("SECRET")
     assert main(["reproduce", str(bundle(tmp_path / "b", **changes))]) in (1, 2)
     said = "".join(capsys.readouterr())
-    assert "is not in the bundle" in said
+    assert tells(said, "bundle.outside-file")
     assert "SECRET" not in said
 
 
@@ -102,4 +103,4 @@ def test_a_zip_that_would_fill_the_disk_is_not_unpacked(
         for _ in range(LARGE // 1_000_000 + 1):
             entry.write(bytes(1_000_000))
     assert main(["reproduce", str(path)]) == 2
-    assert "more than 100 times its size" in capsys.readouterr().err
+    assert tells(capsys.readouterr().err, "bundle.too-large", times=100)

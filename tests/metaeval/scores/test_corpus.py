@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU, CHRF
 
+from metaeval.messages import DataError
 from metaeval.scores import CorpusStatistics, bleu_score, bleu_star_score, chrf_score
 from metaeval.scores.corpus import ter_score
+from tests.refusals import refused
 
 HYPOTHESES = ["the cat sat on a mat today", "dogs bark", "he went home early on Friday night"]
 REFERENCES = ["the cat sat on the mat", "a dog barks loudly", "he went home early on Friday"]
@@ -22,7 +24,13 @@ def test_scores_of_summed_counts_equal_sacrebleu(segments):
 
 
 def test_statistics_refuse_a_plain_matrix():
-    with pytest.raises(ValueError, match="systems x segments x k"):
+    with refused(
+        "argument.shape",
+        kind=DataError,
+        name="values",
+        shape="systems × segments × k",
+        got="(1, 2)",
+    ):
         CorpusStatistics([[1, 2]], "A", "st", bleu_score)
 
 

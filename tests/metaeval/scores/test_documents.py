@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from metaeval import ScoreMatrix
 from metaeval.correlation.panel import panel
 from metaeval.files.tables import read_score_table, write_score_table
 from metaeval.files.text import FormatError
+from metaeval.messages import DataError
 from metaeval.results import Notes
 from metaeval.scores import CorpusStatistics
 from tests.refusals import refused
@@ -37,7 +37,7 @@ def test_a_panel_takes_the_documents_that_its_matrices_agree_on() -> None:
     scored = panel(matrix(None), {"m": matrix()}, Notes())
     assert scored.documents == DOCUMENTS
     assert scored.human_matrix().documents == scored.matrix(0).documents == DOCUMENTS
-    with pytest.raises(ValueError, match="documents"):
+    with refused("data.documents-differ", kind=DataError):
         panel(matrix(), {"m": matrix(("a", "b", "b", "", ""))}, Notes())
 
 
@@ -58,5 +58,7 @@ def test_a_segment_of_two_documents_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_wrong_number_of_documents_is_refused() -> None:
-    with pytest.raises(ValueError, match="documents"):
+    with refused(
+        "argument.lengths", kind=DataError, names=["documents", "segments"], lengths=[1, 2]
+    ):
         ScoreMatrix([[1.0, 2.0]], "A", "12", ["x"])

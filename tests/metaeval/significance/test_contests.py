@@ -8,8 +8,10 @@ import pytest
 from scipy import stats
 
 from metaeval.arrays import FloatArray
+from metaeval.messages import DataError
 from metaeval.results import TooFewWarning
 from metaeval.significance import contest, contest_of_metrics
+from tests.refusals import refused
 
 
 def test_shares_of_independent_outcomes_have_wilsons_interval() -> None:
@@ -117,7 +119,7 @@ def test_missing_outcomes_are_left_out_and_counted() -> None:
         empty = contest([np.nan])
     assert np.isnan(empty.wins.share)
     assert empty.wins.interval is None
-    with pytest.raises(ValueError, match="units: expected 2 labels, got 1"):
+    with refused("argument.lengths", kind=DataError, names=["outcomes", "units"], lengths=[2, 1]):
         contest([1.0, 2.0], ["a"])
 
 

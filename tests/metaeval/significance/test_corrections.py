@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from metaeval.messages import DataError
 from metaeval.results import ResolutionWarning
 from metaeval.significance import adjust_pvalues
+from tests.refusals import refused
 
 PVALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
@@ -36,5 +38,5 @@ def test_shape_and_undefined_tests_are_kept():
     assert result.pvalues[0, 1] == 0.02
     assert result.is_significant.tolist() == [[False, True], [False, False]]
     assert (result.n, result.n_excluded) == (2, 2)
-    with pytest.raises(ValueError, match="between 0 and 1"):
+    with refused("argument.range", kind=DataError, name="pvalues", low=0, high=1, value=1.2):
         adjust_pvalues([1.2])

@@ -5,10 +5,12 @@ import pytest
 from scipy import stats
 
 from metaeval.correlation import pearson
+from metaeval.messages import DataError
 from metaeval.results import IdenticalInputWarning, TooFewWarning
 from metaeval.significance import williams_test, zou_interval
 from metaeval.significance.dependent import williams_statistics, zou_ends, zou_pvalues
 from tests.metaeval.published import numbers, pivot, table
+from tests.refusals import refused
 
 
 def test_all_114_published_wmt15_correlations():
@@ -59,7 +61,7 @@ def test_degenerate_input():
         williams_test(0.9, 0.8, 0.7, 3)
     with pytest.warns(TooFewWarning):
         zou_interval(0.9, 0.8, 0.7, 3)
-    with pytest.raises(ValueError, match="r23"):
+    with refused("argument.range", kind=DataError, name="r23", low=-1, high=1, value=1.7):
         williams_test(0.9, 0.8, 1.7, 30)
 
 
@@ -76,13 +78,14 @@ def test_williams_equals_the_psych_packages_example():
 def test_correlations_that_no_three_variables_have_are_refused(compare, r):
     matrix = np.array([[1, r[0], r[1]], [r[0], 1, r[2]], [r[1], r[2], 1]])
     assert np.linalg.eigvalsh(matrix).min() < -1e-3
-    with pytest.raises(ValueError, match=r"r12, r13, r23: no three variables correlate at"):
+    with refused("argument.correlations", kind=DataError, r12=r[0], r13=r[1], r23=r[2]):
         compare(*r, 20)
 
 
 def test_the_message_says_which_correlation_between_the_metrics_is_possible():
-    with pytest.raises(ValueError, match=r"r23 lies between -1.0000 and -0.6200"):
+    with refused("argument.correlations", kind=DataError, low=-1.0) as caught:
         williams_test(0.9, -0.9, 0.9, 20)
+    assert caught.value.message.parameters["high"] == pytest.approx(-0.62)
     assert zou_interval(0.9, -0.9, -0.62, 20).statistic == pytest.approx(1.8)
 
 

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from metaeval.messages import DataError
 from metaeval.results import TooFewWarning
 from metaeval.significance import paired_gain
+from tests.refusals import refused
 
 
 def texts(gained, lost, n):
@@ -55,8 +57,9 @@ def test_many_texts_have_nearly_the_normal_interval():
 
 
 def test_refusals_name_the_arguments():
-    for before, after in [([1, 0], [1]), ([], [])]:
-        with pytest.raises(ValueError, match="cannot be paired"):
-            paired_gain(before, after)
-    with pytest.raises(ValueError, match="0 or 1"):
+    with refused("argument.lengths", kind=DataError, lengths=[2, 1]):
+        paired_gain([1, 0], [1])
+    with refused("argument.least", kind=DataError, name="before", value=0):
+        paired_gain([], [])
+    with refused("argument.flags", kind=DataError, name="before"):
         paired_gain([0.5, 1], [1, 1])

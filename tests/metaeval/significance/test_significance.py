@@ -25,6 +25,7 @@ from metaeval.significance.permutation.tests import (
     permuted_pvalues,
 )
 from tests.metaeval.plain import matrix, panel_of, permuted, resampled
+from tests.refusals import refused
 
 RNG = np.random.default_rng(7)
 CASES = [
@@ -299,11 +300,13 @@ def test_an_undefined_permutation_counts_as_reaching():
 
 def test_options_that_do_not_fit_are_refused():
     human = matrix(RNG.normal(size=(3, 5)))
-    with pytest.raises(ValueError, match="'pairs' is a test of acc_eq"):
+    with refused("argument.pairs-swap", kind=DataError, measure="pearson"):
         perm_test(human, human, human, swap="pairs")
-    with pytest.raises(ValueError, match="grouping: expected one of system-level"):
+    with refused(
+        "argument.choice", kind=DataError, name="grouping", allowed=["system-level"], value="item"
+    ):
         perm_test(human, human, human, Measure("pairwise_accuracy", "item"))
-    with pytest.raises(ValueError, match="calibrated thresholds"):
+    with refused("argument.threshold-swap", kind=DataError):
         perm_test(human, human, human, Measure("acc_eq", epsilon=0.1), swap="both")
 
 

@@ -5,10 +5,12 @@ import math
 
 import pytest
 
+from metaeval.messages import DataError
 from metaeval.spans import SpanMeasure, SpanTable, compare_spans, detect
 from metaeval.spans.error_free import error_free_counts, error_free_detection, is_error_free
 from metaeval.spans.measures import weights
 from tests.metaeval.published import DATA
+from tests.refusals import refused
 
 CHECKS = json.loads((DATA.parent / "specs/spans-checks.json").read_text(encoding="utf-8"))["checks"]
 
@@ -66,7 +68,7 @@ def test_error_free_detection(check):
 
 @pytest.mark.parametrize("wrong", [[1.0, math.nan], [1, 2], ["yes", "no"]])
 def test_what_is_neither_true_nor_false_is_no_answer(wrong):
-    for sides in ([True, False], wrong), (wrong, [True, False]):
-        with pytest.raises(ValueError, match="neither true nor false"):
+    for name, *sides in ("predicted", [True, False], wrong), ("gold", wrong, [True, False]):
+        with refused("argument.flags", kind=DataError, name=name):
             error_free_detection(*sides)
     assert error_free_detection([1.0, 0.0], [True, False]).mcc == 1

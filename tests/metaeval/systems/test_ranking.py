@@ -5,9 +5,11 @@ from metaeval import ScoreMatrix
 from metaeval.judgments import mean_scores, z_scores
 from metaeval.judgments.controls import graham_filters
 from metaeval.judgments.controls.workers import score_flags
+from metaeval.messages import DataError
 from metaeval.results import TooFewWarning
 from metaeval.systems import rank_systems
 from tests.metaeval.published import numbers, table
+from tests.refusals import refused
 
 
 @pytest.fixture(scope="module")
@@ -122,5 +124,11 @@ def test_flags_of_runs_and_times():
     assert split.flag_sequence.tolist() == [False]
     missing = graham_filters([50.0] * 5 + [np.nan] + [50.0] * 4, ["A"] * 10, kinds)
     assert missing.longest_run.tolist() == [9]
-    with pytest.raises(ValueError, match="unknown 'BAD'"):
+    with refused(
+        "argument.choice",
+        kind=DataError,
+        name="kinds",
+        allowed=["SYSTEM", "REPEAT", "REF", "BAD_REF"],
+        value="BAD",
+    ):
         graham_filters([1.0], ["A"], ["BAD"])

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from metaeval.messages import DataError
 from metaeval.results import ApproximationWarning, ConstantInputWarning, TooFewWarning
 from metaeval.systems.shortness import compliance, own_forms, partial_on_length
+from tests.refusals import refused
 
 RNG = np.random.default_rng(4)
 
@@ -180,9 +182,9 @@ def test_compliance_against_a_loop():
 
 
 def test_compliance_refuses_what_is_no_curve():
-    with pytest.raises(ValueError, match="tolerances: expected ascending"):
+    with refused("argument.tolerances", kind=DataError):
         compliance([[1.0]], [[0.0]], [0.2, 0.1])
-    with pytest.raises(ValueError, match="deviation: expected the shape"):
+    with refused("argument.shape", kind=DataError, name="deviation", shape="(1, 1)", got="(1, 2)"):
         compliance([[1.0]], [[0.0, 1.0]], [0.1])
     with pytest.warns(TooFewWarning):
         assert compliance([[np.nan]], [[0.0]], [0.1]).n == 0

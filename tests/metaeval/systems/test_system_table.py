@@ -12,6 +12,7 @@ from scipy import stats
 from metaeval import ScoreMatrix
 from metaeval.correlation.intervals import accuracy_interval
 from metaeval.judgments import mean_scores
+from metaeval.messages import DataError
 from metaeval.results import TooFewWarning
 from metaeval.scores import FORMULAS, CorpusStatistics, bleu_score
 from metaeval.systems import paired_bootstrap, system_table
@@ -19,6 +20,7 @@ from metrics.families.lexical.bleu import brevity_penalty, geometric_mean_precis
 from metrics.families.lexical.chrf import f_score
 from metrics.families.lexical.ter import edit_rate
 from tests.metaeval.published import numbers, table
+from tests.refusals import refused
 
 SEGMENTS = [str(n) for n in range(60)]
 
@@ -256,7 +258,9 @@ def test_no_human_scores_leave_the_metrics() -> None:
         table = system_table(human, {"m": metric}, rng=1)
     assert table.ranking is None
     assert np.isnan(table.columns[0].tau)
-    with pytest.raises(ValueError, match="versus"):
+    with refused(
+        "argument.choice", kind=DataError, name="versus", allowed=["next", "best"], value="worst"
+    ):
         system_table(human, {}, versus="worst")
 
 

@@ -3,11 +3,13 @@ import pytest
 from sacrebleu.metrics import BLEU, CHRF
 
 from metaeval import ScoreMatrix
+from metaeval.messages import DataError
 from metaeval.resampling import resample_counts, stream
 from metaeval.results import IdenticalInputWarning, MissingDataWarning, TooFewWarning
 from metaeval.scores import CorpusStatistics, bleu_score, chrf_score
 from metaeval.systems import approximate_randomization, paired_bootstrap
 from tests.metaeval.published import table
+from tests.refusals import refused
 
 NAMES = ["A", "B", "C"]
 
@@ -79,7 +81,9 @@ def test_missing_segments_and_bad_names():
     with pytest.warns(MissingDataWarning):
         result = paired_bootstrap(matrix, "A", n_resamples=50, rng=1)
     assert (result.n, result.systems) == (7, ("B", "C"))
-    with pytest.raises(ValueError, match="baseline: expected one of A, B, C"):
+    with refused(
+        "argument.choice", kind=DataError, name="baseline", allowed=["A", "B", "C"], value="D"
+    ):
         paired_bootstrap(matrix, "D")
 
 

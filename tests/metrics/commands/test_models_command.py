@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.metrics.fleet import comet, empty_models, encoder
-from tests.refusals import refused
+from tests.refusals import refused, tells
 
 pytestmark = pytest.mark.django_db
 
@@ -50,7 +50,7 @@ def test_hashes_are_compared(models: Path) -> None:
     out = StringIO()
     with refused("command.checkpoints-differ", kind=CommandError, file="SHA256SUMS", n=1):
         call_command("models", "--verify", stdout=out)
-    assert "model.safetensors is missing." in out.getvalue()
+    assert tells(out.getvalue(), "checkpoint.file-missing", name="model.safetensors")
 
 
 def test_an_environment_that_would_unpickle_is_refused(

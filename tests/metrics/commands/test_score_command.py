@@ -11,7 +11,7 @@ from metrics.models import MetricRun
 from metrics.runs import scoring, starting
 from tests.metrics import fakes
 from tests.metrics.fleet import make_worker
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import World, add_system, make_test_set
 
 Counting = type[fakes.Counting]
@@ -115,7 +115,7 @@ def test_refused_metrics_fail_the_command_and_the_others_run(
     out = StringIO()
     with refused("command.not-all-started", kind=CommandError):
         score("bare", "--metric", "ter", "--metric", "counting", "--here", stdout=out)
-    assert "This test set has no references, which are needed by" in out.getvalue()
+    assert tells(out.getvalue(), "run.no-references")
     assert len(fake_metrics.seen) == 8
 
 

@@ -17,6 +17,7 @@ from core.work import reconciling, working
 from metrics.datasets import waiting
 from metrics.models import DatasetImport
 from tests.metrics.datasets.test_mtme import written
+from tests.refusals import tells
 from tests.world import World, make_user
 
 PAGE = "/campaigns/import/mt-metrics-eval/"
@@ -104,7 +105,7 @@ def test_the_files_of_a_folder_are_chosen_together(
 def test_a_form_says_what_is_missing(as_admin: Client) -> None:
     answer = as_admin.post(PAGE, {"language_pair": "xx"})
     assert answer.status_code == 422
-    assert "Choose an archive or a folder." in answer.text
+    assert tells(answer.text, "dataset.archive-or-folder")
     assert "“xx”" in answer.text
     assert not DatasetImport.objects.exists()
 

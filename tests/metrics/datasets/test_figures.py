@@ -18,7 +18,7 @@ from annotation.models import Campaign, ErrorSpan, Judgment, Output, TestSet
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft
 from dashboards.correlations.document import Row, compute
-from dashboards.documents.stored import settled
+from dashboards.documents.computing import settled
 from dashboards.panel.human import human_scores
 from metrics import datasets
 from metrics.models import ConfiguredMetric

@@ -13,6 +13,7 @@ from annotation.models import FileImport, TestSet
 from core.work import working
 from metrics.models import MetricImport, SegmentSpans
 from tests.metrics.imported.test_views import ADDRESS, filled, send
+from tests.refusals import tells
 from tests.world import World
 
 API, JOBS, SPANS = "/api/imports/metric-scores/", "/api/imports/files/", "/testsets/harbour/spans/"
@@ -87,7 +88,7 @@ def test_scores_that_changed_after_the_preview_are_refused(
     assert MetricImport.objects.count() == 1
     working.drain(background.file_imports)
     assert FileImport.objects.get().state == "refused"
-    assert "changed after the preview" in as_owner.get(job).text
+    assert tells(as_owner.get(job).text, "imports.outdated")
     assert MetricImport.objects.count() == 1
 
 

@@ -22,6 +22,7 @@ from metrics.imported.held import read
 from metrics.imported.storing import shown_imports
 from tests.metaeval.published import CASES
 from tests.metrics.imported.test_views import filled
+from tests.refusals import tells
 from tests.world import World
 
 SCORES = CASES / "scores"
@@ -226,7 +227,7 @@ def test_files_in_the_layout_of_wmt_without_texts_are_not_guessed(
     error, command = StringIO(), ("import_mtme", str(folder / "out" / SET), "--name")
     with pytest.raises(CommandError):
         call_command(*command, SET, stdout=StringIO(), stderr=error)
-    assert "so their segments are unknown" in error.getvalue()
+    assert tells(error.getvalue(), "stored.unknown-order")
     call_command(*command, "another", stdout=StringIO(), stderr=error)
     assert TestSet.objects.get(slug="another-en-de").is_in_file_order
 

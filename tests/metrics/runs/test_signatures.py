@@ -13,7 +13,7 @@ from metrics import catalogue, registry
 from metrics.base import InputError, MeanOfSegments, MetricError, MetricInfo
 from metrics.models import Loading, MetricRun, MetricSignature
 from metrics.stock import inventory
-from metrics.workers import signatures, versions
+from metrics.workers import signatures
 from metrics.workers.signatures import HostError
 from tests.metrics import fleet
 from tests.metrics.conftest import start
@@ -104,7 +104,7 @@ def test_other_packages_make_it_stale(run: MetricRun, monkeypatch: pytest.Monkey
 
 @pytest.mark.needs("extensions.neural")
 def test_other_code_makes_it_stale(run: MetricRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(versions, "CODE", "deadbeef")
+    monkeypatch.setattr(signatures, "CODE_HASH", "deadbeef")
     assert signatures.known(run) is None
 
 
@@ -169,7 +169,10 @@ def test_nothing_is_kept_of_code_that_is_not_ours(
 
 @pytest.mark.parametrize(
     ("target", "name", "value"),
-    [(signatures, "installed", lambda: ["other-1.dist-info"]), (versions, "code_hash", lambda: "")],
+    [
+        (signatures, "installed", lambda: ["other-1.dist-info"]),
+        (signatures, "code_hash", lambda: ""),
+    ],
 )
 def test_nothing_is_kept_where_packages_or_code_were_replaced_below_the_process(
     world: World, monkeypatch: pytest.MonkeyPatch, target: Any, name: str, value: Any

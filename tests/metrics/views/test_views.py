@@ -15,8 +15,10 @@ from metrics.base import MetricInfo
 from metrics.models import ConfiguredMetric, MetricRun, RunWorker, Slice
 from metrics.registry import METRICS
 from metrics.runs import starting
+from tests.house.templates.seen import seen
 from tests.metrics.conftest import reread
 from tests.metrics.fleet import make_worker
+from tests.refusals import tells
 from tests.world import World, make_campaign, make_test_set
 
 FRAGMENT = {"HTTP_HX_REQUEST": "true"}
@@ -110,7 +112,7 @@ def test_the_form_says_what_cannot_run_and_why(as_researcher: Client) -> None:
         name = re.search(r'value="([^"]*)"', box)[1]
         assert ("disabled" in box) == (name not in free)
     assert len(boxes) == len(METRICS)
-    assert "This test set has no references, which are needed by" in page.text
+    assert tells(page.text, "run.no-references")
 
 
 def test_the_list_asks_once_for_all_metrics(world: World, as_researcher: Client) -> None:
@@ -140,7 +142,7 @@ def test_refused_metrics_are_told_and_the_others_start(
         {"metrics": ["ter", "counting"], "systems": systems},
         follow=True,
     )
-    assert "This test set has no references, which are needed by" in response.text
+    assert tells(response.text, "run.no-references")
     assert [row.metric for row in MetricRun.objects.all()] == ["counting"]
 
 
@@ -235,7 +237,7 @@ def test_a_running_run_shows_rate_and_time_left(as_researcher: Client, run: Metr
     MetricRun.objects.update(
         status="running", total=5000, done=1000, rate=50.0, worker="w1@host",
     )  # fmt: skip
-    page = as_researcher.get(run.get_absolute_url()).text
+    page = seen(as_researcher.get(run.get_absolute_url()).text)
     assert '<progress max="5000" value="1000"' in page
     assert "1,000 of 5,000 · 50/s · 1 min 20 s left" in page
 
@@ -249,7 +251,7 @@ def test_the_log_of_the_workers_is_shown(as_researcher: Client, run: MetricRun) 
     )  # fmt: skip
     Slice.objects.create(run=run, worker=first, status="running")
     RunWorker.objects.create(run=run, name="w2", host="cpu-1", is_lost=True)
-    page = as_researcher.get(run.get_absolute_url(), **FRAGMENT).text
+    page = seen(as_researcher.get(run.get_absolute_url(), **FRAGMENT).text)
     for text in ("w1@&lt;host&gt;", "on gpu-7", "cuda:0 (NVIDIA H100), bfloat16", "12,345", "200/s",
                  "batches of 32,768 tokens", "1 min 2 s", "700 MiB, device 3 GiB", "scoring",
                  "stopped responding"):  # fmt: skip

@@ -8,8 +8,9 @@ import pytest
 from django.test import Client
 
 from metrics.runs import starting
-from metrics.stock import checks
-from metrics.workers.versions import CODE
+from metrics.stock import hosts
+from metrics.workers.signatures import CODE_HASH
+from tests.house.templates.seen import seen
 from tests.metrics.fleet import (
     empty_models,
     encoder,
@@ -18,6 +19,7 @@ from tests.metrics.fleet import (
     make_worker,
     put_to_work,
 )
+from tests.refusals import tells
 from tests.world import World
 
 FRAGMENT = {"HTTP_HX_REQUEST": "true"}
@@ -39,7 +41,7 @@ def test_without_workers_the_web_server_counts(as_researcher: Client, models: Pa
     encoder(models / NAME)
     page = as_researcher.get("/models/").text
     assert "No worker is running" in page
-    assert "this web server" in card(page, NAME)
+    assert tells(card(page, NAME), "checkpoint.this-web-server")
     assert "python manage.py models --fetch facebook/bart-large-mnli" in page
 
 
@@ -76,7 +78,7 @@ def test_an_admin_has_hashes_compared(as_admin: Client) -> None:
     response = as_admin.post("/models/check/", {"name": NAME}, follow=True)
     assert f"Started checking {NAME} on one." in response.text
     assert "data-live" in response.text
-    assert checks.under_way() == {("one", NAME)}
+    assert hosts.checks_under_way() == {("one", NAME)}
     again = as_admin.get("/models/", **FRAGMENT)
     assert "<html" not in again.text
     assert "being checked" in again.text
@@ -99,14 +101,14 @@ def test_a_worker_at_work(world: World, as_researcher: Client) -> None:
     gpu = {"kind": "gpu", "name": "NVIDIA H100 80GB HBM3", "total": 80 * 2**30, "free": 2**30}
     worker = make_worker(
         devices=[gpu, {"kind": "cpu", "name": "16 cores", "total": None, "free": None}],
-        versions={"touchstone": CODE, "torch": "2.13.0"},
+        versions={"touchstone": CODE_HASH, "torch": "2.13.0"},
         checkpoints={"acme/x": found()},
     )  # fmt: skip
     [run] = starting.start(test_set=world.test_set, metrics=["chrf"], enqueue=False).runs
     put_to_work(run, "gpu0@one", 412.0)
     make_child(worker, resident=["acme/x"], device="NVIDIA H100 80GB HBM3 0", memory=3 * 2**30)
     make_child(worker, 9)
-    page = as_researcher.get("/workers/").text
+    page = seen(as_researcher.get("/workers/").text)
     for text in (
         "NVIDIA H100 80GB HBM3", "1 GiB free of 80 GiB", "16 cores", "acme/x", "412/s",
         "1 checkpoint on disk", "NVIDIA H100 80GB HBM3 0, 3 GiB, acme/x",
@@ -130,7 +132,7 @@ def test_what_needs_attention(world: World, as_researcher: Client) -> None:
     make_worker("celery@one", queues=["cpu"], versions={"touchstone": "old"}, lacks=lacks)
     make_worker("gpu0@gone", silent=3 * 3600)
     starting.start(test_set=world.test_set, metrics=["bleurt-20"], enqueue=False)
-    page = as_researcher.get("/workers/").text
+    page = seen(as_researcher.get("/workers/").text)
     assert "cannot run 1 metric<" in page
     assert "The package sacrebleu is not installed." in page
     assert attention_of(as_researcher) == {
@@ -145,7 +147,7 @@ def test_pages_lead_to_their_neighbours(as_admin: Client) -> None:
     server = {"/judges/", "/models/", "/workers/"}
     for name, addresses in {"Metrics": {"/metrics/", "/runs/"}, "Server": server}.items():
         for address in addresses:
-            page = as_admin.get(address).text
+            page = seen(as_admin.get(address).text)
             tabs = page.split(f'<nav class="tabs" aria-label="{name}">')[1].split("</nav>")[0]
             assert addresses <= set(re.findall(r'<a href="([^"]+)"', tabs))
             assert f'href="{address}" aria-current="page"' in tabs

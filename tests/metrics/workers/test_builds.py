@@ -11,12 +11,12 @@ from django.test import Client
 
 from metrics.models import MetricSignature, RunWorker
 from metrics.runs import scoring, starting
-from metrics.workers import builds, reporter
+from metrics.workers import reporter, telemetry
 from tests.world import World
 
 
 def test_the_processor_is_the_kernels() -> None:
-    told = builds.processor()
+    told = telemetry.processor()
     path = Path("/proc/cpuinfo")
     text = path.read_text() if path.exists() else ""
     assert told["processor"]
@@ -32,7 +32,7 @@ def test_libraries_that_are_in_use_and_what_holds_them_back(
     import torch
 
     monkeypatch.setenv("MKL_ENABLE_INSTRUCTIONS", "AVX2")
-    told = builds.builds()
+    told = telemetry.builds()
     assert (told["numpy"], told["python"]) == (np.__version__, platform.python_version())
     # With the build, such as +cpu, where a signature has the release alone.
     assert told["torch"] == version("torch")
@@ -40,8 +40,8 @@ def test_libraries_that_are_in_use_and_what_holds_them_back(
     assert told["threads"] == str(torch.get_num_threads())
     assert told["MKL_ENABLE_INSTRUCTIONS"] == "AVX2"
     monkeypatch.delitem(sys.modules, "torch")
-    assert "torch" not in builds.builds()
-    assert builds.of_numpy().keys().isdisjoint({"torch", "threads", "sacrebleu"})
+    assert "torch" not in telemetry.builds()
+    assert telemetry.numpy_builds().keys().isdisjoint({"torch", "threads", "sacrebleu"})
 
 
 def score(world: World) -> MetricSignature:
@@ -54,7 +54,7 @@ def score(world: World) -> MetricSignature:
 def test_a_run_keeps_them_and_the_signature_does_not(world: World, as_researcher: Client) -> None:
     signature = score(world)
     [worker] = RunWorker.objects.all()
-    assert worker.builds["processor"] == builds.processor()["processor"]
+    assert worker.builds["processor"] == telemetry.processor()["processor"]
     assert worker.builds["sacrebleu"] == version("sacrebleu")
     assert worker.builds["processor"] not in signature.signature
     page = as_researcher.get(worker.run.get_absolute_url()).text
@@ -77,7 +77,7 @@ def test_scores_of_two_processors_stand_under_one_signature(world: World) -> Non
     RunWorker.objects.create(name="e", process="e", builds={"processor": "idle"}, **idle)
     found = reporter.of_signatures([signature.signature, "unknown|x"])
     assert [way["processor"] for way in found[signature.signature]] == [
-        builds.processor()["processor"],
+        telemetry.processor()["processor"],
         "other",
         "not recorded",
     ]

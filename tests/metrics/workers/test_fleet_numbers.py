@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from metrics.templatetags.fleet_numbers import in_bytes, moment
+from metrics.templatetags.run_numbers import in_bytes, moment
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from metrics.workers.versions import CODE, PACKAGES, ROOT, code_hash, versions
+from metrics.workers.signatures import CODE_HASH, OUR_PACKAGES, ROOT, code_hash, versions
 
 
 def test_the_hash_follows_names_and_contents(tmp_path: Path) -> None:
@@ -18,12 +18,12 @@ def test_the_hash_follows_names_and_contents(tmp_path: Path) -> None:
 
 
 def test_versions_name_the_code_that_runs() -> None:
-    assert versions()["touchstone"] == CODE == code_hash()
+    assert versions()["touchstone"] == CODE_HASH == code_hash()
     assert versions()["python"].startswith("3.11")
 
 
 def test_all_that_a_worker_runs_counts() -> None:
     # `touchstone` starts workers, and none imports it.
-    assert {*PACKAGES, "tests", "benchmarks", "touchstone"} == {
+    assert {*OUR_PACKAGES, "tests", "benchmarks", "touchstone"} == {
         path.parent.name for path in ROOT.glob("*/__init__.py")
     }

@@ -16,6 +16,7 @@ from django.test import Client
 from core import disk
 from tests.extensions.neural.checkpoints import small
 from tests.metrics.sites import ROOT
+from tests.refusals import refused
 from tests.small_disk import SmallDisk
 from tests.training.doing import parts_of
 from training.models import TrainingJob
@@ -45,12 +46,12 @@ def test_a_job_says_so_on_its_page_and_by_command(
     command = ["train", "remap", "--name", "Port", "--corpus", "port", "--here"]
     command += ["--option", f"checkpoint={encoder}", "--option", "layer=1"]
     small_disk.leave(6_000)
-    with pytest.raises(CommandError, match=small_disk.shown):
+    with refused("command.ended", "job.errors", kind=CommandError, first=small_disk.code):
         call_command(*command)
     job = TrainingJob.objects.get()
     page = as_researcher.get(job.get_absolute_url()).text
-    assert small_disk.shown in page
-    assert [each.code for each in parts_of(job.message)][-1] == "saving.checkpoint"
+    assert str(small_disk.folder) in page
+    assert [each.code for each in parts_of(job.message)] == [small_disk.code, "saving.checkpoint"]
     assert [path.name for path in job.folder.iterdir()] == ["lock"]
     small_disk.leave(1_000_000)
     call_command(*command)

@@ -5,7 +5,7 @@ import pytest
 from metaeval.messages import Message, message
 from training.jobs import presenting
 from training.models import TrainingJob
-from training.sweeps.overview import compare
+from training.sweeps import compare_jobs
 
 
 def test_a_document_is_taken_apart() -> None:
@@ -111,7 +111,7 @@ def job(pk: int, found: float | None, **options: object) -> TrainingJob:
 
 def test_a_sweep_shows_what_differs() -> None:
     made = [job(1, 0.5, alpha=1), job(2, 0.7, alpha=2), job(3, None, alpha=3)]
-    table = compare(made)
+    table = compare_jobs(made)
     assert (table.settings, codes(table.measures)) == ([("alpha", "alpha")], ["result.accuracy"])
     assert [(settings, values) for _, settings, values in table.rows] == [
         ([1], [0.5]), ([2], [0.7]), ([3], [None])
@@ -124,7 +124,7 @@ def test_seeds_are_averaged_by_setting() -> None:
         job(1, 0.5, alpha=1, seed=1), job(2, 0.7, alpha=1, seed=2), job(3, 0.9, alpha=2, seed=1),
         job(4, None, alpha=2, seed=2),
     ]  # fmt: skip
-    first, second = compare(made).groups
+    first, second = compare_jobs(made).groups
     assert first[:2] == ([1], 2)
     # 0.5 and 0.7: mean 0.6, standard deviation 0.2/√2.
     assert first[2][0] == pytest.approx((0.6, 0.2 / 2**0.5))
@@ -139,9 +139,9 @@ def test_what_was_held_out_comes_first_and_settings_not_again() -> None:
             "held_out": {"trained": each.result["accuracy"]},
         }
     assert list(presenting.findings(made[0])) == ["held_out", "n", "accuracy", "encoder"]
-    assert codes(compare(made).measures) == ["result.trained", "result.accuracy"]
+    assert codes(compare_jobs(made).measures) == ["result.trained", "result.accuracy"]
 
 
 def test_jobs_without_results_still_make_a_table() -> None:
-    table = compare([job(1, None, alpha=1), job(2, None, alpha=2)])
+    table = compare_jobs([job(1, None, alpha=1), job(2, None, alpha=2)])
     assert (table.settings, table.measures) == ([("alpha", "alpha")], [])

@@ -154,7 +154,7 @@ def test_a_worker_finds_the_folder_in_use_and_says_by_whom() -> None:
 
 def test_what_failed_goes_on_by_its_number_here_and_on_a_worker() -> None:
     Doing.act = staticmethod(refuse)
-    with pytest.raises(CommandError, match="disk is full"):
+    with refused("command.ended", "test.full", kind=CommandError, name="it"):
         command()
     job = TrainingJob.objects.get()
     call_command("train", resume=job.pk, stdout=StringIO())

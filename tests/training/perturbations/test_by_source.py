@@ -5,19 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from training.perturbations import by_source
-from training.perturbations.by_source import Dictionary, LinkError
+from training.perturbations import rules
+from training.perturbations.rules import Dictionary, LinkError
 
 
 def test_source_order_by_hand() -> None:
     # "Ich habe ihn gestern gesehen" - "I saw him yesterday"
     alignment = [(0, 0), (1, 1), (4, 1), (2, 2), (3, 3)]
-    assert by_source.source_order("I saw him yesterday", alignment) == "I him saw yesterday"
-    assert by_source.source_order("I saw him", [(0, 0), (1, 1), (2, 2)]) is None
+    assert rules.source_order("I saw him yesterday", alignment) == "I him saw yesterday"
+    assert rules.source_order("I saw him", [(0, 0), (1, 1), (2, 2)]) is None
     # An unaligned word stays behind the one before it.
-    assert by_source.source_order("a b c d", [(3, 0), (0, 2)]) == "c d a b"
+    assert rules.source_order("a b c d", [(3, 0), (0, 2)]) == "c d a b"
     with pytest.raises(LinkError, match="0-4"):
-        by_source.source_order("a b", [(0, 4)])
+        rules.source_order("a b", [(0, 4)])
 
 
 def test_source_order_of_real_alignments_has_no_crossings(data_dir: Path) -> None:
@@ -29,7 +29,7 @@ def test_source_order_of_real_alignments_has_no_crossings(data_dir: Path) -> Non
         pairs = [tuple(map(int, pair.split("-"))) for pair in row["awesome_align"].split()]
         words = row["target_tokens"].split(" ")
         numbered = " ".join(map(str, range(len(words))))
-        found = by_source.source_order(numbered, [(pair[0], pair[1]) for pair in pairs])
+        found = rules.source_order(numbered, [(pair[0], pair[1]) for pair in pairs])
         order = list(map(int, (found or numbered).split()))
         assert sorted(order) == list(range(len(words)))
         n_changed += found is not None
@@ -45,18 +45,18 @@ GERMAN = Dictionary({"der": "the", "Hafen": "harbour", "war": "was", "still": "q
 
 
 def test_word_by_word_in_source_order() -> None:
-    text, share = by_source.word_by_word("Gestern war der Hafen still.", GERMAN)
+    text, share = rules.word_by_word("Gestern war der Hafen still.", GERMAN)
     assert text == "Gestern was the harbour quiet."
     assert share == pytest.approx(4 / 5)
-    assert by_source.word_by_word("Gestern regnete es.", GERMAN) == (None, 0.0)
-    assert by_source.word_by_word("", GERMAN) == (None, 0.0)
-    assert by_source.word_by_word("Der Hafen", GERMAN)[0] == "the harbour"  # lower case too
+    assert rules.word_by_word("Gestern regnete es.", GERMAN) == (None, 0.0)
+    assert rules.word_by_word("", GERMAN) == (None, 0.0)
+    assert rules.word_by_word("Der Hafen", GERMAN)[0] == "the harbour"  # lower case too
 
 
 def test_word_by_word_takes_the_longest_word_where_there_are_no_blanks() -> None:
     chinese = Dictionary({"港": "port", "港口": "harbour", "安静": "quiet"}, 2)
-    text, share = by_source.word_by_word("港口很安静。", chinese, spaced=False)
+    text, share = rules.word_by_word("港口很安静。", chinese, spaced=False)
     assert text == "harbour 很 quiet。"
     assert share == pytest.approx(2 / 3)
     english = Dictionary({"harbour": "港口", "quiet": "安静"}, 7)
-    assert by_source.word_by_word("harbour quiet", english, target_spaced=False)[0] == "港口安静"
+    assert rules.word_by_word("harbour quiet", english, target_spaced=False)[0] == "港口安静"

@@ -12,13 +12,13 @@ from django.urls import reverse
 from scipy import stats
 
 from annotation.models import TestSet
-from dashboards.documents.stored import settled
+from dashboards.documents.computing import settled
 from metaeval.messages import Message
 from metaeval.systems import preference
 from tests.world import World, make_test_set
 from training.models import PreferenceFile, PreferenceResult, TrainingJob
 from training.preferences import documents
-from training.preferences.figures import SIDES, histograms
+from training.preferences.tables import SIDES, histograms
 
 
 def store(test_set: TestSet, differences: Sequence[float], **what: Any) -> PreferenceResult:

@@ -49,7 +49,7 @@ def test_texts_by_people(texts: list[str], tmp_path: Path) -> None:
     assert first == "3 segments, 1 excluded."
     assert (
         second
-        == "Output length: W2W 0.333 (0.061 to 0.792), mean d -1.0000, median +0.0000, ties 0.333"
+        == "Output length: W2W 0.333 (0.061 to 0.792), mean d −1.0000, median +0.0000, ties 0.333"
     )
     document = json.loads(output.read_text())
     assert document["measures"]["ordered-output"]["differences"] == [-5, 0, 2]
@@ -80,7 +80,7 @@ def test_source_order(texts: list[str], tmp_path: Path) -> None:
     out = run("--condition", "source-order", "--alignments", str(file))
     assert out.startswith("2 segments, 2 excluded.")
     assert "W2W 0.500" in out
-    assert "mean d -1.5000" in out
+    assert "mean d −1.5000" in out
     file.write_text("0-0\n0-9\n\n\n")
     with refused("preferences.link", kind=CommandError):
         run("--condition", "source-order", "--alignments", str(file))

@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 from tests.extensions.neural.checkpoints import small
 from training.parallel.reading import write_pairs
-from training.refreeeval import loop, processes, teacher
+from training.refreeeval import data, loop, processes
 from training.refreeeval.data import examples, prepare
 from training.refreeeval.levels import Level, SentenceLevel, WordLevel
 from training.refreeeval.student import Student
@@ -42,7 +42,7 @@ def gradient(recipe, corpus, calm, tmp_path, monkeypatch) -> Callable[..., list[
         level: Level = WordLevel(student, chosen, prepared.train, held)
         if name == "sentence":
             found, _ = examples(prepared.train, chosen)
-            cosines = teacher.cosines(chosen.teacher, found, tmp_path)
+            cosines = data.teacher_cosines(chosen.teacher, found, tmp_path)
             level = SentenceLevel(student, chosen, found, held, cosines)
         level.clip = None
         noted: list[torch.Tensor] = []

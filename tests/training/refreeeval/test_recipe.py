@@ -12,11 +12,11 @@ from django.test import Client
 from metrics.forms.families import PREFIX
 from tests.refusals import refused
 from training.contract import JobError
+from training.jobs import starting
 from training.models import TrainingJob
 from training.parallel import corpora
 from training.parallel.reading import Row
 from training.refreeeval.recipe import Recipe
-from training.sweeps import starting
 
 WRONG = [
     ({"c1": 1e-5, "c2": 1e-3}, "c2", "c2-above-c1"),

@@ -13,7 +13,7 @@ from extensions.neural.encoding import encoders, token_vectors
 from tests.extensions.neural.checkpoints import small
 from tests.refusals import refused
 from training.contract import Corpus, JobError, StoppedError
-from training.refreeeval import job, loop, teacher
+from training.refreeeval import data, job, loop
 from training.refreeeval.data import Example, examples, order, prepare, swap
 from training.refreeeval.levels import find_genuine
 from training.refreeeval.recipe import VARIANTS
@@ -115,11 +115,11 @@ def test_the_teacher_encodes_every_distinct_text_once(recipe, corpus, tmp_path, 
         "hidden_states",
         lambda self, ids: (seen.append(len(ids)), original(self, ids))[1],
     )
-    values = teacher.cosines(chosen.teacher, found, tmp_path)
+    values = data.teacher_cosines(chosen.teacher, found, tmp_path)
     distinct = {text for each in found for text in (each.source, *each.candidates)}
     assert sum(seen) == len(distinct)
     assert values.shape == (len(found), 4)
-    again = teacher.cosines(chosen.teacher, found, tmp_path)
+    again = data.teacher_cosines(chosen.teacher, found, tmp_path)
     assert sum(seen) == len(distinct)
     assert (again == values).all()
 
@@ -128,7 +128,7 @@ def test_teacher_cosines_are_those_of_mean_pooling(recipe, encoder, tmp_path):
     from transformers import BertModel, BertTokenizer
 
     found = [Example("Ein Koch", ("a chef", "chef a"), 0)]
-    ours = teacher.cosines(encoder, found, tmp_path)
+    ours = data.teacher_cosines(encoder, found, tmp_path)
     model = BertModel.from_pretrained(encoder).eval()
     tokenizer = BertTokenizer.from_pretrained(encoder)
 

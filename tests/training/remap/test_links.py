@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.training.doing import refused
-from training.remap import links
+from training.remap import alignment
 
 
 def file(folder: Path, text: str) -> Path:
@@ -16,14 +16,16 @@ def file(folder: Path, text: str) -> Path:
 
 
 def test_links_are_found_whatever_the_blanks(tmp_path: Path) -> None:
-    found = links.read(file(tmp_path, "das Haus\tthe house .\t0-0 1-1\n"))
-    chosen = links.choose([("das Haus", "the house."), ("ein Buch", "a book")], found, False)
+    found = alignment.read_links(file(tmp_path, "das Haus\tthe house .\t0-0 1-1\n"))
+    chosen = alignment.choose_links(
+        [("das Haus", "the house."), ("ein Buch", "a book")], found, False
+    )
     assert chosen == [(["das", "Haus"], ["the", "house", "."], {(0, 0), (1, 1)}), None]
 
 
 def test_a_corpus_turned_round_has_its_links_turned(tmp_path: Path) -> None:
-    found = links.read(file(tmp_path, "gutes Haus\tgood old house\t0-0 1-2\n"))
-    assert links.choose([("good old house", "gutes Haus")], found, True) == [
+    found = alignment.read_links(file(tmp_path, "gutes Haus\tgood old house\t0-0 1-2\n"))
+    assert alignment.choose_links([("good old house", "gutes Haus")], found, True) == [
         (["good", "old", "house"], ["gutes", "Haus"], {(0, 0), (2, 1)})
     ]
 
@@ -41,9 +43,9 @@ def test_a_wrong_file_is_refused_by_line(
     tmp_path: Path, text: str, code: str, parameters: dict[str, Any]
 ) -> None:
     with refused(f"alignments.{code}", **parameters):
-        links.read(file(tmp_path, text))
+        alignment.read_links(file(tmp_path, text))
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with refused("alignments.unreadable", file=str(tmp_path / "nowhere")):
-        links.read(tmp_path / "nowhere")
+        alignment.read_links(tmp_path / "nowhere")

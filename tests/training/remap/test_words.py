@@ -3,7 +3,7 @@
 import pytest
 from transformers.models.bert.tokenization_bert import BasicTokenizer
 
-from training.remap import words
+from training.remap import alignment
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from training.remap import words
 )
 def test_words_are_those_of_bert(text: str) -> None:
     reference = BasicTokenizer(do_lower_case=False, strip_accents=False)
-    assert words.split(text) == reference.tokenize(text)
+    assert alignment.split_words(text) == reference.tokenize(text)

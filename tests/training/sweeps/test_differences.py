@@ -8,10 +8,10 @@ from django.test import Client
 from scipy import stats
 
 from tests.training.sweeps.test_sweeps import finish, settings_of, sweep
+from training import sweeps
 from training.models import ParallelCorpus
 from training.parallel import corpora
 from training.parallel.reading import Row
-from training.sweeps import differences, table
 
 SEEDS = (19, 27, 42, 55, 76)
 FIRST = (0.61, 0.64, 0.58, 0.66, 0.6)
@@ -35,7 +35,7 @@ def finished(corpus: ParallelCorpus, *accuracies: tuple[float, ...]) -> None:
 
 def test_the_tests_are_those_of_scipy(corpus: ParallelCorpus) -> None:
     finished(corpus, FIRST, SECOND, FIRST[:3])
-    found = differences.over_seeds(table.trainings_of("alphas"))
+    found = sweeps.over_seeds(sweeps.trainings_of("alphas"))
     assert found is not None
     assert found.first == "alpha=0.0"
     row, same = found.rows
@@ -48,12 +48,12 @@ def test_the_tests_are_those_of_scipy(corpus: ParallelCorpus) -> None:
     # Every quantile of the setting lies above that of the first.
     assert row.epsilon < 0.2
     assert (same.t, same.wilcoxon, same.difference) == (None, None, 0)
-    assert differences.NO_SPREAD in found.warnings
+    assert sweeps.NO_SPREAD in found.warnings
 
 
 def test_a_setting_with_one_common_seed_is_not_tested(corpus: ParallelCorpus) -> None:
     finished(corpus, FIRST, SECOND[:1], SECOND[:2])
-    found = differences.over_seeds(table.trainings_of("alphas"))
+    found = sweeps.over_seeds(sweeps.trainings_of("alphas"))
     assert found is not None
     assert [row.setting for row in found.rows] == ["alpha=20.0"]
     assert found.untested == ["alpha=10.0"]
@@ -61,7 +61,7 @@ def test_a_setting_with_one_common_seed_is_not_tested(corpus: ParallelCorpus) ->
 
 def test_one_setting_has_nothing_to_differ_from(corpus: ParallelCorpus) -> None:
     sweep(corpus, vary={}, seeds=SEEDS)
-    assert differences.over_seeds(table.trainings_of("alphas")) is None
+    assert sweeps.over_seeds(sweeps.trainings_of("alphas")) is None
 
 
 def test_the_page_shows_the_differences(as_researcher: Client, corpus: ParallelCorpus) -> None:
@@ -70,7 +70,7 @@ def test_the_page_shows_the_differences(as_researcher: Client, corpus: ParallelC
     p = stats.ttest_rel(SECOND, FIRST).pvalue
     cells = "".join(f'<td class="num">{cell}</td>' for cell in ("5", "0.046", f"{p:.4g}"))
     assert f'<th scope="row">alpha=10.0</th>{cells}' in page
-    tested = differences.over_seeds(table.trainings_of("alphas"))
+    tested = sweeps.over_seeds(sweeps.trainings_of("alphas"))
     assert tested is not None
     (few,) = [each for each in tested.warnings if "smallest" in each.parameters]
     # All 2 ** 5 signs of five differences are as likely; the test is two-sided.

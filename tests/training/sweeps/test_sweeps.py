@@ -24,14 +24,14 @@ from tests import refusals
 from tests.extensions.neural.checkpoints import small
 from tests.training.doing import refused
 from tests.world import make_campaign, make_test_set
+from training import sweeps
 from training.jobs import presenting
+from training.jobs import starting as sweeping
+from training.management.commands import train_results
 from training.models import ParallelCorpus, TrainingJob
 from training.parallel import corpora
 from training.parallel.reading import Row
 from training.refreeeval.train import compare
-from training.sweeps import columns, directions, overview
-from training.sweeps import starting as sweeping
-from training.sweeps import table as sweeps
 
 SEEDS = (19, 27, 42)
 
@@ -47,8 +47,8 @@ def sweep(
 ) -> list[TrainingJob]:
     """A sweep over alpha, or over what is given, under the name alphas."""
     varied = {"alpha": (0, 30)} if vary is None else vary
-    grid = sweeping.combine({"batch": (5,), **varied, "seed": seeds})
-    return sweeping.start(
+    grid = sweeping.expand_grid({"batch": (5,), **varied, "seed": seeds})
+    return sweeping.start_sweep(
         kind="refreeeval", name="Alphas", grid=grid, corpora=[corpus], enqueue=False
     )
 
@@ -108,7 +108,7 @@ def test_settings_stand_in_the_order_of_the_form(corpus: ParallelCorpus) -> None
         job.save()
     found = sweeps.trainings_of("alphas")
     assert [list(each.varied) for each in sweeps.group(found)] == [["negatives", "alpha"]] * 4
-    settings = [name for name, _ in overview.compare(found).settings]
+    settings = [name for name, _ in sweeps.compare_jobs(found).settings]
     assert settings == ["negatives", "alpha", "seed"]
     assert [str(label) for label, _ in presenting.settings_of(found[0])][:3] == [
         "Encoder", "Sentence encoder", "Variant"
@@ -201,7 +201,7 @@ def test_relative_ranks(scored: tuple[TestSet, list[str]], tmp_path: Path) -> No
     path.write_text(
         "LP DATA SID BETTER WORSE\n" + "".join(f"de-en news {' '.join(pair)}\n" for pair in pairs)
     )
-    found = columns.relative_ranks(path, test_set, names)
+    found = sweeps.relative_ranks(path, test_set, names)
     for name in names:
         cells = values(test_set, name)
         assert len(set(cells.values())) > 4
@@ -210,8 +210,8 @@ def test_relative_ranks(scored: tuple[TestSet, list[str]], tmp_path: Path) -> No
     shown = results("alphas", "--darr", str(path), "--test-set", "harbour")
     assert "daRR τ" in shown
     test_set.source_language = "zh"
-    with refused("column.pair", columns.ColumnError, pair="zh-en"):
-        columns.relative_ranks(path, test_set, names)
+    with refused("column.pair", sweeps.ColumnError, pair="zh-en"):
+        sweeps.relative_ranks(path, test_set, names)
 
 
 def test_several_directions_stand_in_one_table(
@@ -236,9 +236,9 @@ def test_several_directions_stand_in_one_table(
     )  # fmt: skip
     rows = [line.split("\t") for line in shown.splitlines() if "\t" in line]
     assert rows[0] == ["setting", "daRR τ harbour", "daRR τ second", "average"]
-    (tau,) = columns.relative_ranks(path, test_set, ["chrf"]).values()
+    (tau,) = sweeps.relative_ranks(path, test_set, ["chrf"]).values()
     assert rows[1] == ["chrf", *[f"{tau:.4f}"] * 3]
-    best = max(columns.relative_ranks(path, test_set, names).values())
+    best = max(sweeps.relative_ranks(path, test_set, names).values())
     assert rows[2] == rows[5] == ["all", *[f"{best:.4f}"] * 3]
     with refused("command.mqm-per-test-set", kind=CommandError, files=1, sets=2):
         results("alphas", "--mqm", "x", "--test-set", "harbour", "--test-set", "second")
@@ -253,7 +253,7 @@ def test_the_best_seeds_of_table_1(data_dir: Path) -> None:
         {19: full, 27: less} for full, less in zip(rows["ReFreeEval"], rows["sent"], strict=True)
     ]
     values[0][27] = 0.2
-    found = directions.best("full", values)
+    found = train_results.best("full", values)
     check = reported["refreeeval_table13_avg_check"]
     assert found.of_average == check["values"]
     assert sum(found.of_average) / 4 == pytest.approx(check["avg"], abs=5e-5)
@@ -269,15 +269,15 @@ def test_marked_errors(scored: tuple[TestSet, list[str]], tmp_path: Path) -> Non
     ]  # fmt: skip
     lines = [f"{s}\t{key}\trater1\tAccuracy\t{severity}" for s, key, severity in errors]
     path.write_text("\n".join(["system\tseg_id\trater\tcategory\tseverity", *lines]) + "\n")
-    found = columns.error_scores(path, test_set, names)
+    found = sweeps.error_scores(path, test_set, names)
     gold = {"Minor": -1, "Major": -5, "No-error": 0}
     for name in names:
         cells = values(test_set, name)
         both = [(gold[sev], cells[s, key]) for s, key, sev in errors if s != "human"]
         expected = stats.kendalltau(*zip(*both, strict=True)).statistic
         assert found[name] == pytest.approx(expected)
-    with refused("columns.missing-systems", columns.ColumnError, systems=["HT"]):
-        columns.error_scores(path, test_set, names, ["HT"])
+    with refused("columns.missing-systems", sweeps.ColumnError, systems=["HT"]):
+        sweeps.error_scores(path, test_set, names, ["HT"])
 
 
 def test_a_file_of_another_test_set(scored: tuple[TestSet, list[str]], tmp_path: Path) -> None:

@@ -7,29 +7,29 @@ import pytest
 import torch
 
 from tests.training.translation.copying import SMALL
-from training.translation.models import controls, marian
-from training.translation.models.controls import Step
+from training.translation.models import marian
+from training.translation.models.marian import Step
 from training.translation.options import OPTIONS
 
 WIDTH = 6
 
 
 def test_d2_remaining_and_nothing_behind_the_end(checks: dict[str, Any]) -> None:
-    left = controls.remaining(torch.tensor([3, 101]), torch.arange(6), cap=100)
+    left = marian.remaining(torch.tensor([3, 101]), torch.arange(6), cap=100)
     assert left[0].tolist() == [*checks["D2-remaining"]["expected"]["L3"], 0, 0]
     assert left[1, :3].tolist() == checks["D2-remaining"]["expected"]["L101_first_three_capped"]
 
 
 def test_d3_countdown(checks: dict[str, Any]) -> None:
     check = checks["D3-remaining-sinusoid"]
-    found = controls.countdown(torch.tensor(check["inputs"]["r"]), check["inputs"]["d"])
+    found = marian.countdown(torch.tensor(check["inputs"]["r"]), check["inputs"]["d"])
     expected = torch.tensor(check["expected"])
     torch.testing.assert_close(found, expected, atol=check["tolerance"], rtol=0)
 
 
 def test_d4_projector(checks: dict[str, Any]) -> None:
     given = checks["D4-length-projector"]["inputs"]
-    module = controls.Projector(2, cap=5)
+    module = marian.Projector(2, cap=5)
     with torch.no_grad():
         module.table.weight[2] = torch.tensor(given["length_embedding"])
         module.projection.weight.copy_(torch.tensor(given["W"]))
@@ -57,7 +57,7 @@ def pre(length: int, position: int, j: int) -> float:
 
 @pytest.mark.parametrize(
     ("function", "formula"),
-    [(controls.difference, ldpe), (controls.ratio, lrpe), (controls.progress, pre)],
+    [(marian.difference, ldpe), (marian.ratio, lrpe), (marian.progress, pre)],
 )
 def test_encodings_from_the_field(function: Any, formula: Any) -> None:
     lengths, positions = [1, 4, 9], range(6)
@@ -66,9 +66,9 @@ def test_encodings_from_the_field(function: Any, formula: Any) -> None:
     torch.testing.assert_close(found, torch.tensor(expected), atol=1e-6, rtol=0)
 
 
-@pytest.mark.parametrize("name", controls.SIGNALS)
+@pytest.mark.parametrize("name", marian.SIGNALS)
 def test_signals_differ_with_the_length_and_keep_words(name: tuple[str, str]) -> None:
-    module = controls.build(*name, WIDTH, 100).eval()
+    module = marian.build_controls(*name, WIDTH, 100).eval()
     words, places = torch.randn(1, 3, WIDTH), torch.randn(3, WIDTH)
     short, long, again = (
         module(Step(words, places, torch.tensor([n]), torch.arange(3), False)) for n in (3, 8, 3)
@@ -78,7 +78,7 @@ def test_signals_differ_with_the_length_and_keep_words(name: tuple[str, str]) ->
 
 
 def test_progress_is_noisy_in_training_alone() -> None:
-    module = controls.build("progress-ratio", "", WIDTH, 100)
+    module = marian.build_controls("progress-ratio", "", WIDTH, 100)
     step = Step(torch.zeros(1, 4, WIDTH), torch.zeros(4, WIDTH), torch.tensor([9]),
                 torch.arange(4), True)  # fmt: skip
     assert not torch.equal(module(step), module(step))

@@ -20,7 +20,7 @@ from tests.training.translation.copying import pairs, shorten, untrained
 from tests.training.translation.foreign import KINDS, TEXTS
 from training.contract import JobError, Outcome
 from training.translation import lengths
-from training.translation.decoding import checkpoints, ctranslate, methods
+from training.translation.decoding import checkpoints, methods
 from training.translation.decoding.checkpoints import Checkpoint
 from training.translation.decoding.generating import Beam, Row, limit_of, log_probabilities, search
 from training.translation.decoding.methods import decode
@@ -88,9 +88,9 @@ def test_ctranslate_finds_what_transformers_find(
     sources = [source for source, _ in pairs(200, seed=8)]
     rows = [Row(tuple(model.read(text)), 1 + n % 9 if model.has_control else None)
             for n, text in enumerate(sources)]  # fmt: skip
-    assert ctranslate.serves(model, rows, Beam(beam))
+    assert methods.serves(model, rows, Beam(beam))
     known = [own[0].pieces for own in search(model, rows, Beam(beam))]
-    assert [own.pieces for own in ctranslate.best(model, rows, Beam(beam))] == known
+    assert [own.pieces for own in methods.best(model, rows, Beam(beam))] == known
 
 
 def test_an_output_without_an_end_keeps_its_own_limit(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_an_output_without_an_end_keeps_its_own_limit(tmp_path: Path) -> None:
     rows = [Row(tuple(model.read(text))) for text in ("ka", "ka to mi re su no la pe")]
     known = [own[0].pieces for own in search(model, rows, Beam(2))]
     assert max(map(len, known)) == limit_of(model, rows[1])
-    assert [own.pieces for own in ctranslate.best(model, rows, Beam(2))] == known
+    assert [own.pieces for own in methods.best(model, rows, Beam(2))] == known
 
 
 @pytest.mark.parametrize("unit", lengths.UNITS)

@@ -14,9 +14,8 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from tests.extensions.neural.checkpoints import small
 from tests.refusals import refused
 from training.contract import JobError
-from training.translation.extraction import fluency
-from training.translation.extraction.extracting import Extractor, cut
-from training.translation.extraction.search import Sentence, budget, objective, search
+from training.translation import extraction
+from training.translation.extraction import Extractor, Sentence, budget, cut, objective, search
 
 TEXT = "the quick brown fox, it seems, jumps over the very lazy dog today"
 
@@ -76,16 +75,16 @@ def test_larger_problems_are_climbed_to_the_best_where_that_is_easy() -> None:
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> fluency.LanguageModel:
+def model(tmp_path_factory: pytest.TempPathFactory) -> extraction.LanguageModel:
     folder = tmp_path_factory.mktemp("lm") / "gpt2"
     small.gpt2(folder, [TEXT, "a dog and a fox"])
     torch.manual_seed(2)
     config = GPT2Config.from_pretrained(folder, n_layer=1)
     GPT2LMHeadModel(config).save_pretrained(folder)
-    return fluency.load(str(folder), "cpu")
+    return extraction.load(str(folder), "cpu")
 
 
-def test_fluency_is_the_mean_of_pieces_and_end(model: fluency.LanguageModel) -> None:
+def test_fluency_is_the_mean_of_pieces_and_end(model: extraction.LanguageModel) -> None:
     texts = [model.tokenizer(text).input_ids for text in ("the fox", TEXT, "dog")]
     loss = []
     for ids in texts:
@@ -115,7 +114,7 @@ def plain_best(extractor: Extractor, text: str, length: int) -> str:
     return found
 
 
-def test_extracts_are_those_of_a_plain_loop(model: fluency.LanguageModel) -> None:
+def test_extracts_are_those_of_a_plain_loop(model: extraction.LanguageModel) -> None:
     texts = [TEXT, "the lazy fox jumps over a dog", "a very quick dog jumps over it"]
     extractor = Extractor(model, "en", texts)
     n_words = [len(cut(text, by_character=False)) for text in texts]
@@ -127,12 +126,12 @@ def test_extracts_are_those_of_a_plain_loop(model: fluency.LanguageModel) -> Non
     assert all(word in words for word in found[0].split()), "words of the text in its order"
 
 
-def test_what_is_short_enough_without_punctuation_stays(model: fluency.LanguageModel) -> None:
+def test_what_is_short_enough_without_punctuation_stays(model: extraction.LanguageModel) -> None:
     text = "the fox , today !"
     assert Extractor(model, "en", [text]).shorten([text], [0.6]) == [text]
 
 
-def test_chinese_is_extracted_by_character(model: fluency.LanguageModel) -> None:
+def test_chinese_is_extracted_by_character(model: extraction.LanguageModel) -> None:
     extractor = Extractor(model, "zh", ["我喜欢生物学。", "你好"])
     (found,) = extractor.shorten(["我喜欢生物学。"], [0.5])
     assert len(found) == 4
@@ -178,7 +177,7 @@ def test_what_is_invisible_is_no_word(text: str, words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("language", ["th", "my"])
-def test_extracts_tear_no_character(model: fluency.LanguageModel, language: str) -> None:
+def test_extracts_tear_no_character(model: extraction.LanguageModel, language: str) -> None:
     text = {"th": "ท่าเรือเงียบ", "my": "ဆိပ်ကမ်းငြိမ်"}[language]
     (found,) = Extractor(model, language, [text]).shorten([text], [0.5])
     assert 0 < len(found) < len(text)
@@ -197,7 +196,7 @@ def clusters(text: str) -> list[str]:
     return found
 
 
-def test_an_emoji_is_a_sign_and_no_word(model: fluency.LanguageModel) -> None:
+def test_an_emoji_is_a_sign_and_no_word(model: extraction.LanguageModel) -> None:
     text = "the quick fox jumps 👩\u200d👩\u200d👧 \u200b over it"
     (found,) = Extractor(model, "en", [text]).shorten([text], [4 / 7])
     assert len(found.split()) == 4
@@ -206,4 +205,4 @@ def test_an_emoji_is_a_sign_and_no_word(model: fluency.LanguageModel) -> None:
 
 def test_an_encoder_is_no_language_model(tmp_path: Path) -> None:
     with refused("checkpoint.not-in-folder", kind=JobError):
-        fluency.load(str(tmp_path / "nothing"))
+        extraction.load(str(tmp_path / "nothing"))

@@ -9,6 +9,7 @@ from typing import Any
 from annotation.management.command_line import BaseCommand, find_test_set, known_names
 from annotation.models import TestSet
 from core.commands import RefusedCommandError, refused_by, refused_file
+from core.numbers import signed
 from metrics import catalogue
 from metrics.base import MetricError
 from training.perturbations.files import GivenFile
@@ -88,8 +89,9 @@ class Command(BaseCommand):
                 self.stdout.write(f"{row.label}: W2W undefined. {sentences}")
                 continue
             self.stdout.write(
-                f"{row.label}: W2W {result.statistic:.3f}{shown}, mean d {result.mean:+.4f}, "
-                f"median {result.median:+.4f}, ties {result.ties:.3f}"
+                f"{row.label}: W2W {result.statistic:.3f}{shown}, mean d "
+                f"{signed(result.mean, 4)}, median {signed(result.median, 4)}, "
+                f"ties {result.ties:.3f}"
             )
             if histogram:
                 self._draw(row)
@@ -99,7 +101,7 @@ class Command(BaseCommand):
         counts = parts.sum(axis=0)
         for count, low, high in zip(counts, edges, edges[1:], strict=False):
             bar = "█" * round(BAR * int(count) / max(1, int(counts.max())))
-            self.stdout.write(f"  {low:+.3f} to {high:+.3f} {count:6d} {bar}".rstrip())
+            self.stdout.write(f"  {signed(low)} to {signed(high)} {count:6d} {bar}".rstrip())
 
 
 def _read(path: Path | None) -> GivenFile | None:

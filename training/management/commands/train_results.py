@@ -1,7 +1,8 @@
 """`manage.py train_results`: compare and test the results of the trainings of a sweep."""
 
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,59 @@ from django.core.exceptions import ValidationError
 from annotation.management.command_line import BaseCommand, find_campaign
 from annotation.models import TestSet
 from core.commands import RefusedCommandError, refused_by
+from core.numbers import signed
 from dashboards.correlations.agreement import correlate
 from metaeval.messages import message
 from metaeval.significance import SeedComparison
 from metrics import catalogue
-from training.sweeps import columns, directions, table
-from training.sweeps.columns import ColumnError
-from training.sweeps.directions import Best
-from training.sweeps.table import Setting, Values
+from training import sweeps
+from training.sweeps import ColumnError, Setting, Values
+
+
+@dataclass(frozen=True)
+class Best:
+    """A setting's values by test set, nan where there is none.
+
+    ``of_average`` are those of the seed with the best average (tables 1 to 3), ``of_each`` the best
+    of any seed for each test set (tables 7 to 9). Both choose seeds by the judgments that they are
+    compared with, so both are too high for new judgments.
+    """
+
+    label: str
+    of_average: list[float]
+    of_each: list[float]
+
+
+def titles_of(test_sets: Sequence[TestSet]) -> list[str]:
+    """Return the language pairs of test sets, or the addresses where two have the same pair."""
+    pairs = [each.direction for each in test_sets]
+    return pairs if len(set(pairs)) == len(pairs) else [each.slug for each in test_sets]
+
+
+def best(label: str, values: Sequence[Values]) -> Best:
+    """Choose among seeds; `values` are those of one setting for each test set."""
+    shared = set.intersection(*(set(each) for each in values))
+    chosen = max(sorted(shared), key=lambda seed: sum(each[seed] for each in values), default=None)
+    return Best(
+        label,
+        [np.nan if chosen is None else each[chosen] for each in values],
+        [max(each.values(), default=np.nan) for each in values],
+    )
+
+
+def rows_of(
+    settings: Sequence[Setting], columns: Mapping[str, sweeps.Column], metrics: Sequence[str]
+) -> list[Best]:
+    """Return a row for every metric without seeds, and then for every setting."""
+    fixed = [
+        Best(name, found, found)
+        for name in metrics
+        for found in [[column.get(name, np.nan) for column in columns.values()]]
+    ]
+    return fixed + [
+        best(each.label, [sweeps.column(each, column) for column in columns.values()])
+        for each in settings
+    ]
 
 
 class Command(BaseCommand):
@@ -60,8 +106,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            found = table.group(table.trainings_of(options["sweep"]))
-            wanted = table.metrics_of(found)
+            found = sweeps.group(sweeps.trainings_of(options["sweep"]))
+            wanted = sweeps.metrics_of(found)
             if options["against"]:
                 wanted.append(_known(options["against"]))
             wanted += [_known(name) for name in options["metric"]]
@@ -75,13 +121,13 @@ class Command(BaseCommand):
                 message("command.against", "--against needs --campaign, --darr or --mqm.")
             )
         self._jobs(found)
-        for label, read in (("accuracy", table.accuracies), ("variation", table.variations)):
+        for label, read in (("accuracy", sweeps.accuracies), ("variation", sweeps.variations)):
             self._table(label, [(each, read(each)) for each in found], None)
         for label, values in named.items():
-            rows = [(each, table.column(each, values)) for each in found]
+            rows = [(each, sweeps.column(each, values)) for each in found]
             self._table(label, rows, _baseline(values, options["against"]))
         if len(options["test_set"]) > 1:
-            self._directions(directions.rows(found, named, options["metric"]), list(named))
+            self._directions(rows_of(found, named, options["metric"]), list(named))
 
     def _directions(self, rows: Sequence[Best], titles: Sequence[str]) -> None:
         """Write two tables, values with tabs between them."""
@@ -111,11 +157,11 @@ class Command(BaseCommand):
         for place, (setting, values) in enumerate(rows):
             tested = None
             if baseline is not None or place:
-                tested = table.compare(values, first)
+                tested = sweeps.compare(values, first)
             self.stdout.write(f"  {setting.label:<24} {_summary(values)}{_test(tested)}")
         if baseline is not None:
             self.stdout.write(
-                f"  tested against {baseline:+.4f}, which does not depend on the seed"
+                f"  tested against {signed(baseline, 4)}, which does not depend on the seed"
             )
 
 
@@ -140,12 +186,12 @@ def _columns(options: dict[str, Any], wanted: Sequence[str]) -> dict[str, dict[s
                 sets=len(sets),
             )
         )
-    titles = directions.titles(sets)
+    titles = titles_of(sets)
     labels = [kind] if len(sets) == 1 else [f"{kind} {title}" for title in titles]
     return {
-        label: columns.relative_ranks(path, test_set, wanted)
+        label: sweeps.relative_ranks(path, test_set, wanted)
         if options["darr"]
-        else columns.error_scores(path, test_set, wanted, options["without"])
+        else sweeps.error_scores(path, test_set, wanted, options["without"])
         for label, path, test_set in zip(labels, files, sets, strict=True)
     }
 
@@ -196,7 +242,7 @@ def _summary(values: Values) -> str:
     if not values:
         return "–"
     spread = f" ± {np.std(list(values.values()), ddof=1):.4f}" if len(values) > 1 else ""
-    return f"{np.mean(list(values.values())):+.4f}{spread}, {len(values)}"
+    return f"{signed(float(np.mean(list(values.values()))), 4)}{spread}, {len(values)}"
 
 
 def _test(found: SeedComparison | None) -> str:

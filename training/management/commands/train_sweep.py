@@ -9,9 +9,9 @@ from django.core.exceptions import ValidationError
 from annotation.management.command_line import BaseCommand, values_by_name
 from core.commands import RefusedCommandError, refused_by
 from metaeval.messages import message
+from training.jobs import starting
 from training.management.commands.train import find_corpus
 from training.models import ParallelCorpus
-from training.sweeps import starting
 
 
 class Command(BaseCommand):
@@ -38,10 +38,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            started = starting.start(
+            started = starting.start_sweep(
                 kind="refreeeval",
                 name=options["sweep"],
-                grid=starting.combine(_values(options)),
+                grid=starting.expand_grid(_values(options)),
                 corpora=_corpora(options["corpus"]),
             )
         except ValidationError as error:

@@ -147,12 +147,12 @@ def _keep(work: Work, checkpoint: Checkpoint, result: Mapping[str, Any]) -> Path
 
 
 def _no_pairs(counts: Mapping[str, int]) -> Message:
-    """Return that no pair remains; the first count is that of all pairs."""
+    """Return the message that no pair remains; the first count is that of all pairs."""
     n_pairs, n_long, *rest = counts.values()
     return message(
         "mt.no-pairs",
-        "No pair remains of {pairs}: {long} are too long, and {uneven} have a length ratio above "
-        "the maximum.",
+        "None of the {pairs} pairs can be used: {long} are too long, and {uneven} have a length "
+        "ratio above the maximum.",
         pairs=n_pairs,
         long=n_long,
         uneven=sum(rest),

@@ -17,8 +17,7 @@ import numpy as np
 import torch
 
 from extensions.neural.encoding import encoders, memory, precision
-from extensions.neural.encoding.memory import ModelSpec
-from extensions.neural.encoding.placing import placed
+from extensions.neural.encoding.memory import ModelSpec, placed
 from metaeval.messages import message
 from metrics import truncation
 from metrics.base import (

@@ -27,7 +27,7 @@ from training.translation import lengths
 from training.translation.decoding import checkpoints
 from training.translation.decoding.checkpoints import Checkpoint
 from training.translation.decoding.methods import Output, Rank, decode, refusals
-from training.translation.extraction.extracting import Extractor
+from training.translation.extraction import Extractor
 from training.translation.requests import (
     EXTRACT,
     ORACLE,

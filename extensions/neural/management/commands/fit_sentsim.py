@@ -13,7 +13,8 @@ from annotation.management.command_line import BaseCommand, find_test_set
 from annotation.models import Output, TestSet
 from core import disk
 from core.commands import NOTHING_STORED, RefusedCommandError, refused_by
-from extensions.neural.sentsim.combine import PARTS, Ranges, fit
+from core.numbers import decimals
+from extensions.neural.sentsim.options import PARTS, Ranges, fit
 from metaeval.messages import message
 from metrics import catalogue
 from metrics.base import MetricError, MetricInfo, Scores
@@ -58,7 +59,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{row.label}: fitted to {len(scores):,} texts of {test_set.slug}")
         for part in PARTS:
             low, high = getattr(ranges, part)
-            self.stdout.write(f"{part}: {low:.6f} to {high:.6f}")
+            self.stdout.write(f"{part}: {decimals(low, 6)} to {decimals(high, 6)}")
 
 
 def _find(name: str) -> MetricInfo:

@@ -19,8 +19,8 @@ from dashboards.pages.answers import is_unfinished
 from dashboards.pages.page import campaigns_in_order
 from dashboards.systems.document import SystemsChoice
 from extensions.paper import files
+from extensions.paper.files import TAKES
 from extensions.paper.gather import Paper, gather
-from extensions.paper.page import TAKES
 from metaeval.messages import message
 
 PAUSE_SECONDS = 1.0

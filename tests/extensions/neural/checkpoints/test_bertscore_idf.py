@@ -11,7 +11,7 @@ import torch
 
 from annotation.models import TestSet
 from annotation.models.corpus import content_key
-from extensions.neural.bertscore import baseline
+from extensions.neural.bertscore import options
 from extensions.neural.bertscore.scorer import BertScore
 from extensions.neural.encoding import encoders
 from metrics import catalogue, registry
@@ -177,13 +177,13 @@ def test_without_references_there_is_no_idf(tmp_path: Path) -> None:
 )
 def test_baselines_that_do_not_fit(tmp_path: Path, text: str, code: str) -> None:
     with refused(f"baseline-file.{code}", kind=MetricError) as caught:
-        baseline.read(write(tmp_path, text), 3)
+        options.read_baseline(write(tmp_path, text), 3)
     assert caught.value.permanent
 
 
 def test_baselines_may_be_parted_by_tabs(tmp_path: Path) -> None:
-    commas = baseline.read(write(tmp_path), 4)
-    tabs = baseline.read(write(tmp_path, write(tmp_path).read_text().replace(",", "\t")), 4)
+    commas = options.read_baseline(write(tmp_path), 4)
+    tabs = options.read_baseline(write(tmp_path, write(tmp_path).read_text().replace(",", "\t")), 4)
     np.testing.assert_array_equal(commas.values, tabs.values)
     np.testing.assert_array_equal(commas.values, BASELINES)
 

@@ -15,7 +15,7 @@ from metrics.runs import scoring
 from metrics.scores import load_scores, system_scores
 from tests.extensions.neural.checkpoints import small
 from tests.metrics.fleet import encoder
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import World
 
 
@@ -66,7 +66,7 @@ def test_what_cannot_be_loaded_here_fails(world: World, models: Path) -> None:
             stderr=StringIO(),
         )  # fmt: skip
     run = MetricRun.objects.get()
-    assert (run.status, "cannot be loaded as BLEURT" in str(run.message)) == ("failed", True)
+    assert (run.status, tells(str(run.message), "bleurt.not-loaded")) == ("failed", True)
 
 
 def test_a_run_whose_scores_exist_loads_nothing(

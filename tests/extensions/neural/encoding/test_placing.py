@@ -8,7 +8,7 @@ import torch
 from accelerate.utils import modeling
 from transformers import AutoModel, MT5Config, MT5ForConditionalGeneration
 
-from extensions.neural.encoding import placing
+from extensions.neural.encoding import memory
 from extensions.neural.encoding.memory import size_of
 from metrics.base import MetricError
 from tests.extensions.neural.checkpoints import small
@@ -49,7 +49,7 @@ def states(model: Any) -> tuple[torch.Tensor, ...]:
 def test_layers_stay_whole_and_fill_one_gpu_after_the_other(xlmr: Path, two_gpus: None) -> None:
     model = loaded(xlmr)
     room = size_of(model) * 4 // 5
-    layout = placing.layout_of(model, {0: room, 1: room})
+    layout = memory.layout_of(model, {0: room, 1: room})
     assert list(layout.values()) == sorted(layout.values())
     assert set(layout.values()) == {0, 1}
     assert all(part.count(".") <= 2 for part in layout), layout
@@ -62,7 +62,7 @@ def test_layers_stay_whole_and_fill_one_gpu_after_the_other(xlmr: Path, two_gpus
 
 def test_a_model_that_fits_nowhere_is_told_with_sizes(xlmr: Path, two_gpus: None) -> None:
     with refused("encoder.gpus-full", kind=MetricError, count=2) as told:
-        placing.layout_of(loaded(xlmr), {0: 100, 1: 100})
+        memory.layout_of(loaded(xlmr), {0: 100, 1: 100})
     assert not told.value.permanent
 
 
@@ -70,10 +70,10 @@ def test_spread_over_devices_nothing_changes(xlmr: Path, monkeypatch: pytest.Mon
     """Accelerate's hooks carry everything from part to part, from and to the processor."""
     model, whole = loaded(xlmr), loaded(xlmr)
     room = size_of(model) * 4 // 5
-    parts = dict.fromkeys(placing.layout_of(model, {0: room, 1: room}), "cpu")
+    parts = dict.fromkeys(memory.layout_of(model, {0: room, 1: room}), "cpu")
     assert len(parts) > 2
-    monkeypatch.setattr(placing, "layout_of", lambda *_: parts)
-    placing.spread(model, {"cpu": 10**12})
+    monkeypatch.setattr(memory, "layout_of", lambda *_: parts)
+    memory.spread(model, {"cpu": 10**12})
     assert any(hasattr(module, "_hf_hook") for module in model.modules())
     for ours, expected in zip(states(model), states(whole), strict=True):
         assert torch.equal(ours, expected)
@@ -84,10 +84,10 @@ def test_one_gpu_is_used_alone_where_it_has_room(
     xlmr: Path, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
     spread: list[Any] = []
-    monkeypatch.setattr(placing, "_rooms", lambda device: {0: room, 1: 10**12})
-    monkeypatch.setattr(placing, "spread", lambda model, rooms: spread.append(model))
+    monkeypatch.setattr(memory, "_rooms", lambda device: {0: room, 1: 10**12})
+    monkeypatch.setattr(memory, "spread", lambda model, rooms: spread.append(model))
     model = loaded(xlmr)
-    assert placing.placed(model, "cpu", "float32") is model
+    assert memory.placed(model, "cpu", "float32") is model
     assert bool(spread) == (room == 1)
 
 
@@ -96,7 +96,7 @@ def test_eight_bits_round_linear_layers_and_little_else(
 ) -> None:
     model, exact = loaded(xlmr), loaded(xlmr)
     linears = [name for name, part in exact.named_modules() if type(part) is torch.nn.Linear]
-    placing.placed(model, "cpu", "int8")
+    memory.placed(model, "cpu", "int8")
     rounded = [name for name, part in model.named_modules() if isinstance(part, linear8)]
     assert rounded == linears
     assert {model.get_submodule(name).weight.dtype for name in rounded} == {torch.int8}
@@ -113,11 +113,11 @@ def test_eight_bits_move_with_what_is_kept_beside_them(
     xlmr: Path, linear8: type[torch.nn.Module]
 ) -> None:
     """torch moves to a GPU by giving each parameter other numbers, as is done here to copies."""
-    model = placing.placed(loaded(xlmr), "cpu", "int8")
+    model = memory.placed(loaded(xlmr), "cpu", "int8")
     rounded = [part.weight for part in model.modules() if isinstance(part, linear8)]
     model._apply(torch.clone)
     assert all(own.CB.data_ptr() != own.data_ptr() for own in rounded)
-    placing.take_along(model)
+    memory.take_along(model)
     assert all(own.CB.data_ptr() == own.data_ptr() for own in rounded)
 
 
@@ -125,7 +125,7 @@ def test_what_a_model_wants_exact_stays_so(linear8: type[torch.nn.Module]) -> No
     """The outer layers of T5's feed-forward networks overflow, and MetricX's head is the score."""
     sizes = {"d_model": 16, "d_ff": 32, "num_layers": 1, "num_heads": 2, "d_kv": 8}
     model = MT5ForConditionalGeneration(MT5Config(vocab_size=50, **sizes)).eval()
-    placing.placed(model, "cpu", "int8")
+    memory.placed(model, "cpu", "int8")
     kinds = {name.split(".")[-1]: type(part) for name, part in model.named_modules()}
     assert (kinds["wo"], kinds["lm_head"]) == (torch.nn.Linear, torch.nn.Linear)
     assert (kinds["q"], kinds["wi_0"]) == (linear8, linear8)

@@ -21,6 +21,7 @@ from extensions.neural.xmoverscore.options import FAMILY
 from extensions.neural.xmoverscore.scorer import XMoverScore
 from metrics import options, registry
 from metrics.base import MetricError, MetricInfo, MetricWarning, SegmentInput
+from metrics.options import OptionError
 from metrics.workers import telemetry
 from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.mover import checkpoints
@@ -342,17 +343,24 @@ def test_definitions_set_the_layer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "problem", "about"),
     [
-        ({"layer": 9}, "layers 0 to 3, but not layer 9"),
-        ({"layer": -1}, "layers 0 to 3, but not layer 12"),
-        ({"definition": "v3"}, "Choose one of paper"),
-        ({"flow-dropout": 0.3, "idf-target": "/corpus"}, "equal weights only"),
-        ({"mapping": "relative"}, "absolute path"),
+        ({"layer": 9}, "xmoverscore.no-such-layer", {"last": 3, "layer": 9}),
+        ({"layer": -1}, "xmoverscore.no-layer-of-definition", {"last": 3, "layer": 12}),
+        (
+            {"definition": "v3"},
+            "option.choices",
+            {"choices": ["paper", "release-2020", "head-2022"]},
+        ),
+        ({"flow-dropout": 0.3, "idf-target": "/corpus"}, "xmoverscore.dropout-with-idf", {}),
+        ({"mapping": "relative"}, "option.absolute-path", {}),
     ],
 )
-def test_settings_that_do_not_fit(encoder: str, given: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_settings_that_do_not_fit(
+    encoder: str, given: dict[str, Any], problem: str, about: dict[str, Any]
+) -> None:
+    (option, *_) = given
+    with refused("option.problem", kind=OptionError, option=option, problem=problem, **about):
         info(encoder, **given)
 
 

@@ -1,0 +1,54 @@
+"""Read the error spans in a cell: a list of objects, whichever names their keys have."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.uploads.tables.rows import QUOTED_JSON
+from metaeval.files.names import plain
+
+# The keys of a span and other names for them. `start_i` and `end_i` are not among them: they count
+# otherwise (Appraise, Pearmut).
+KEYS = {
+    "start": ("span_start", "start_index", "start_offset", "start_char", "begin"),
+    "end": ("span_end", "end_index", "end_offset", "end_char"),
+    "severity": ("error_severity",),
+    "category": ("error_category",),
+    "side": ("error_side",),
+    "text": ("words", "span_text", "marked_text", "error_text", "term"),
+}
+OTHERS = {plain(name): key for key, names in KEYS.items() for name in names}
+# Keys of objects that hold the list.
+HOLDERS = ("payload", "error_spans")
+
+
+def span_objects(cell: Any) -> list[dict[str, Any]] | None:
+    """Return the spans in a cell under the keys of `KEYS`; None where it holds anything else.
+
+    >>> span_objects('[{"startIndex": 2, "endIndex": 4, "term": "to"}]')
+    [{'start': 2, 'end': 4, 'text': 'to'}]
+    """
+    try:
+        values = json.loads(_unquoted(cell)) if isinstance(cell, str) and cell.strip() else cell
+        values = json.loads(values) if isinstance(values, str) and values.strip() else values or []
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(values, dict):
+        values = next((values[name] for name in HOLDERS if name in values), [])
+    if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
+        return None
+    return [_named(each) for each in values]
+
+
+def _named(span: Mapping[str, Any]) -> dict[str, Any]:
+    side = {"side": "source"} if span.get("is_source_error") else {}
+    names = {key: key if key in KEYS else OTHERS.get(plain(key), key) for key in span}
+    own = {name: span[key] for key, name in names.items() if key == name or name not in span}
+    return own | side
+
+
+def _unquoted(cell: str) -> str:
+    """Take off the quotation marks that a program put around JSON in a TSV."""
+    if cell.startswith(QUOTED_JSON) and cell.endswith('"'):
+        return cell[1:-1].replace('""', '"')
+    return cell

@@ -1,1 +1,0 @@
-"""Plan how many judgments are needed."""

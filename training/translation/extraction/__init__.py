@@ -1,1 +1,0 @@
-"""Shorter sentences by extraction: words of a sentence, in its order, that a search finds."""
