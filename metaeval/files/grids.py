@@ -150,11 +150,8 @@ def read_workbook(data: bytes, *, has_names: bool = True) -> Grid:
                     others=truncated(others),
                 )
             )
-        lines = filled[0][1]
-        widest = max(len(cells) for _, cells in lines)
         # A workbook ends a row at its last cell with content.
-        whole = [(n, cells and [*cells, *[""] * (widest - len(cells))]) for n, cells in lines]
-        _fill(grid, whole, has_names=has_names)
+        _fill(grid, filled[0][1], has_names=has_names, pads=True)
     return grid
 
 
@@ -288,8 +285,11 @@ def _are_quoted(marked: Sequence[str], n_cells: int) -> bool:
     )
 
 
-def _fill(grid: Grid, lines: Sequence[Line], *, has_names: bool) -> None:
-    """Find the header among lines, and give every row its number of cells."""
+def _fill(grid: Grid, lines: Sequence[Line], *, has_names: bool, pads: bool = False) -> None:
+    """Find the header among lines, and give every row its number of cells.
+
+    `pads` completes short rows with empty cells.
+    """
     first = next((line for line in lines if line[1]), None)
     if first and not has_names:
         lines = [(first[0], [f"column {n + 1}" for n in range(len(first[1]))]), *lines]
@@ -317,6 +317,8 @@ def _fill(grid: Grid, lines: Sequence[Line], *, has_names: bool) -> None:
         blank.clear()
         if len(cells) > len(header) and not any(map(str.strip, cells[len(header) :])):
             cells = cells[: len(header)]
+        if pads and len(cells) < least:
+            cells = [*cells, *[""] * (least - len(cells))]
         if least <= len(cells) <= len(header):
             grid.rows.append((number, cells if is_whole else [cells[column] for column in kept]))
         else:

@@ -25,7 +25,7 @@ export function makeSpanList(root, box, on) {
   // Keys that were meant for an editor on its way.
   let early = [];
   const label = (severity) =>
-    radios.find((radio) => radio.value === severity)?.nextElementSibling.textContent ?? severity;
+    radios.find((radio) => radio.value === severity)?.nextElementSibling.textContent.trim() ?? severity;
 
   // Lines stay as they are while their error does: moving an editor would take its focus away.
   let lines = new Map();
