@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from extensions.neural.encoding import encoders, precision
 from extensions.neural.encoding.encoders import Encoder
-from extensions.neural.encoding.token_vectors import Embedded, embed
+from extensions.neural.encoding.token_vectors import UNIFORM, Embedded, embed
 from extensions.neural.files import score_in_slices
 from extensions.neural.on_encoder import OnEncoder, encoder_fields
 from extensions.neural.refreeeval.head_options import load
-from extensions.neural.xbertscore.idf import UNIFORM
 from extensions.neural.xbertscore.scorer import match_pairs
 from metaeval.messages import message
 from metrics import truncation

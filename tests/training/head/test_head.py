@@ -12,7 +12,7 @@ from scipy import stats
 from annotation.access import RESEARCHER
 from annotation.models import Campaign, Output, PublishedScore
 from extensions.neural.encoding import encoders
-from extensions.neural.refreeeval import head_options, scorer
+from extensions.neural.refreeeval import head_options, head_scorer
 from extensions.neural.xbertscore.scorer import XBertScore
 from metaeval import ScoreMatrix
 from metrics import catalogue
@@ -182,8 +182,8 @@ def test_features_are_those_of_the_definitions(encoder: str) -> None:
     info = configure("xbertscore", "x", "X", options)
     metric = XBertScore(info, source_language="de", target_language="en")
     pair = ("quiet morning", "in the harbour in the morning")
-    found = scorer.read_features(encoders.get(encoder), [pair], [1, 2])
-    row = dict(zip(scorer.feature_names([1, 2]), found[0], strict=True))
+    found = head_scorer.read_features(encoders.get(encoder), [pair], [1, 2])
+    row = dict(zip(head_scorer.feature_names([1, 2]), found[0], strict=True))
     expected = metric.score([SegmentInput(pair[1], pair[0], ())])[0]
     assert [row["P-2"], row["R-2"], row["F1-2"]] == pytest.approx(expected.tolist(), abs=1e-5)
     assert row["log-length"] == pytest.approx(np.log(3))
