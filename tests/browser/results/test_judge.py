@@ -108,7 +108,7 @@ def expect_spans_beside_peoples(page: Page) -> None:
     """The judge touched the minor error with more than it, and missed the major one."""
     expect(page.locator("#spans-table tr", has_text="Finder")).to_be_visible()
     found = page.get_by_role("region", name="Errors found by severity").locator("tbody tr")
-    expect(found).to_have_text(["minor11.001.00", "major10.000.00"])
+    expect(found).to_have_text(["minor 1 1.00 1.00", "major 1 0.00 0.00"])
     miss = page.locator(".misses li")
     expect(miss).to_have_count(1)
     expect(miss).to_contain_text("Missed error, major, accuracy/mistranslation: “quiet”")

@@ -13,6 +13,7 @@ from metrics.models import MetricRun, SegmentScore
 from metrics.runs import scoring, starting
 from metrics.scores import system_scores, truncation_of
 from metrics.truncation import Counts
+from tests.house.templates.seen import seen
 from tests.metrics import fakes
 from tests.metrics.conftest import drain, reread, start, take
 from tests.world import World, add_system
@@ -107,7 +108,7 @@ def test_what_is_not_known_is_not_zero(texts: World, metric: str, as_researcher:
     SegmentScore.objects.update(is_truncated=None)
     assert truncation_of(run) == Counts(8, 0, 8)
     page = as_researcher.get(f"/runs/{run.pk}/").text
-    assert "<dt>Truncated</dt><dd>unknown</dd>" in page
+    assert "<dt>Truncated</dt><dd>unknown</dd>" in seen(page)
     (warning,) = system_scores(texts.test_set).measures[f"{metric}-output"].warnings
     assert warning.code == "truncation_unknown"
 
@@ -132,7 +133,7 @@ def test_page_api_and_command_say_how_many(texts: World, as_researcher: Client) 
     sentence = "of 2 of 8 outputs, because"
     assert sentence in out.getvalue()
     page = as_researcher.get(f"/runs/{run.pk}/").text
-    assert "<dt>Truncated</dt><dd>2 of 8</dd>" in page
+    assert "<dt>Truncated</dt><dd>2 of 8</dd>" in seen(page)
     assert sentence in page
     found = as_researcher.get(f"/api/runs/{run.pk}/").json()
     assert found["truncation"] == {"n_scored": 8, "n_truncated": 2, "n_unknown": 0}

@@ -15,6 +15,7 @@ from django.utils import timezone
 from core.work import reconciling, sending, working
 from metaeval.messages import message
 from metrics.options import Option
+from tests import refusals
 from tests.training.doing import refused, run_job
 from training import contract
 from training.contract import JobError, Outcome, StoppedError, TrainingKind, Work
@@ -154,7 +155,7 @@ def test_a_worker_finds_the_folder_in_use_and_says_by_whom() -> None:
 
 def test_what_failed_goes_on_by_its_number_here_and_on_a_worker() -> None:
     Doing.act = staticmethod(refuse)
-    with refused("command.ended", "test.full", kind=CommandError, name="it"):
+    with refusals.refused("command.ended", "test.full", kind=CommandError, name="it"):
         command()
     job = TrainingJob.objects.get()
     call_command("train", resume=job.pk, stdout=StringIO())
