@@ -11,6 +11,7 @@ from django.test import Client
 
 from annotation.models import TestSet
 from config import refusals
+from tests.refusals import tells
 from tests.small_disk import SmallDisk
 from tests.world import World, make_user
 from training.models import ParallelCorpus
@@ -90,7 +91,7 @@ def test_files_that_go_to_the_disk_while_the_form_is_read(
     answer = careful.post(address, {"tables": file("segment\n")})
     assert answer.status_code == 507
     told = answer.json()["error"] if address.startswith("/api") else answer.text
-    assert small_disk.shown in told or str(refusals.FULL) in told
+    assert tells(told, small_disk.code) or str(refusals.FULL) in told
     assert TestSet.objects.count() == 1
 
 

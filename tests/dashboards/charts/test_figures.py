@@ -133,7 +133,7 @@ def test_another_drawing_has_another_address() -> None:
 def test_names_of_figures_fit_templates() -> None:
     # That of preferences goes through its figures, whatever their names.
     rooms = {path.parent.name for path in DASHBOARDS.glob("*/figures.py")} - {"preferences"}
-    modules = [import_module(f"dashboards.{room}.figures") for room in rooms]
+    modules = [pairs, *(import_module(f"dashboards.{room}.figures") for room in rooms)]
     tables = [value for each in modules for value in vars(each).values() if type(value) is dict]
     names = [name for table in tables for name in table if callable(table[name])]
     assert len(names) > 12
