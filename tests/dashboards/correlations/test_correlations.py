@@ -21,6 +21,7 @@ from dashboards.correlations.agreement import correlate
 from dashboards.panel.human import human_scores
 from metaeval.messages import grouped
 from tests.dashboards.documents.working import compute_waiting
+from tests.house.templates.seen import seen
 from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import World, make_dataset, make_scored_demo, make_user, score
@@ -162,7 +163,7 @@ def test_study_averages_and_exports(db: None, scored_demo: None, client: Client)
     lines = client.get(reverse("study-data", args=["demo", "csv"])).getvalue().decode().splitlines()
     assert len(lines) == 1 + 4 * 2
     quality = client.get(reverse("study-quality", args=["demo"])).text
-    assert "en-zh 80%" in quality
+    assert "en-zh 80%" in seen(quality)
     assert client.get(reverse("study", args=["nothing"])).status_code == 404
 
 

@@ -14,6 +14,7 @@ from metrics.base import MetricInfo
 from metrics.registry import METRICS
 from metrics.runs import scoring, starting
 from tests.dashboards.conftest import make_rated
+from tests.house.templates.seen import seen
 from tests.shared import SharedRows
 from tests.world import World, make_user
 
@@ -108,7 +109,7 @@ def test_files_and_bundle_show_the_same_metrics(campaign: Campaign, client: Clie
 
 
 def test_the_choice_has_what_the_page_shows(campaign: Campaign, client: Client) -> None:
-    page = client.get(reverse("correlations", args=[campaign.slug])).text
+    page = seen(client.get(reverse("correlations", args=[campaign.slug])).text)
     boxes = re.findall(r'box" name="metric" value="([^"]+)"( data-usual)?( checked)?', page)
     assert {key for key, _, checked in boxes if checked} == LEADING
     assert {key for key, usual, _ in boxes if usual} == LEADING
