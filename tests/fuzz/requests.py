@@ -34,7 +34,7 @@ def send(client: Client, case: Case) -> Any:
     """
     client.raise_request_exception = False
     kept = {name: morsel.value for name, morsel in client.cookies.items()}
-    content_type = case.content_type if case.body or case.method in ("POST", "PUT") else ""
+    content_type = case.content_type if case.body or case.method in ("POST", "PUT", "PATCH") else ""
     answer = client.generic(
         case.method, case.address, case.body, content_type, headers=dict(case.headers)
     )

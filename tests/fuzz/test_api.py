@@ -136,8 +136,10 @@ def test_right_requests_succeed(places: Places, document: Schema) -> None:
     for operation in all_operations(places, document):
         answer = send(client, right_case(operation))
         found[f"{operation.method} {operation.path}"] = answer.status_code
-    # Work that is done can be neither cancelled nor resumed, and no packaged metric retired.
+    # Work that is done can be neither cancelled nor resumed, and no packaged metric retired. Only
+    # drafts are changed.
     ended = {path for path, status in found.items() if status == 409}
+    ended -= {"PATCH /api/campaigns/{slug}/"}
     assert all(
         path.endswith(("cancel/", "resume/", "retire/", "reassign/", "people/")) for path in ended
     )
