@@ -297,7 +297,9 @@ def task_of(document: Correlations, name: str = "") -> Task:
         for row in document.rows
         if row.kind == METRIC
     }
-    return Task(name or document.name, document.statistic, str(short), places)
+    return Task(
+        name or document.name, document.statistic, document.statistic_label, str(short), places
+    )
 
 
 def tables(document: Correlations) -> list[latex.Table]:
@@ -316,15 +318,15 @@ def tables(document: Correlations) -> list[latex.Table]:
         "Metric", "Rank", document.statistic_label, "95% interval",
         "r, hybrids", "r, limit", "r, systems", "τ-b", "r, segments",
     )  # fmt: skip
-    caption = [
-        f"Agreement of metrics with {document.human_scores} of {document.name}.",
+    methods = [
         *_methods(document),
         *_partly(document),
         *([FLOOR_LEGEND] if any(row.floor for row in document.rows) else []),
     ]
+    caption = [f"Agreement of metrics with {document.human_scores} of {document.name}.", *methods]
     label = f"{document.campaign}-metrics"
     own = latex.Table(caption, label, "lrrrrrrrr", [head], body, usual=range(5))
-    return [own, wmt_table([task_of(document)], f"{document.campaign}-wmt")]
+    return [own, wmt_table([task_of(document)], f"{document.campaign}-wmt", methods)]
 
 
 def _named(row: Row) -> str:

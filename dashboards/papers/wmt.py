@@ -22,10 +22,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Task:
-    """A campaign as a task: its name, its statistic, and its metrics by key."""
+    """A campaign as a task: its name, its statistic with names, and its metrics by key."""
 
     name: str
     statistic: str
+    label: Message | str
     short: str
     places: Mapping[str, Place]
 
@@ -35,10 +36,13 @@ class Task:
         return value if self.statistic in ACCURACIES else (value + 1) / 2
 
 
-def wmt_table(tasks: Sequence[Task], label: str) -> latex.Table:
+def wmt_table(
+    tasks: Sequence[Task], label: str, methods: Sequence[Message | str] = ()
+) -> latex.Table:
     """Return tasks side by side, each with the same weight, best average first, ties by name.
 
-    Averages are over metrics that all tasks have, as in WMT; others are named in a note.
+    Averages are over metrics that all tasks have, as in WMT; others are named in a note. `methods`
+    say how values and ranks were computed.
     """
     every = {key: place.label for task in tasks for key, place in task.places.items()}
     shared = [
@@ -59,22 +63,31 @@ def wmt_table(tasks: Sequence[Task], label: str) -> latex.Table:
             rank = latex.Cell("–" if place.rank is None else str(place.rank))
             cells += [rank, latex.number(place.value, is_bold=place.is_best)]
         body.append([latex.Cell(every[key]), *cells])
-    caption: Sequence[Message] = [
-        message("wmt.caption", "As in the WMT metrics tasks: values and ranks of clusters."),
+    caption: Sequence[Message | str] = [
+        message(
+            "wmt.caption",
+            "In the layout of the WMT metrics tasks: {statistics}, and ranks of clusters.",
+            statistics=list(dict.fromkeys(task.label for task in tasks)),
+        ),
         *(
             [message("wmt.averages", "In averages, correlations count as (r + 1) / 2.")]
             if len(tasks) > 1 and any(task.statistic not in ACCURACIES for task in tasks)
             else []
         ),
+        *methods,
     ]
-    notes = [message("wmt.without", "Not in all campaigns: {metrics}.", metrics=missing)]
+    without = (
+        message("wmt.undefined", "Without a value: {metrics}.", metrics=missing)
+        if len(tasks) == 1
+        else message("wmt.without", "Not in all campaigns: {metrics}.", metrics=missing)
+    )
     return latex.Table(
         caption,
         label,
         "l" + "r" * len(second),
         [[latex.Cell(""), *first], latex.texts("Metric", *second)],
         body,
-        below=notes if missing else (),
+        below=[without] if missing else (),
     )
 
 

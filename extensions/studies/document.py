@@ -102,7 +102,7 @@ def matrix(document: CorrelationsOfStudy) -> Spec | None:
     }
     weight = {"condition": {"test": "datum.is_best", "value": "bold"}, "value": "normal"}
     title = message(
-        "study.matrix", "{statistic} with the humans", statistic=document.statistic_label
+        "study.matrix", "Agreement with the humans: {statistic}", statistic=document.statistic_label
     )
     return figure(
         title,

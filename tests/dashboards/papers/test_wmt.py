@@ -1,11 +1,12 @@
 """The table of the WMT metrics tasks: averages as in mt-metrics-eval, computed by hand."""
 
 from dashboards.papers.wmt import Place, Task, wmt_table
+from metaeval.messages import Message
 
 
 def task(name: str, statistic: str, **values: tuple[float | None, int | None]) -> Task:
     places = {key: Place(key.upper(), value, rank) for key, (value, rank) in values.items()}
-    return Task(name, statistic, "x", places)
+    return Task(name, statistic, "X of x", "x", places)
 
 
 def grid(tasks: list[Task]) -> list[list[str]]:
@@ -30,3 +31,11 @@ def test_one_task_has_no_average_and_no_rank_that_is_not_supported() -> None:
         ["B", "–", "0.700"],
         ["A", "–", "0.500"],
     ]
+
+
+def test_what_has_no_value_is_named_and_methods_go_with_the_table() -> None:
+    found = wmt_table([task("en-de", "pa", a=(0.5, None), b=(None, None))], "t", ["How."])
+    ((without,), (first, *methods)) = found.below, found.caption
+    assert (without.code, without.parameters["metrics"]) == ("wmt.undefined", ["B"])
+    assert isinstance(first, Message)
+    assert (first.parameters["statistics"], methods) == (["X of x"], ["How."])
