@@ -4,6 +4,7 @@ JSON may be an object a line, a list of objects, or an object that holds one suc
 cells become columns of their own, `refs.refA`.
 """
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -272,7 +273,9 @@ def _check_header(table: Table, grid: Grid, report: Report) -> bool:
 def _number(name: str, table: Table, grid: Grid, report: Report) -> None:
     """Number the columns of one name, which no reader knows, from the second on."""
     places = [place for place, column in enumerate(table.columns) if column == name]
-    for number, place in enumerate(places[1:], 2):
+    numbers = (n for n in itertools.count(2) if f"{name} {n}" not in table.columns)
+    for place in places[1:]:
+        number = next(numbers)
         table.columns[place] = f"{name} {number}"
         table.titles[table.columns[place]] = f"{grid.header[place]} {number}"
     text = message(
