@@ -14,6 +14,7 @@ from annotation.exports import FORMATS
 from annotation.exports.formats import FACTS, facts_of
 from tests.files.campaigns import EVERY_MARK, make
 from tests.files.test_round_trip import empty
+from tests.house.templates.seen import seen
 from tests.world import make_user
 
 pytestmark = pytest.mark.django_db
@@ -69,7 +70,7 @@ def test_every_fact_is_carried_by_some_format_and_named_where_it_is_not(client: 
     assert set().union(*(each.carries for each in FORMATS.values())) == known
     campaign = make("own choices", *EVERY_MARK)
     client.force_login(make_user("reader", "researcher"))
-    page = client.get(reverse("export", args=[campaign.slug])).text
+    page = seen(client.get(reverse("export", args=[campaign.slug])).text)
     has = facts_of(campaign)
     for name, each in FORMATS.items():
         row = page.partition(f'data-format="{name}"')[2].partition("</tr>")[0]
