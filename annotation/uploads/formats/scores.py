@@ -46,9 +46,10 @@ def is_lines(name: str, text: str) -> bool:
 def is_arrays(name: str, text: str) -> bool:
     """Return True for JSON with lists of scores, which are no columns of a table."""
     values = _values(text) if name.endswith(".json") else None
+    if _lists_in(values) is None:
+        return False
     rows = oriented(values) if isinstance(values, dict) else []
-    is_table = bool(rows) and any(column_of(field, rows[0]) for field in KEYS)
-    return not is_table and _lists_in(values) is not None
+    return not (rows and any(column_of(field, rows[0]) for field in KEYS))
 
 
 def _table(name: str, rows: Sequence[tuple[int, Row]]) -> Table:

@@ -16,9 +16,6 @@ from metaeval.messages import Message, truncated
 # What columns without names are called.
 NUMBERED = re.compile(r"\s*column [1-9]\d*\s*", re.IGNORECASE)
 
-# An output, or the system that made it.
-MT = "mt"
-
 
 @dataclass(frozen=True)
 class Wanted:
@@ -45,7 +42,7 @@ def propose(
     `chosen` has the person's choices for some columns, with an empty field for unused columns;
     they are returned unchanged. For the others exact names precede synonyms, and synonyms go by
     their order. A comment in brackets at the end of a name, such as a scale, is not part of it.
-    `constants` have one text in all rows: an `mt` that is one names the system, beside a `target`.
+    `constants` are outputs only where no other column can be.
     """
     found = dict(chosen or {})
     free = [column for column in columns if column not in found]
@@ -56,7 +53,7 @@ def propose(
         known = map(plain, (field.name, *field.synonyms))
         own = [by_name[name] for name in known if name in by_name]
         if field.name == "output":
-            own.sort(key=lambda column: plain(column) == MT and column in constants)
+            own.sort(key=lambda column: column in constants)
         if column := next(iter(own), ""):
             found[column] = field.name
             free.remove(column)

@@ -24,11 +24,13 @@ from metaeval.files.grids import (
     read_separated,
     read_workbook,
 )
-from metaeval.files.names import is_known
+from metaeval.files.names import is_known, plain
 from metaeval.files.parquet import is_parquet, parquet_rows
 from metaeval.messages import Message, message, plural, printable, truncated
 
 JSON = "jsonl"
+# An output, or the system that made it.
+MT = "mt"
 EXTENSIONS = {
     ".tsv": TSV, ".tab": TSV, ".csv": CSV, ".jsonl": JSON, ".ndjson": JSON, ".json": JSON,
 }  # fmt: skip
@@ -74,14 +76,14 @@ class Table:
 
     @property
     def constants(self) -> frozenset[str]:
-        """The columns that have the same cell in all of several rows."""
+        """A column `mt` that has one text in all of several rows: the name of the system."""
         (_, first), *others = self.rows or [(0, {})]
-        columns = [c for c in self.columns if others and isinstance(first.get(c), str)]
-        for _, row in others:
-            columns = [c for c in columns if row.get(c) == first[c]]
-            if not columns:
-                break
-        return frozenset(columns)
+        return frozenset(
+            column
+            for column in self.columns
+            if plain(column) == MT and others and isinstance(first.get(column), str)
+            if all(row.get(column) == first[column] for _, row in others)
+        )
 
 
 def read_table(file: InputFile, report: Report) -> Table | None:
