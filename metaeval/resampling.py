@@ -31,9 +31,7 @@ def resolve_seed(rng: Rng) -> int:
     Raises
     ------
     DataError
-        If ``rng`` is negative.
-    TypeError
-        If it is neither an integer, a numpy Generator nor None.
+        If ``rng`` is negative, or neither an integer, a numpy Generator nor None.
     """
     if rng is None:
         return int(np.random.default_rng().integers(2**63))

@@ -94,7 +94,7 @@ class SegmentSerializer(serializers.ModelSerializer[Segment]):
 
     class Meta:
         model = Segment
-        fields = ("key", "position", "document", "source", "references", "outputs")
+        fields = ("key", "position", "document", "domain", "source", "references", "outputs")
 
     def get_references(self, segment: Segment) -> dict[str, str]:
         """Name -> text."""

@@ -181,7 +181,12 @@ def _segment(
     references = dict(each.get("references", {}))
     attachments = read_attachments(each, place, report)
     segment = SegmentDraft(
-        each["id"], each["source"], each.get("document", ""), references, attachments
+        each["id"],
+        each["source"],
+        each.get("document", ""),
+        references,
+        attachments,
+        each.get("domain", ""),
     )
     use_file_as_source(segment)
     return segment

@@ -63,6 +63,7 @@ def _texts(test_set: TestSet) -> dict[str, Any]:
                 "id": segment.key,
                 "source": "" if (segment.beside or {}).get("is_source") else segment.source,
                 "document": segment.document,
+                **({"domain": segment.domain} if segment.domain else {}),
                 "references": {each.name: each.text for each in segment.references.all()},
                 **written_attachments(segment.beside or {}),
             }

@@ -63,6 +63,7 @@ FACTS: dict[str, Message] = {
     "controls": message("fact.controls", "control items"),
     "gold": message("fact.gold", "gold and practice items"),
     "documents": message("fact.documents", "ratings of whole documents"),
+    "domains": message("fact.domains", "domains of segments"),
     "unrated": message("fact.unrated", "items that nobody has rated"),
     "draws": message("fact.draws", "probabilities of drawn systems"),
     "sample": message("fact.sample", "which part of the test set is judged"),
@@ -123,6 +124,7 @@ def _of_campaign(campaign: Campaign) -> set[str]:
         "suggestions": campaign.items.filter(suggestions__isnull=False).exists(),
         "sample": campaign.sample is not None,
         "published": campaign.published_scores.exists(),
+        "domains": campaign.segments.exclude(domain="").exists(),
         "unrated": campaign.items.exclude(assignments__judgments__isnull=False).exists(),
     }
     return {name for name, is_there in found.items() if is_there}
@@ -202,7 +204,7 @@ def _with_readme(
 
 README = "{name}: these filters chose judgments: {words}. The others were excluded.\n"
 # What the tables of judgments carry, and what the formats of other tools have a place for.
-TABLE = frozenset(FACTS) - {"texts", "suggestions", "published", "unrated"}
+TABLE = frozenset(FACTS) - {"texts", "domains", "suggestions", "published", "unrated"}
 SPANS = frozenset(
     ("errors", "categories", "severities", "source-errors", "tokens", "revisions", "controls")
 )
@@ -215,7 +217,7 @@ PEARMUT_LOG = frozenset(
         *("times", "gold"),
     )
 )
-MTME = frozenset(("texts", "scores", "errors", "categories", "published"))
+MTME = frozenset(("texts", "domains", "scores", "errors", "categories", "published"))
 CSV, ZIP = "text/csv; charset=utf-8", "application/zip"
 LINES = "application/x-ndjson"
 FORMATS = {

@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 
 import numpy as np
 from django.db.models import F, Q, QuerySet
@@ -16,6 +17,8 @@ from annotation.quality.columns import Mask, scales_of
 from annotation.quality.current import NOTHING
 from metaeval.messages import Message, message, plural
 
+# Filters by segments, and the fields that they name.
+OF_SEGMENTS = {"documents": "document", "domains": "domain"}
 CONTROLS = (Item.Kind.TRAP, Item.Kind.BAD_REF, Item.Kind.REF, Item.Kind.GOLD)
 
 
@@ -189,32 +192,12 @@ def fitted(campaign: Campaign, campaigns: Sequence[Campaign], filters: Filters) 
                     names=listed(unknown),
                 )
             )
-        own = set(campaign.annotators.values_list("label", flat=True))
-        filters = replace(filters, without=tuple(own & set(filters.without)))
-    if filters.documents:
-        rows = Segment.objects.filter(test_set=campaign.test_set, document__in=filters.documents)
-        own = set(rows.values_list("document", flat=True))
-        if not own:
-            raise FilterError(
-                message(
-                    "filter.none-of-documents",
-                    "documents: the campaign {campaign} has none of the chosen documents.",
-                    campaign=campaign.name,
-                )
-            )
-        filters = replace(filters, documents=tuple(own))
-    if filters.domains:
-        rows = Segment.objects.filter(test_set=campaign.test_set, domain__in=filters.domains)
-        own = set(rows.values_list("domain", flat=True))
-        if not own:
-            raise FilterError(
-                message(
-                    "filter.none-of-domains",
-                    "domains: the campaign {campaign} has none of the chosen domains.",
-                    campaign=campaign.name,
-                )
-            )
-        filters = replace(filters, domains=tuple(own))
+        here = set(campaign.annotators.values_list("label", flat=True))
+        filters = replace(filters, without=tuple(here & set(filters.without)))
+    for name, field in OF_SEGMENTS.items():
+        if chosen := set(getattr(filters, name)):
+            own: Any = {name: _own_parts(campaign, campaigns, name, field, chosen)}
+            filters = replace(filters, **own)
     if filters.systems:
         named = _own_systems(campaign, campaigns, "systems", set(filters.systems))
         filters = replace(filters, systems=named)
@@ -223,6 +206,33 @@ def fitted(campaign: Campaign, campaigns: Sequence[Campaign], filters: Filters) 
         filters = replace(filters, without_systems=named)
     check(campaign, filters)
     return filters
+
+
+def _own_parts(
+    campaign: Campaign, campaigns: Sequence[Campaign], name: str, field: str, chosen: set[str]
+) -> tuple[str, ...]:
+    """Return the chosen documents or domains that a campaign has: at least one."""
+    rows = Segment.objects.filter(test_set__campaigns__in=campaigns, **{f"{field}__in": chosen})
+    if unknown := chosen.difference(rows.values_list(field, flat=True)):
+        raise FilterError(
+            message(
+                "filter.none-here",
+                "{parameter}: none of these campaigns has {names}.",
+                parameter=name,
+                names=listed(sorted(unknown)),
+            )
+        )
+    own = set(rows.filter(test_set=campaign.test_set).values_list(field, flat=True))
+    if not own:
+        raise FilterError(
+            message(
+                "filter.none-of-chosen",
+                "{parameter}: the campaign {campaign} has none of those that are chosen.",
+                parameter=name,
+                campaign=campaign.name,
+            )
+        )
+    return tuple(own)
 
 
 def _own_systems(

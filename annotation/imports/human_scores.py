@@ -72,7 +72,7 @@ JUDGED = frozenset(("mqm", "da", "esa", "cesa", "sqm", "xsts", "human", "adequac
 FIGURES = frozenset(
     (
         *("score", "scores", "rating", "ratings", "mean", "avg", "average", "median"),
-        *("norm", "normalised", "normalized", "raw", "z", "zscore", "std"),
+        *("norm", "normalised", "normalized", "raw", "z", "zscore"),
     )
 )
 

@@ -159,6 +159,7 @@ def _code(language: str) -> str:
 def _compare_segments(draft: TestSetDraft, stored: Stored, report: Report) -> None:
     if draft.keys_are_lines and stored.test_set is not None:
         _require_order(draft, stored.test_set, report)
+    without: list[int] = []
     for i, segment in enumerate(draft.segments):
         old = stored.segments.get(segment.key)
         if old is None:
@@ -184,10 +185,12 @@ def _compare_segments(draft: TestSetDraft, stored: Stored, report: Report) -> No
             text = message(
                 "stored.domain",
                 "Segment “{segment}” is stored with another domain. Stored test sets cannot be "
-                "changed; store this one under another name.",
+                "changed; upload yours under another name.",
                 segment=segment.key,
             )
-            report.error(text, draft.place("document", i))
+            report.error(text, draft.place("domain", i))
+        elif segment.domain and not old.domain:
+            without.append(i)
         if segment.attachments and segment.attachments != old.beside:
             text = message(
                 "stored.attachments",
@@ -197,17 +200,16 @@ def _compare_segments(draft: TestSetDraft, stored: Stored, report: Report) -> No
             )
             report.error(text, draft.place("media", i))
         _compare_references(draft, i, stored.references[segment.key], report)
-    of_draft, of_stored = (
-        any(segment.domain for segment in segments)
-        for segments in (draft.segments, stored.segments.values())
-    )
-    if of_draft and not of_stored:
-        text = message(
+    if without:
+        report.warn_of(
+            len(without),
             "stored.no-domains",
-            "The stored test set has no domains, so those of the files are not used. Store the "
-            "files under another name to keep them.",
+            "{n} segment is stored without a domain, so that of the files is not used. Upload the "
+            "files under another name to keep it.",
+            "{n} segments are stored without a domain, so those of the files are not used. Upload "
+            "the files under another name to keep them.",
+            draft.place("domain", without[0]),
         )
-        report.warn(text)
     if draft.segments:
         _report_absent(draft, stored, report)
 

@@ -109,18 +109,11 @@ def _check_language(code: str, place: Place, report: Report) -> None:
 
 def _check_segments(draft: TestSetDraft, report: Report) -> None:
     _check_keys(draft, report)
-    documents = {segment.document: i for i, segment in reversed([*enumerate(draft.segments)])}
-    for document, i in documents.items():
-        if document:
-            _check_name(
-                document, max_length(Segment, "document"), draft.place("document", i), report,
-                what=DOCUMENT_ID,
-            )  # fmt: skip
-    domains = {segment.domain: i for i, segment in reversed([*enumerate(draft.segments)])}
-    for domain, i in domains.items():
-        if domain:
-            longest = max_length(Segment, "domain")
-            _check_name(domain, longest, draft.place("document", i), report, what=DOMAIN)
+    for kind, what in (("document", DOCUMENT_ID), ("domain", DOMAIN)):
+        first = {getattr(each, kind): i for i, each in reversed([*enumerate(draft.segments)])}
+        first.pop("", None)
+        for name, i in first.items():
+            _check_name(name, max_length(Segment, kind), draft.place(kind, i), report, what=what)
     for i, segment in enumerate(draft.segments):
         if is_odd(segment.source):
             _check_text(segment.source, draft.place("source", i), report)

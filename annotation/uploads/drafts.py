@@ -21,7 +21,13 @@ SOURCE = message("part.source", "source")
 DOCUMENT = message("part.document", "document")
 REFERENCE = message("part.reference", "reference")
 OUTPUT = message("part.output", "output")
-PARTS = {"key": message("part.key", "key"), "source": SOURCE, "document": DOCUMENT}
+DOMAIN = message("part.domain", "domain")
+PARTS = {
+    "key": message("part.key", "key"),
+    "source": SOURCE,
+    "document": DOCUMENT,
+    "domain": DOMAIN,
+}
 Where = tuple[str | int, ...]
 
 
@@ -118,8 +124,9 @@ class TestSetDraft:
     def place(self, *where: str | int) -> Place:
         """Return where a value was read.
 
-        `where` is ("source", i), ("key", i), ("document", i), ("reference", i, name),
-        ("system", j) or ("output", j, key), with i and j counting segments and systems.
+        `where` is ("source", i), ("key", i), ("document", i), ("domain", i),
+        ("reference", i, name), ("system", j) or ("output", j, key), with i and j counting segments
+        and systems.
         """
         if where in self.places:
             return self.places[where]

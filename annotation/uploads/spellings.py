@@ -128,6 +128,7 @@ def _align_segments(draft: TestSetDraft, stored: Mapping[str, str]) -> None:
         taken.add(key)
         if segment.document:
             segment.document = documents.setdefault(nfc(segment.document), segment.document)
+        segment.domain = nfc(segment.domain)
 
 
 def _align_outputs(draft: TestSetDraft, j: int, keys: Mapping[str, str], report: Report) -> None:

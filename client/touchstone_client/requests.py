@@ -115,7 +115,9 @@ class Session:
                       if each["severity"] == "error"]  # fmt: skip
             code = errors[0]["code"] if errors else ""
             detail = f"The import was {row['state']}; nothing was stored."
-            raise TouchstoneError(400, {"detail": detail, "code": code, "errors": errors})
+            # Warnings are in `problem`, as they are where no worker was needed.
+            refusal = {"detail": detail, "code": code, "errors": errors, "problems": problems}
+            raise TouchstoneError(400, refusal)
         return {**row["stored"], "stored": row["state"] == "stored", "problems": problems}
 
     def delete(self, path: str) -> None:

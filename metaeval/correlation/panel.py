@@ -113,7 +113,7 @@ def panel(
         )  # fmt: skip
     for name, other in zip(metrics, others, strict=True):
         if not isinstance(human, ScoreMatrix):
-            one_length(**{"human": first.segments, name: other.segments})
+            one_length(**{"human": first.segments, f"metrics[{name!r}]": other.segments})
     aligned = align(first, *others)
     lost = first.values.size - aligned[0].values.size
     lost += max((o.values.size - aligned[0].values.size for o in others), default=0)

@@ -292,7 +292,10 @@ def _fill(grid: Grid, lines: Sequence[Line], *, has_names: bool, pads: bool = Fa
     """
     first = next((line for line in lines if line[1]), None)
     if first and not has_names:
-        lines = [(first[0], [f"column {n + 1}" for n in range(len(first[1]))]), *lines]
+        names = [f"column {n + 1}" for n in range(len(first[1]))]
+        # A table may have these very names.
+        is_named = [cell.strip().casefold() for cell in first[1]] == names
+        lines = lines if is_named else [(first[0], names), *lines]
     start = _header_at(grid, lines)
     if start is None:
         return

@@ -34,6 +34,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         *("doc", "document_id", "doc_id", "docid", "doc_name", "document_name", "talk", "article"),
         *("Dokument", "documento", "文档", "文档编号"),
     ),
+    "domain": ("text_domain", "genre", "Domäne", "领域"),
     "document_place": (
         *("segment_in_document", "seg_in_doc", "position_in_document", "sentence_in_document"),
         *("doc_seg_id", "docSegId", "line_in_document"),

@@ -259,11 +259,14 @@ def test_a_large_import_is_waited_for_and_its_refusal_raised(
     words |= {"higher_is_better": ["MyMetric"]} if kind == "metric-scores" else {"name": "Later"}
     words |= {"ends": "excluded"} if kind == "metric-spans" else {}
     table = tmp_path / "own.tsv"
-    table.write_text("\n".join([header, row.format(value), row.format("many"), ""]))
+    rows = (f"{header}\tunheard_of", f"{row.format(value)}\tx", f"{row.format('many')}\ty", "")
+    table.write_text("\n".join(rows))
     with pytest.raises(TouchstoneError) as caught:
         beside_a_worker.import_files(kind, [table], **words)
     first = caught.value.errors[0]
     assert (first["file"], first["row"], caught.value.code) == ("own.tsv", 3, first["code"])
+    problems = caught.value.problem["problems"]
+    assert {each["severity"] for each in problems} >= {"error", "warning"}
     table.write_text("\n".join([header, row.format(value), ""]))
     answer = beside_a_worker.import_files(kind, [table], **words)
     assert answer["stored"], answer

@@ -215,6 +215,9 @@ def test_wmt25() -> None:
     assert len(found) == 12  # four documents of three paragraphs
     documents = set(Segment.objects.values_list("document", flat=True))
     assert "en-cs_CZ_#_news_#_doc0" in documents
+    assert Segment.objects.exclude(domain="news").values_list("domain").distinct().get() == (
+        "literary",
+    )
     assert found[0][1] == "First paragraph 0 of the news text."
     assert found[0][2] == {"refA": "[cs_CZ] ref news 0 p1."}
     assert found[0][3]["GPT-4.1"] == "[cs_CZ] GPT-4.1 news 0 p1."

@@ -462,6 +462,16 @@ def test_a_column_with_one_text_in_all_rows_is_not_the_output(tmp_path: Path) ->
     assert [outputs for *_, outputs in texts("t")] == [{"Nemo": "T 1"}, {"Nemo": "T 2"}]
 
 
+def test_numbers_are_no_output_beside_equal_texts(tmp_path: Path) -> None:
+    """MetricX writes its scores as `prediction`; short texts may be equal in all rows."""
+    rows = [
+        {"source": f"S {n}", "hypothesis": "Ja.", "reference": "R", "prediction": n / 3}
+        for n in (1, 2)
+    ]
+    upload(written(tmp_path, "Nemo.jsonl", lines(rows)))
+    assert [outputs for *_, outputs in texts()] == [{"Nemo": "Ja."}] * 2
+
+
 def test_contradicted_texts_are_the_only_error(tmp_path: Path) -> None:
     """Offsets of other texts than the first of a segment would all be wrong."""
     row = samples.SIDES[0] | {"SEG_ID": "1", "target": "Feler!", "source": "A"}
@@ -472,7 +482,7 @@ def test_contradicted_texts_are_the_only_error(tmp_path: Path) -> None:
 def test_names_of_human_scores_are_made_of_words(tmp_path: Path) -> None:
     rows = [
         {"segment": n, "system": "Nemo", "da_norm_score": n / 2, "adequacy_score": n,
-         "full_score": n, "score_GPT_EA": -n, "edit_distance": n}
+         "full_score": n, "mqm_std": n, "score_GPT_EA": -n, "edit_distance": n}
         for n in (1, 2)
     ]  # fmt: skip
     output = run(

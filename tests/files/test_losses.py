@@ -14,6 +14,7 @@ from annotation.exports import FORMATS
 from annotation.exports.formats import FACTS, facts_of
 from tests.files.campaigns import EVERY_MARK, make
 from tests.files.test_round_trip import empty
+from tests.house.templates.seen import seen
 from tests.world import make_user
 
 pytestmark = pytest.mark.django_db
@@ -64,12 +65,22 @@ def test_facts_of_protocols(name: str, facts: set[str]) -> None:
     assert set(facts_of(make(name))) == facts | {"texts", "settings", "times"}
 
 
+def test_domains_come_out_of_one_format_alone() -> None:
+    campaign = make("esa")
+    campaign.test_set.segments.filter(position=0).update(domain="news")
+    has = facts_of(campaign)
+    carry = [
+        name for name, each in FORMATS.items() if "domains" not in each.without_place(campaign, has)
+    ]
+    assert ("domains" in has, carry) == (True, ["mtme"])
+
+
 def test_every_fact_is_carried_by_some_format_and_named_where_it_is_not(client: Client) -> None:
     known = set(FACTS)
     assert set().union(*(each.carries for each in FORMATS.values())) == known
     campaign = make("own choices", *EVERY_MARK)
     client.force_login(make_user("reader", "researcher"))
-    page = client.get(reverse("export", args=[campaign.slug])).text
+    page = seen(client.get(reverse("export", args=[campaign.slug])).text)
     has = facts_of(campaign)
     for name, each in FORMATS.items():
         row = page.partition(f'data-format="{name}"')[2].partition("</tr>")[0]

@@ -272,6 +272,7 @@ def test_progress_without_losses_names_what_is_done(as_researcher: Client, world
     for address in (job.get_absolute_url(), "/training/"):
         page = as_researcher.get(address).content.decode()
         assert '<progress max="1" value="0.2500"' in seen(page)
+        assert "256 of 1,024 · " in seen(page)
         assert tells(page, "level.teacher")
         assert 'id="so-far"' not in page
 
@@ -286,4 +287,5 @@ def test_progress_before_the_first_validation_has_no_empty_curve(
     page = as_researcher.get(job.get_absolute_url())
     (fact,) = page.context["progress"].facts
     assert (fact.code, fact.value) == ("losses.word", -0.5)
+    assert "1 of 50 · " in seen(page.content.decode())
     assert tells(page.content.decode(), "level.word")

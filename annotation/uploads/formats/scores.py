@@ -12,8 +12,11 @@ from annotation.uploads.tables.objects import oriented
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import read_score
 from metaeval.files.decoding import split_lines
+from metaeval.files.names import column_of
 from metaeval.messages import message
 
+# What names the rows of a table; lists without them are scores in the order of lines.
+KEYS = ("segment", "item", "system")
 SYSTEM, METRIC, SCORE = "system", "metric", "score"
 # The number of a system's line in a file without keys, from 0: a text where the file states it, and
 # empty for scores of whole systems.
@@ -43,8 +46,10 @@ def is_lines(name: str, text: str) -> bool:
 def is_arrays(name: str, text: str) -> bool:
     """Return True for JSON with lists of scores, which are no columns of a table."""
     values = _values(text) if name.endswith(".json") else None
-    is_table = isinstance(values, dict) and bool(oriented(values))
-    return not is_table and _lists_in(values) is not None
+    if _lists_in(values) is None:
+        return False
+    rows = oriented(values) if isinstance(values, dict) else []
+    return not (rows and any(column_of(field, rows[0]) for field in KEYS))
 
 
 def _table(name: str, rows: Sequence[tuple[int, Row]]) -> Table:

@@ -60,12 +60,14 @@ class _File:
     report: Report
     columns: dict[Column, dict[str, tuple[int, str]]] = field(default_factory=dict)
     documents: dict[str, str] = field(default_factory=dict)
+    domains: dict[str, str] = field(default_factory=dict)
     stated: dict[tuple[str, str], int] = field(default_factory=dict)
     n_suites: int = 0
     n_elements: int = 0
     _set: Column = (SOURCE, "")
     _part: Column = (SOURCE, "")
     _document: str | None = None
+    _domain: str = ""
     _is_suite: bool = False
     _segment: tuple[int, str] | None = None
     _texts: list[str] = field(default_factory=list)
@@ -92,6 +94,7 @@ class _File:
 
     def _begin_document(self, values: Mapping[str, str], line: int) -> None:
         self._document = values.get("id") or values.get("docid") or ""
+        self._domain = values.get("domain") or values.get("genre") or ""
         self._is_suite = "testsuite" in values
         self.n_suites += self._is_suite
         kind, name = self._set
@@ -138,6 +141,8 @@ class _File:
             self._fail(too_long(len(text)), line, self._part[0])
         cells[key] = line, text
         self.documents[key] = self._document or ""
+        if self._domain:
+            self.domains[key] = self._domain
 
     def finish(self) -> None:
         """Report what is wrong with the file as a whole, at its end."""
@@ -284,13 +289,15 @@ def _take_references(file: _File, first: _File, report: Report) -> None:
 def _table(file: _File, columns: Mapping[Column, Mapping[str, tuple[int, str]]]) -> Table:
     """Return one row per segment, in the order of the sources, else of the first column."""
     has_sources = (SOURCE, "") in columns
+    named = {"document": file.documents} | ({"domain": file.domains} if file.domains else {})
+    named = named if has_sources else {}
     rows = []
     for key in dict.fromkeys(key for cells in columns.values() for key in cells):
         found = {_title(each): cells[key] for each, cells in columns.items() if key in cells}
-        row = {"segment": key} | ({"document": file.documents[key]} if has_sources else {})
+        row = {"segment": key} | {name: of[key] for name, of in named.items() if key in of}
         lines = [line for line, _ in found.values()]
         rows.append((lines[0], row | {name: text for name, (_, text) in found.items()}))
-    titles = ["segment", *(["document"] if has_sources else []), *map(_title, columns)]
+    titles = ["segment", *named, *map(_title, columns)]
     return Table(file.name, titles, rows, {title: title for title in titles})
 
 

@@ -42,8 +42,7 @@ def propose(
     `chosen` has the person's choices for some columns, with an empty field for unused columns;
     they are returned unchanged. For the others exact names precede synonyms, and synonyms go by
     their order. A comment in brackets at the end of a name, such as a scale, is not part of it.
-    `constants` have one text in all rows, and are outputs only where no other column can be: an
-    `mt` beside a `target` names the system.
+    `constants` are outputs only where no other column can be.
     """
     found = dict(chosen or {})
     free = [column for column in columns if column not in found]

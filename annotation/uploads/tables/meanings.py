@@ -20,6 +20,7 @@ LANGUAGES = (
 SEGMENTS = (
     wanted("segment", message("column.segment", "segment: your id for it"), *NAMES["item"]),
     wanted("document", message("column.document", "document: its id")),
+    wanted("domain", message("column.domain", "domain: the kind of text, such as news")),
     wanted("source", message("column.source", "source text")),
     wanted("reference", message("column.reference", "reference")),
     wanted("reference_B", message("column.reference-b", "second reference")),

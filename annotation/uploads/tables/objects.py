@@ -76,8 +76,11 @@ def oriented(whole: Row) -> list[Row]:
     >>> oriented({"x7": {"source": "a"}, "x8": {"source": "b"}})[0]
     {'key': 'x7', 'source': 'a'}
     """
-    if isinstance(data := whole.get("data"), list) and isinstance(whole.get("columns"), list):
-        return [dict(zip(whole["columns"], row, strict=False)) for row in data]
+    columns, data = whole.get("columns"), whole.get("data")
+    if isinstance(columns, list) and isinstance(data, list):
+        are_rows = all(isinstance(row, list) and len(row) == len(columns) for row in data)
+        are_names = all(isinstance(name, str) for name in columns)
+        return [dict(zip(columns, row, strict=True)) for row in data if are_rows and are_names]
     if not whole or not all(isinstance(each, dict | list) and each for each in whole.values()):
         return []
     by_column = {

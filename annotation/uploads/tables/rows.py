@@ -4,6 +4,7 @@ JSON may be an object a line, a list of objects, or an object that holds one suc
 cells become columns of their own, `refs.refA`.
 """
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,11 +24,13 @@ from metaeval.files.grids import (
     read_separated,
     read_workbook,
 )
-from metaeval.files.names import is_known
+from metaeval.files.names import is_known, plain
 from metaeval.files.parquet import is_parquet, parquet_rows
 from metaeval.messages import Message, message, plural, printable, truncated
 
 JSON = "jsonl"
+# An output, or the system that made it.
+MT = "mt"
 EXTENSIONS = {
     ".tsv": TSV, ".tab": TSV, ".csv": CSV, ".jsonl": JSON, ".ndjson": JSON, ".json": JSON,
 }  # fmt: skip
@@ -73,14 +76,14 @@ class Table:
 
     @property
     def constants(self) -> frozenset[str]:
-        """The columns that have the same cell in all of several rows."""
+        """A column `mt` that has one text in all of several rows: the name of the system."""
         (_, first), *others = self.rows or [(0, {})]
-        columns = [c for c in self.columns if others and isinstance(first.get(c), str)]
-        for _, row in others:
-            columns = [c for c in columns if row.get(c) == first[c]]
-            if not columns:
-                break
-        return frozenset(columns)
+        return frozenset(
+            column
+            for column in self.columns
+            if plain(column) == MT and others and isinstance(first.get(column), str)
+            if all(row.get(column) == first[column] for _, row in others)
+        )
 
 
 def read_table(file: InputFile, report: Report) -> Table | None:
@@ -272,7 +275,9 @@ def _check_header(table: Table, grid: Grid, report: Report) -> bool:
 def _number(name: str, table: Table, grid: Grid, report: Report) -> None:
     """Number the columns of one name, which no reader knows, from the second on."""
     places = [place for place, column in enumerate(table.columns) if column == name]
-    for number, place in enumerate(places[1:], 2):
+    numbers = (n for n in itertools.count(2) if f"{name} {n}" not in table.columns)
+    for place in places[1:]:
+        number = next(numbers)
         table.columns[place] = f"{name} {number}"
         table.titles[table.columns[place]] = f"{grid.header[place]} {number}"
     text = message(

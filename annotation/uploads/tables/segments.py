@@ -10,7 +10,7 @@ from annotation.uploads.media.attachments import COLUMNS, read_attachments, use_
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.reading import Reading
 from annotation.uploads.spellings import nfc
-from annotation.uploads.tables.cells import names_of, texts_of
+from annotation.uploads.tables.cells import name_of, names_of, texts_of
 from annotation.uploads.tables.rows import Table, require_rows
 from metaeval.messages import Message, message
 
@@ -44,19 +44,33 @@ def read_segments(reading: Reading, table: Table) -> None:
     documents: Sequence[str | None] = [""] * len(sources)
     if "document" in table.columns:
         documents = names_of(table, "document", report)
+    domains = [""] * len(sources)
+    if "domain" in table.columns:
+        domains = _domains(table, report)
     references = {name: _references(reading, table, column) for column, name in columns.items()}
     rows = _Segments(reading, table, repeats=is_long(table))
-    for number, (key, source, document) in enumerate(zip(keys, sources, documents, strict=True)):
+    named = zip(keys, sources, documents, domains, strict=True)
+    for number, (key, source, document, domain) in enumerate(named):
         if key is not None and source is not None:
             texts = ((name, column[number]) for name, column in references.items())
             given = {name: text for name, text in texts if text is not None}
             line, row = table.rows[number]
             attachments = read_attachments(row, partial(_place, table, line), report)
-            segment = SegmentDraft(key, source, document or "", given, attachments)
+            segment = SegmentDraft(key, source, document or "", given, attachments, domain)
             use_file_as_source(segment)
             rows.add(segment, line)
     rows.locate(columns)
     reading.draft.is_in_file_order = not is_long(table) or rows.is_in_order(keys)
+
+
+def _domains(table: Table, report: Report) -> list[str]:
+    """Return the domains; a segment need not have one."""
+    return [
+        name_of(row, "domain", _place(table, line, "domain"), report) or ""
+        if row.get("domain") not in (None, "")
+        else ""
+        for line, row in table.rows
+    ]
 
 
 def _references(reading: Reading, table: Table, column: str) -> list[str | None]:
@@ -83,6 +97,12 @@ def _other_document(**known: Any) -> Message:
     )
 
 
+def _other_domain(**known: Any) -> Message:
+    return message(
+        "segments.domain", "Segment “{segment}” has another domain in row {row:d}.", **known
+    )
+
+
 def _other_reference(**known: Any) -> Message:
     return message(
         "segments.reference", "Segment “{segment}” has another reference in row {row:d}.", **known
@@ -101,6 +121,7 @@ def _other_attachments(**known: Any) -> Message:
 DIFFERENCES: dict[str, tuple[str, Callable[..., Message]]] = {
     "source": ("source", _other_source),
     "document": ("document", _other_document),
+    "domain": ("domain", _other_domain),
     "references": ("reference", _other_reference),
     "attachments": ("media", _other_attachments),
 }
@@ -145,7 +166,7 @@ class _Segments:
     def locate(self, references: dict[str, str]) -> None:
         """Record where the texts were read."""
         draft, file = self.reading.draft, self.table.file
-        kinds = {"key": "segment", "source": "source", "document": "document"}
+        kinds = {"key": "segment"} | {kind: kind for kind in ("source", "document", "domain")}
         kinds |= {column: column for column in COLUMNS if column in self.table.columns}
         for kind, column in kinds.items():
             draft.read_from((kind,), Rows(file, column, self.lines))

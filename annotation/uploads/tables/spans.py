@@ -17,7 +17,7 @@ KEYS = {
     "side": ("error_side",),
     "text": ("words", "span_text", "marked_text", "error_text", "term"),
 }
-OTHERS = {plain(name): key for key, names in KEYS.items() for name in names}
+OTHERS = {plain(name): key for key, names in KEYS.items() for name in (key, *names)}
 # Keys of objects that hold the list.
 HOLDERS = ("payload", "error_spans")
 
@@ -34,7 +34,7 @@ def span_objects(cell: Any) -> list[dict[str, Any]] | None:
     except (ValueError, RecursionError):
         return None
     if isinstance(values, dict):
-        values = next((values[name] for name in HOLDERS if name in values), [])
+        values = next((values[name] for name in HOLDERS if name in values), values or [])
     if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
         return None
     return [_named(each) for each in values]

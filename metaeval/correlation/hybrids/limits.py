@@ -78,7 +78,7 @@ def hybrid_limits(
     products = (away[0] * away / counts).sum(axis=1)
     squares = (away**2 / counts).sum(axis=1)
     w = np.ones((1, len(counts))) if weights is None else as_floats("weights", weights, ndim=2)
-    one_length(weights=w[0], segments=counts)
+    one_length(weights=w.T, segments=counts)
     shared, spread = w @ products.T, w @ squares.T
     with np.errstate(invalid="ignore", divide="ignore"):
         r = shared[:, 1:] / np.sqrt(spread[:, :1] * spread[:, 1:])

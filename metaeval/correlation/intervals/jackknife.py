@@ -78,7 +78,8 @@ def system_intervals(
     fraction("confidence", confidence)
     measure, notes = Measure.plain(measure), Notes()
     ours = as_floats("human", human, ndim=1)
-    theirs = [as_pair("human", ours, name, scores)[1] for name, scores in metrics.items()]
+    named = ((f"metrics[{name!r}]", scores) for name, scores in metrics.items())
+    theirs = [as_pair("human", ours, name, scores)[1] for name, scores in named]
     ours, theirs = measure.round_to_ties(ours), [measure.round_to_ties(scores) for scores in theirs]
     known = ~np.isnan(np.array([ours, *theirs])).any(axis=0)
     notes.exclude("incomplete-system", int((~known).sum()))

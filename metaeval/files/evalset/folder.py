@@ -354,7 +354,7 @@ def write_evalset(evalset: EvalSet, directory: str | Path) -> None:
 
 
 def _lines(name: str, texts: tuple[str | None, ...], size: int) -> list[str]:
-    one_length(**{name: texts, "segments": range(size)})
+    one_length(**{f"texts[{name!r}]": texts, "segments": range(size)})
     for position, text in enumerate(texts, start=1):
         if text is not None and "\n" in text:
             raise data_error(

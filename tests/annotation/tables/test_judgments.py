@@ -138,6 +138,7 @@ def test_wrong_rows_and_wrong_values_are_reported_together(db: None) -> None:
         ("time", "12.5", "judgments.time-in-the-1970s"),
         ("lp", "xx-yy-zz1", "language.pair-unknown"),
         ("spans", "{oops", "judgments.spans-not-a-list"),
+        ("spans", '{"start": 0, "end": 1, "severity": "minor"}', "judgments.spans-not-a-list"),
         ("spans", '[{"start":0,"end":2,"severity":"huge"}]', "judgments.unknown-severity"),
         ("spans", '[{"start":2,"end":2,"severity":"minor"}]', "judgments.span-empty"),
         ("spans", '[{"start":0,"end":99,"severity":"minor"}]', "judgments.span-outside"),

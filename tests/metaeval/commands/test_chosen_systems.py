@@ -70,10 +70,10 @@ def test_human_translations_are_left_out_of_ted(table, capsys):
     (bleu,), document, said = correlate(capsys, path)
     assert (round(bleu["statistic"], 3), bleu["n"]) == (0.185, 13)
     assert document["human_systems"] == ["ref", "refB"]
-    assert tells(said, "command.human-excluded")
+    assert tells(said, "command.human-excluded", systems="ref and refB")
     (bleu,), document, said = correlate(capsys, path, "--with-human")
     assert (round(bleu["statistic"], 3), bleu["n"]) == (-0.230, 15)
-    assert tells(said, "command.human-included")
+    assert tells(said, "command.human-included", systems="ref and refB")
     (bleu,), _, _ = correlate(capsys, path, "--human-systems", "ref")
     assert bleu["n"] == 14
 
@@ -105,11 +105,12 @@ def test_outliers_are_named_and_shown_beside(table, capsys):
     assert (round(bleu["statistic"], 2), bleu["n"]) == (0.97, 22)
     assert round(bleu["without_outliers"], 2) == 0.81
     assert document["outlier_systems"] == ["en_de_task", "online-X"]
-    assert tells(said, "command.outliers-included")
+    outliers = "en_de_task and online-X"
+    assert tells(said, "command.outliers-included", systems=outliers)
     (bleu,), _, said = correlate(capsys, path, "--outliers", "out")
     assert (round(bleu["statistic"], 2), bleu["n"]) == (0.81, 20)
     assert "without_outliers" not in bleu
-    assert tells(said, "command.outliers-excluded")
+    assert tells(said, "command.outliers-excluded", systems=outliers)
 
 
 def test_the_published_values_of_wmt23_need_no_name_of_a_reference(tmp_path, capsys):

@@ -58,5 +58,6 @@ def test_refusals(scores: tuple[ScoreMatrix, dict[str, ScoreMatrix]]) -> None:
         "argument.lengths", kind=DataError, names=["weights", "segments"], lengths=[7, 30]
     ):
         hybrid_limits(human, metrics, np.ones((1, 7)))
+    assert hybrid_limits(human, metrics, np.ones((0, 30))).shape[0] == 0
     with refused("argument.no-metric", kind=DataError):
         hybrid_limits(human, {})

@@ -117,3 +117,12 @@ def test_each_side_over_its_own_cells_as_published() -> None:
         "argument.choice", kind=DataError, name="cells", allowed=["common", "own"], value="mine"
     ):
         system_correlation(human, metrics["m"], cells="mine")
+
+
+def test_a_metric_may_be_called_human() -> None:
+    """Its length is compared under another name than that of the human scores."""
+    about = {"names": ["human", "metrics['human']"], "lengths": [3, 2]}
+    with refused("argument.lengths", kind=DataError, **about):
+        system_intervals([0.1, 0.2, 0.3], {"human": [0.1, 0.2]})
+    with refused("argument.lengths", kind=DataError, **about):
+        correlate_metrics([0.1, 0.2, 0.3], {"human": [0.1, 0.2]})

@@ -107,6 +107,11 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path):
         ((name, *_),) = change.values()
         with refused(f"evalset.{code}", kind=DataError, name=name):
             write_evalset(EvalSet(**{**vars(whole), **change}), tmp_path / "x")
+    # A system may be called as the lists that are compared.
+    with refused("argument.lengths", kind=DataError, lengths=[2, 3]):
+        write_evalset(
+            EvalSet(**{**vars(whole), "outputs": {"segments": ("u", "v")}}), tmp_path / "x"
+        )
     with refused("evalset.line-break", kind=DataError, name="sources", segment=1):
         write_evalset(EvalSet(**{**vars(whole), "sources": ("a\n", "b", "c")}), tmp_path / "x")
     assert not (tmp_path / "x").exists()

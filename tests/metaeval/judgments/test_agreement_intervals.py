@@ -226,7 +226,7 @@ def test_z_scores_from_few_ratings_each_have_no_interval():
     found = judgment_agreement(*crowd(25, 100, np.random.default_rng(3)), rng=1)
     assert found.alpha_raw.interval is not None
     assert (found.alpha_z.interval, found.one_vs_rest.interval) == (None, None)
-    assert tells(str(found.warnings[0]), "agreement.few-ratings-each")
+    assert tells(str(found.warnings[0]), "agreement.few-ratings-each", each=8)
 
 
 def test_intervals_of_a_crowds_z_scores_cover_the_truth():

@@ -243,6 +243,8 @@ def test_arrays_of_json_are_of_the_system_that_the_file_is_called_as(world: Worl
         (json.dumps(values), "strong.json", "scores.metric-unknown"),
         (json.dumps({"strong": values[:-1]}), "COMET.json", "scores.other-number"),
         (json.dumps({"nobody": values}), "COMET.json", "system.unknown"),
+        # A system may be called as a column of tables is.
+        (json.dumps({"strong": values, "refA": values}), "COMET.json", "system.unknown"),
         (
             '{"strong": [1, 2, 3, 4], "strong": [5, 6, 7, 8]}',
             "COMET.json",

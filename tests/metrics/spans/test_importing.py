@@ -136,6 +136,7 @@ def test_what_is_wrong_is_named_and_nothing_stored(
         ("system\tsegment\nstrong\t1\n", (1, "", "spans.column-missing")),
         ("system\tsegment\terrors\nstrong\t1\t{\n", (2, "errors", "spans.not-a-list")),
         ("system\tsegment\terrors\nstrong\t1\t[7]\n", (2, "errors", "spans.not-a-list")),
+        ('system\tsegment\terrors\nstrong\t1\t{"x": []}\n', (2, "errors", "spans.not-a-list")),
         ("sys\tSeg ID\tMQM\tValue\nstrong\t1\t[]\tgood\n", (2, "Value", "spans.score-unusable")),
         ("system\tsegment\terrors\tscore\nstrong\t1\t[]\tgood\n",
          (2, "score", "spans.score-unusable")),
