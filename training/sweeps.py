@@ -1,6 +1,8 @@
-"""Read agreement with human judgments in WMT's published files, as a column of a sweep's table.
+"""Compare the trainings of a sweep: agreement with WMT's judgments, tests over seeds, a table.
 
-The outputs of a file are matched with those of a test set: systems by name, segments by key.
+The outputs of WMT's published files are matched with those of a test set: systems by name, segments
+by key. As in the ReFreeEval paper, tests compare the seeds of one setting with those of another, or
+with a metric without seeds.
 """
 
 import math
@@ -358,7 +360,7 @@ def _groups(found: Sequence[Setting], values: Mapping[int, list[Any]]) -> list[G
     for each in found:
         rows = [row for row in (values[job.pk] for job in each.jobs.values()) if _is_known(row)]
         if rows:
-            spreads = [_spread(column) for column in zip(*rows, strict=True)]
+            spreads = [_spread(numbers) for numbers in zip(*rows, strict=True)]
             groups.append((list(each.varied.values()), len(rows), spreads))
     return groups
 
@@ -367,5 +369,5 @@ def _is_known(row: Iterable[Any]) -> bool:
     return any(value is not None for value in row)
 
 
-def _spread(column: Sequence[Any]) -> tuple[float, float | None]:
-    return mean(column), stdev(column) if len(column) > 1 else None
+def _spread(numbers: Sequence[Any]) -> tuple[float, float | None]:
+    return mean(numbers), stdev(numbers) if len(numbers) > 1 else None

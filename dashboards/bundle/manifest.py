@@ -1,4 +1,4 @@
-"""Write the manifest of a bundle: metrics, settings, versions and files."""
+"""Write the manifest of a bundle: metrics, settings, versions, files, and tables with commands."""
 
 import json
 import shlex

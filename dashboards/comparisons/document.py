@@ -9,7 +9,7 @@ from annotation.models import Campaign
 from dashboards.comparisons import statistics
 from dashboards.comparisons.statistics import Bounds, Question, bounds_of
 from dashboards.documents.head import CampaignDocument, head
-from dashboards.documents.reasons import Measured, about
+from dashboards.documents.reasons import Measured, measure_fields
 from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, compared_on, read_panel
 from metaeval.messages import Message
@@ -215,7 +215,7 @@ def measured(panel: Panel, question: Question, values: Floats, *ends: Floats) ->
             metric=measure.metric,
             family=measure.family_of(is_over_segments=is_over_segments),
             is_leading=measure.is_leading,
-            **about(measure),
+            **measure_fields(measure),
             **dict(zip(("value", "low", "high"), found, strict=False)),
         )
         for measure, *found in zip(panel.measures.values(), *columns, strict=True)

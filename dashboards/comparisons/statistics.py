@@ -1,4 +1,4 @@
-"""Read a question (statistic, grouping and test) from an address."""
+"""Read a question (statistic, grouping and test) from an address, and compute its bounds."""
 
 import warnings
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from django.http.request import QueryDict
 
 from annotation.filters import FilterError, Filters
 from annotation.models import Campaign
-from dashboards.documents.reasons import Measured, about
+from dashboards.documents.reasons import Measured, measure_fields
 from dashboards.panel.human import read_ratings
 from dashboards.panel.panel import (
     CONSTANT,
@@ -188,10 +188,10 @@ def bounds_of(campaign: Campaign, filters: Filters, panel: Panel, question: Ques
     tested = bounds.against_floors(panel.scored, added, question, random=RANDOM)
     columns = [each.tolist() for each in (tested.values, tested.lows, tested.highs)]
     values = [
-        FloorValue(**about(measure), value=value, low=low, high=high)
+        FloorValue(**measure_fields(measure), value=value, low=low, high=high)
         for measure, value, low, high in zip(floors.measures.values(), *columns, strict=True)
     ]
-    first = about(next(iter(floors.measures.values())))
+    first = measure_fields(next(iter(floors.measures.values())))
     constant = first | {
         "key": CONSTANT,
         "label": CONSTANT_LABEL.text,

@@ -8,7 +8,7 @@ import numpy as np
 from annotation.filters import Filters
 from annotation.models import Campaign
 from core.caching import memo
-from dashboards.documents.reasons import Measured, about
+from dashboards.documents.reasons import Measured, measure_fields
 from dashboards.panel.human import ALL
 from dashboards.panel.measures import warnings_of
 from dashboards.panel.panel import OWN, Panel, compared_on, read_panel
@@ -121,7 +121,7 @@ def _row(measure: MeasureScores, found: CorrelationRow) -> MeasureRow:
     numbers = ("n", "n_missing", "tau", "r_segment", "n_systems", "r_system", "r_hybrid", "r_limit")
     return MeasureRow(
         metric=measure.metric,
-        **about(measure),
+        **measure_fields(measure),
         **{name: getattr(found, name) for name in numbers},
     )
 

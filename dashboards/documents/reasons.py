@@ -190,7 +190,7 @@ class Measured:
     is_turned: bool
 
 
-def about(measure: MeasureScores) -> dict[str, Any]:
+def measure_fields(measure: MeasureScores) -> dict[str, Any]:
     """Return the fields of `Measured`."""
     return {
         "key": measure.key,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from annotation.filters import Filters
 from annotation.models import Campaign
-from dashboards.documents.reasons import Measured, about
+from dashboards.documents.reasons import Measured, measure_fields
 from dashboards.panel.human import Floats
 from dashboards.panel.measures import lengths, unit_of, warnings_of
 from dashboards.panel.panel import Panel
@@ -75,7 +75,7 @@ def human_axis(panel: Panel) -> Axis:
 def measure_axis(panel: Panel, key: str) -> Axis:
     """Return the axis of a measure."""
     measure = panel.measures[key]
-    return Axis(Side(**about(measure)), panel.scored.oriented(key), warnings_of([measure]))
+    return Axis(Side(**measure_fields(measure)), panel.scored.oriented(key), warnings_of([measure]))
 
 
 @dataclass(frozen=True, eq=False)

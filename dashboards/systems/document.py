@@ -13,7 +13,7 @@ from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.documents.computing import settled
 from dashboards.documents.head import CampaignDocument, ends, head
-from dashboards.documents.reasons import Number, about
+from dashboards.documents.reasons import Number, measure_fields
 from dashboards.panel.choice import Choice
 from dashboards.panel.human import Floats, HumanScores, reweighted
 from dashboards.panel.measures import CHARACTERS, WORDS, warnings_of
@@ -339,7 +339,7 @@ def _column(panel: Panel, column: MetricColumn, *, is_judged: bool) -> Column:
     judged = column.judged.tolist()
     tau, accuracy = _without_outliers(panel, column)
     return Column(
-        **about(measure),
+        **measure_fields(measure),
         is_given=column.is_given,
         is_corpus=measure.corpus is not None,
         tau=column.tau,

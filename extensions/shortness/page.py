@@ -13,7 +13,7 @@ from annotation.filters.form import filter_parameters
 from annotation.models import Campaign, System
 from dashboards.correlations.agreement import of_metric
 from dashboards.documents.head import CampaignDocument, Ends, ends, head
-from dashboards.documents.reasons import Measured, about
+from dashboards.documents.reasons import Measured, measure_fields
 from dashboards.pages.page import Page
 from dashboards.panel.choice import Choice
 from dashboards.panel.human import Floats
@@ -111,7 +111,7 @@ def _row(key: str, long: Side, short: Side, seed: int) -> tuple[Forms, list[Mess
     )  # fmt: skip
     measure = long.measures[key]
     row = Forms(
-        **about(measure),
+        **measure_fields(measure),
         long=str(long.systems[0].length_ratio),
         short=str(short.systems[0].length_ratio),
         systems=[system.name for system in long.systems],
@@ -243,7 +243,7 @@ def _rows(panel: Panel, share: Floats) -> tuple[list[Punished], list[Message]]:
         notes += [of_metric(measure.label, warning.message) for warning in found.warnings]
         rows.append(
             Punished(
-                **about(measure),
+                **measure_fields(measure),
                 n=found.n,
                 n_segments=found.n_segments,
                 partial=plain(found.statistic),

@@ -1,4 +1,4 @@
-"""Test sets and systems, which cannot be deleted while a campaign judges them."""
+"""Campaigns, and the test sets and systems that cannot be deleted while a campaign judges them."""
 
 from collections.abc import Iterator
 from typing import Any

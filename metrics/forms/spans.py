@@ -1,4 +1,4 @@
-"""The form for error spans that were found elsewhere."""
+"""Forms for error spans: those found elsewhere, and those that annotators get as suggestions."""
 
 from collections.abc import Sequence
 from typing import Any

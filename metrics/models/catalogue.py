@@ -1,4 +1,4 @@
-"""Metrics that an admin or a training run added to those of the registry."""
+"""Metrics that an admin or a training run added, and imports of published sets."""
 
 from typing import Any
 

@@ -119,7 +119,7 @@ def installed() -> list[str]:
     return sorted(names | {file.name for folder in folders for file in folder.glob("*.egg-info")})
 
 
-# Read when the process starts, as versions.CODE.
+# Read when the process starts, as CODE_HASH is.
 INSTALLED = installed()
 
 

@@ -126,7 +126,7 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 class Reading:
     """How a metric runs in this process; bytes are peaks, of the process since it started.
 
-    ``builds`` are those of :mod:`metrics.workers.telemetry`.
+    ``builds`` are those of :func:`builds`.
     """
 
     device: str

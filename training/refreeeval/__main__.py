@@ -9,14 +9,14 @@ with `manage.py add_metric`. Run it again with the same directory to continue.
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from metaeval.messages import MINUS, DataError, message
+from core.numbers import signed
+from metaeval.messages import DataError, message
 from metaeval.repeats import by_name, refuse_repeats
 from training.contract import Corpus, JobError
 from training.jobs.saving import locked
@@ -110,9 +110,10 @@ def _report(folder: Path, manifest: dict[str, Any]) -> None:
         f"Accuracy among k + 1 texts, untrained: {held['untrained']:.3f}, trained: "
         f"{held['trained']:.3f}"
     )
-    ends = f"95% interval {held['low']:+.3f} to {held['high']:+.3f}" if "low" in held else ""
-    gain = f"gain {held['gain']:+.3f} ({ends or held['interval']})"
-    print(re.sub(r"-(?=\d)", MINUS, gain))
+    ends = ""
+    if "low" in held:
+        ends = f"95% interval {signed(held['low'])} to {signed(held['high'])}"
+    print(f"gain {signed(held['gain'])} ({ends or held['interval']})")
     print("\n".join(map(str, manifest["warnings"])))
     print(f"The metric is in {folder}.")
 

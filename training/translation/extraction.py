@@ -1,8 +1,9 @@
-"""The objective of an extract (Schumann et al. 2020), and the search for the best ones.
+"""Translate-then-Summarize: the best words of a plain translation, as many as are asked for.
 
-Many restarts of many sentences move in step. A sentence's draws come from a generator of its own,
-so that its extract is the same whichever sentences are searched beside it. Written from the
-published formulas; numpy alone.
+The objective of an extract and the search are those of Schumann et al. 2020, written from the
+published formulas; fluency and vectors are those of a causal language model. Many restarts of many
+sentences move in step. A sentence's draws come from a generator of its own, so that its extract is
+the same whichever sentences are searched beside it.
 """
 
 import math
@@ -31,7 +32,7 @@ from training.contract import JobError
 from training.translation.requests import not_loaded
 
 Floats = NDArray[np.float64]
-# Their exponents of fluency and similarity, and what fluency is divided into.
+# The paper's exponents of fluency and similarity, and what fluency is divided into.
 FLUENCY_POWER, SIMILARITY_POWER, FLUENCY_SCALE = 1.0, 12.0, 10_000.0
 # Steps and restarts per word and squared length.
 STEP_SHARE, RESTART_SHARE = 0.1, 0.035

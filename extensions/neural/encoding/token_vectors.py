@@ -201,15 +201,9 @@ def tokenize(tokenizer: Any, text: str, limit: int = NO_LIMIT, *, spaced: bool =
     return ids
 
 
-# Compute weights of pieces: 1, or the inverse document frequency over the sentences of a file.
-#
-# The sentences are in a file, whose digest is in the signature, so a value does not depend on the
-# other texts of a batch.
-
-
-# Compute inverse document frequencies of pieces from a fixed corpus. The releases count over
-# the evaluated texts, so that a segment's score depends on the others; here the corpus is a
-# separate file with one sentence per line.
+# Weights of pieces are 1, or inverse document frequencies over the sentences of a file, one in each
+# line. The releases count over the evaluated texts, so that a score depends on the others. Here it
+# does not, and the digest of the file is in the signature.
 
 Piece = TypeVar("Piece", bound=Hashable)
 

@@ -1,5 +1,9 @@
 """Columns of tables that nobody made for us: what each is taken for, and what a person says."""
 
+import re
+
+from django.template.loader import render_to_string
+
 from annotation.forms.columns import ColumnsForm
 from annotation.uploads.tables.columns import Wanted, propose, renamed
 from annotation.uploads.tables.rows import Table
@@ -49,3 +53,11 @@ def test_a_comment_in_brackets_is_not_part_of_a_name() -> None:
     assert propose(["Rating [0-100] "], [score]) == {"Rating [0-100] ": "score"}
     assert propose(["(score)"], [score]) == {"(score)": "score"}
     assert propose(["quality (0-6) of sources"], [score]) == {}
+
+
+def test_a_column_without_a_value_has_an_empty_cell() -> None:
+    """Styles hide cells without any content on phones."""
+    form = ColumnsForm(["sid", "note"], [SEGMENT], {}, samples={"sid": "a1"})
+    page = render_to_string("annotation/_columns.html", {"form": form})
+    cells = re.findall(r'dir="auto">(.*?)</td>', page, re.DOTALL)
+    assert cells == ["a1", ""]

@@ -45,9 +45,13 @@ VOID = frozenset(
 INLINE = re.compile(r'class="[^"]*\b(downloads|variants)\b')
 INLINE_IN = {"summary": ("h2", "h3"), "dd": ("form",), "details": ("summary",)}
 # Styles ask whether these are empty, which a blank would change.
-MAYBE_EMPTY = re.compile(r'<(td|p|dd)\b|.*role="status"|.*class="[^"]*\b(state|problem)\b')
+MAYBE_EMPTY = re.compile(
+    r'<(td|p|dd)\b|.*role="status"|.*class="[^"]*\b(state|problem)\b', re.DOTALL
+)
+# What may turn out to be nothing.
+INSERTED = re.compile(r"\{\{|\{% include ")
 # Blanks in these are seen.
-KEPT = re.compile(r'.*class="[^"]*\b(text|marked|letter|gray|black)\b')
+KEPT = re.compile(r'.*class="[^"]*\b(text|marked|letter|gray|black)\b', re.DOTALL)
 # Tags that show nothing themselves, so that what is before them meets what follows.
 SILENT = re.compile(r"\{% (load|get_\w+ |url [^%]* as )")
 # Blocks of templates that are rendered between blocks of the page.
@@ -289,11 +293,13 @@ class Template:
         else:
             return False
         closing, depth = self.partner.get(opening, opening), 0
+        is_styled = bool(MAYBE_EMPTY.match(self._source(self.tokens[opening])))
         for each in self.tokens[opening + 1 : closing]:
-            if each.kind in ("out", "open", "void") and not depth:
+            is_shown = each.kind in ("out", "open", "void")
+            if is_shown and not depth and not (is_styled and INSERTED.match(self._source(each))):
                 return False
             depth += (each.kind == "begin") - (each.kind == "finish")
-        return closing <= opening + 1 or bool(MAYBE_EMPTY.match(self._source(self.tokens[opening])))
+        return is_styled or closing <= opening + 1
 
     def _left(self, number: int) -> bool:
         """Whether the end of a block, or a blank, is what is shown before a place."""

@@ -13,6 +13,7 @@ MESSAGE = f"{{% blocktranslate %}}{LONG}"
     "text",
     [
         f'<b class="text">{LONG} {LONG}</b>',
+        f'<b lang="en"\n  class="text">{LONG} {LONG}</b>',
         f"<pre>{LONG} {LONG}</pre>",
         f"<textarea>{LONG} {LONG}</textarea>",
         "<b>{{ a }}</b>" * 20,
@@ -24,6 +25,13 @@ MESSAGE = f"{{% blocktranslate %}}{LONG}"
 )
 def test_what_a_blank_would_change_stays(text: str) -> None:
     assert formatted(text) == text
+
+
+@pytest.mark.parametrize("name", ["td", 'div lang="en"\n  class="state"', 'p role="status"'])
+def test_what_may_be_empty_gets_no_blank(name: str) -> None:
+    element = name.split()[0]
+    text = f'<{name} title="{LONG} {LONG}">{{{{ a }}}}</{element}>'
+    assert formatted(text).endswith(f">{{{{ a }}}}</{element}>")
 
 
 @pytest.mark.parametrize(
