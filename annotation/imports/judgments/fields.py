@@ -38,6 +38,7 @@ TEXT_FIELDS = (
     wanted("segment", message("column.segment-key", "segment")),
     wanted("system", message("column.system-name", "system"), "target_id", "translator"),
     wanted("document", message("column.document-id", "document")),
+    wanted("domain", message("column.domain-name", "domain, such as news")),
     wanted("document_place", message("column.document-place", "place in the document")),
     wanted("source", message("column.source", "source text")),
     wanted("reference", message("column.reference", "reference")),
@@ -92,7 +93,7 @@ NUMBERS = _NUMERIC | {"length_ratio"}
 # What two sheets may be joined by; a document's name is no key: it is repeated on purpose. Then
 # other names and words.
 KEYS = ("campaign", "language_pair", "batch", "item", "segment", "system", "length_ratio")
-NAMED = (*KEYS[:-1], "document", "annotator", "partner")
+NAMED = (*KEYS[:-1], "document", "domain", "annotator", "partner")
 WORDS = (*NAMED, "document_place", "kind", "level", "protocol", "is_flagged")
 
 

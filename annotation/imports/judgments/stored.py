@@ -12,7 +12,7 @@ from annotation.models import Item, Output, TestSet
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import TestSetDraft
 from annotation.uploads.changes import Stored, read_stored
-from annotation.uploads.drafts import DOCUMENT, OUTPUT, REFERENCE, SOURCE
+from annotation.uploads.drafts import DOCUMENT, DOMAIN, OUTPUT, REFERENCE, SOURCE
 from annotation.uploads.files import RatioError, parse_ratio
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near, nfc
@@ -22,6 +22,7 @@ from metaeval.messages import message, truncated
 NAMES = {
     "source": SOURCE,
     "document": DOCUMENT,
+    "domain": DOMAIN,
     "reference": REFERENCE,
     "reference_B": message("part.reference-b", "second reference"),
     "output": OUTPUT,
@@ -175,12 +176,12 @@ def _compare_texts(chosen: Chosen, row: Row, report: Report) -> None:
     key = row.name("segment")
     segment, references = chosen.stored.segments[key], chosen.stored.references[key]
     source = "" if segment.source == NO_SOURCE else segment.source
-    known = {"source": source, "document": segment.document}
+    known = {"source": source, "document": segment.document, "domain": segment.domain}
     known |= {column: references.get(name, "") for column, name in REFERENCES.items()}
     if row.cells.get("kind") in SHOW_OUTPUT:
         known["output"] = chosen.texts.outputs.get((row.name("system"), key), "")
     for field, text in known.items():
-        given = row.name(field) if field == "document" else row.text(field, report)
+        given = row.name(field) if field in ("document", "domain") else row.text(field, report)
         if given.strip() and text and given != text:
             refusal = message(
                 "judgments.differs-from-stored",

@@ -68,6 +68,7 @@ class Collector:
         i = self._segment(key, row)
         self._fill("source", i, row)
         self._fill("document", i, row)
+        self._fill("domain", i, row)
         for column, name in REFERENCES.items():
             self._reference(i, column, name, row)
         if row.shows_output:
@@ -77,12 +78,12 @@ class Collector:
         if key not in self.numbers:
             self.numbers[key] = i = len(self.draft.segments)
             self.draft.segments.append(SegmentDraft(key, ""))
-            for kind in ("key", "source", "document"):
+            for kind in ("key", "source", "document", "domain"):
                 self.draft.places[kind, i] = row.at("segment" if kind == "key" else kind)
         return self.numbers[key]
 
     def _fill(self, kind: str, i: int, row: Row) -> None:
-        """Set a source or a document, which all rows of a segment share."""
+        """Set a source, document or domain, which all rows of a segment share."""
         given = row.text(kind, self.report) if kind == "source" else row.name(kind)
         segment = self.draft.segments[i]
         known = getattr(segment, kind)
@@ -100,6 +101,13 @@ class Collector:
                     place=first.label,
                 )
                 if kind == "document"
+                else message(
+                    "judgments.other-domain",
+                    "Segment “{segment}” has a different domain in {place}.",
+                    segment=segment.key,
+                    place=first.label,
+                )
+                if kind == "domain"
                 else message(
                     "judgments.other-source",
                     "Segment “{segment}” has a different source in {place}.",

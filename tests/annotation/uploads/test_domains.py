@@ -2,6 +2,7 @@
 
 import json
 import unicodedata
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -13,6 +14,7 @@ from annotation.filters.chosen import fitted
 from annotation.models import Segment, TestSet
 from annotation.uploads import InputFile, Report, store
 from tests.annotation.uploads.test_upload_tables import check, errors, parameters, warnings
+from tests.files.doors import refuses, run
 from tests.refusals import refused
 from tests.world import make_campaign, make_test_set
 
@@ -98,3 +100,22 @@ def test_what_no_campaign_of_several_has_is_refused(
         fitted(both[0], both, Filters(**{name: (*own, "newz")}))  # type: ignore[arg-type]
     with refused("filter.none-of-chosen", kind=FilterError, parameter=name):
         fitted(both[0], both, Filters(**{name: (theirs,)}))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("command", ["import_judgments", "import_human_scores"])
+def test_tables_of_ratings_keep_domains_and_contradict_none(
+    db: None, tmp_path: Path, command: str
+) -> None:
+    own = {"import_judgments": "annotator\tscore", "import_human_scores": "da_norm"}[command]
+    cells = "R\t50" if "\t" in own else "50"
+    head = f"segment\tsource\tsystem\toutput\tgenre\t{own}\n"
+    table = tmp_path / "set.tsv"
+    options = [str(table), "--source-language", "de", "--target-language", "en"]
+    options += ["--higher-is-better", "da_norm"] if command == "import_human_scores" else []
+    rows = [f"a\tEins.\t{name}\tOne by {name}.\tnews\t{cells}\n" for name in "XY"]
+    table.write_text(head + rows[0] + rows[1].replace("news", "chat"))
+    with refuses("judgments.other-domain", row=3, field="genre", segment="a"):
+        run(command, *options)
+    table.write_text(head + "".join(rows))
+    run(command, *options)
+    assert domains() == {"a": "news"}
