@@ -22,7 +22,7 @@ export function makeSpanList(root, box, on) {
   const labels = new Map(named(nodes));
   let isOpened = null;
   let editor = null;
-  // Keys that were meant for an editor on its way.
+  // Keys meant for an editor on its way.
   let early = [];
   const label = (severity) =>
     radios.find((radio) => radio.value === severity)?.nextElementSibling.textContent.trim() ?? severity;

@@ -3,7 +3,7 @@
 import { makeSheet } from "../sheet.js";
 
 export const rowOf = (cell) => cell.closest("[data-row]");
-const nameOf = (part) => part.querySelector("h2, h3").textContent.trim().replace(/\s+/g, " ");
+const nameOf = (part) => part.querySelector("h2, h3").innerText;
 
 /**
  * Make a sheet (see sheet.js) of the cells in `root`; those with a text can be marked in. `on` hears
@@ -14,7 +14,7 @@ export function makeCells(root, words, { say, marking, change, passed = new Set(
   const open = cells.filter((cell) => !("locked" in cell.dataset));
   const todo = root.querySelector("[data-todo]");
   const next = root.querySelector("[data-next]");
-  // What is asked in each cell, looked for once.
+  // What each cell asks, found once.
   const asked = new Map(cells.map((cell) => [cell, {
     choices: [...cell.querySelectorAll(".choice")],
     areas: [...cell.querySelectorAll("textarea[required]")],

@@ -9,6 +9,7 @@ from metrics import catalogue, registry
 from metrics.base import MetricError, MetricInfo
 from metrics.forms.families import PREFIX, MetricForm
 from metrics.options import Family, Option, Options
+from tests.house.templates.seen import seen
 from tests.metrics.fleet import empty_models, encoder, found, make_worker
 
 pytestmark = pytest.mark.django_db
@@ -146,7 +147,7 @@ def test_an_encoder_that_only_workers_have(models: Path) -> None:
 
 
 def test_the_form_offers_what_the_options_say(every: Family) -> None:
-    html = MetricForm(every).as_p()
+    html = seen(MetricForm(every).as_p())
     assert '<input type="number" name="option-count" value="2" min="1" max="9" step="1"' in html
     assert '<option value="yes" selected>Yes</option>' in html
     assert '<option value="f" selected>f</option>' in html
