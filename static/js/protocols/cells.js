@@ -3,7 +3,7 @@
 import { makeSheet } from "../sheet.js";
 
 export const rowOf = (cell) => cell.closest("[data-row]");
-const nameOf = (part) => part.querySelector("h2, h3").innerText;
+const nameOf = (own) => own.querySelector("h2, h3").innerText;
 
 /**
  * Make a sheet (see sheet.js) of the cells in `root`; those with a text can be marked in. `on` hears
