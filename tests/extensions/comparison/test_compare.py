@@ -200,7 +200,7 @@ def test_a_study_and_its_length_ratios(rated: Campaign, as_researcher: Client) -
         ("study=port&length=half", 400, "length must be a ratio"),
         ("campaign=harbour-80&of=rho", 400, "rho"),
         ("campaign=harbour-80&without=X", 400, "annotator X"),
-        ("campaign=harbour-80&documents=X", 400, "none of the chosen documents"),
+        ("campaign=harbour-80&documents=X", 400, "none of these campaigns has X"),
         ("&".join(f"published={key}" for key in sorted(published())) + "&campaign=harbour-80",
          400, "Choose at most 6 campaigns"),
     ],
