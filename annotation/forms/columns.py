@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.uploads.drafts import reference_label
 from annotation.uploads.pending import Sent
 from annotation.uploads.problems import showable
-from annotation.uploads.tables.columns import Wanted
+from annotation.uploads.tables.columns import FIRST, Wanted, unnamed
 from annotation.uploads.tables.meanings import OWN, REFERENCE, SYSTEM, WANTED, Meaning
 from annotation.uploads.tables.pairs import ALL
 from annotation.uploads.tables.skipping import KINDS, SKIP
@@ -51,6 +51,8 @@ def _shown(field: forms.Field, initial: Any) -> Any:
 
 
 NOT_USED = _("not used")
+HEADLESS = _("The first row is data, not names of columns")
+HEADLESS_HELP = _("Columns are then called column 1, column 2 and so on: choose what they are.")
 
 
 class ColumnsForm(forms.Form):
@@ -59,7 +61,7 @@ class ColumnsForm(forms.Form):
     `fields_of` has the present fields of columns, as `columns.propose` returns them; `unused` is
     the label for columns without one. `own` has a further choice for single columns, such as the
     outputs of the system that a column names. Fields of `repeatable` may have several columns.
-    `samples` are the first values of columns.
+    `samples` are the first values of columns. Columns without names are called by numbers.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class ColumnsForm(forms.Form):
     ) -> None:
         super().__init__(data, prefix=prefix)
         self.columns, self.repeatable = columns, repeatable
+        self.was_headless = bool(unnamed({"": columns}))
         choices = [("", unused), *map(_choice, wanted)]
         for number, column in enumerate(columns):
             alone = [_choice(own[column])] if own and column in own else []
@@ -88,6 +91,12 @@ class ColumnsForm(forms.Form):
                 help_text=showable((samples or {}).get(column, "")),
                 label_suffix="",
             )
+        self.fields["headless"] = forms.BooleanField(
+            required=False,
+            initial=self.was_headless,
+            label=HEADLESS,
+            help_text=HEADLESS_HELP,
+        )
 
     def clean(self) -> dict[str, Any]:
         """Refuse two columns for one field."""
@@ -106,8 +115,19 @@ class ColumnsForm(forms.Form):
         return cleaned
 
     @property
+    def is_renamed(self) -> bool:
+        """Whether the first row was declared data, or names of columns again."""
+        is_headless: bool = self.cleaned_data["headless"]
+        return is_headless != self.was_headless
+
+    @property
     def chosen(self) -> dict[str, str]:
-        """The chosen field of every column; columns with an empty field are not used."""
+        """The chosen field of every column; columns with an empty field are not used.
+
+        Columns that are to have other names have no fields yet.
+        """
+        if self.is_renamed:
+            return {} if self.was_headless else {FIRST: ""}
         return {column: self.cleaned_data[str(n)] for n, column in enumerate(self.columns)}
 
 
@@ -251,8 +271,8 @@ def _columns_form(number: int, meaning: Meaning, data: Any) -> ColumnsForm:
         prefix=f"table{number}",
         samples=meaning.samples,
     )
-    for field, column in zip(form.fields.values(), meaning.columns, strict=True):
-        field.label = showable(meaning.titles.get(column, column))
+    for number, column in enumerate(meaning.columns):
+        form.fields[str(number)].label = showable(meaning.titles.get(column, column))
     return form
 
 

@@ -9,6 +9,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from annotation import protocols
+from annotation.forms.columns import HEADLESS, HEADLESS_HELP
 from annotation.forms.imports import QuestionField, StudyField, ToolForm
 from annotation.forms.uploads import FilesField
 from annotation.imports.judgments.options import HIGHER, LAST_WINS, LOWER
@@ -72,12 +73,6 @@ class HumanScoresWords(forms.Form):
         required=False,
         max_length=120,
         help_text=_("For tables without a column of systems."),
-    )
-
-    headless = forms.BooleanField(
-        required=False,
-        label=_("The first row is data, not names of columns"),
-        help_text=_("Columns are then called column 1, column 2 and so on: choose what they are."),
     )
 
     def words(self) -> dict[str, str]:
@@ -170,6 +165,10 @@ class JudgmentsWords(HumanScoresWords):
 
 class TablesForm(ToolForm):
     """Tables by number."""
+
+    headless = forms.BooleanField(
+        required=False, label=HEADLESS, help_text=HEADLESS_HELP, initial=False
+    )
 
     first = ("tables", "name", "study", "source_language", "target_language", "test_set")
 
@@ -268,11 +267,18 @@ class DirectionsForm(forms.Form):
 
 
 def changed(
-    sent: Sent, words: HumanScoresWords, columns: dict[str, str], directions: dict[str, str]
+    sent: Sent,
+    words: HumanScoresWords,
+    columns: dict[str, str],
+    directions: dict[str, str],
+    *,
+    is_headless: bool,
 ) -> Sent:
     """Return what was sent with other answers, columns and directions."""
     values = words.words()
-    if values.get("headless") != sent.words.get("headless"):
+    if is_headless:
+        values["headless"] = str(True)
+    if is_headless != ("headless" in sent.words):
         # The columns have other names now.
         return Sent(sent.tool, sent.files, values)
     for name, own in ((COLUMNS, columns), (DIRECTIONS, directions)):

@@ -131,7 +131,13 @@ def read_anew(
         for column, field in columns.chosen.items()
         if field != reading.fields.get(column, "") or field in columns.repeatable
     }
-    words = changed(sent, correction.words, chosen, correction.directions.stated)
+    words = changed(
+        sent,
+        correction.words,
+        chosen,
+        correction.directions.stated,
+        is_headless=columns.cleaned_data["headless"],
+    )
     words = replace(words, words={**words.words, SKIP: ",".join(correction.skip.chosen)})
     kept = sources.keep(words, user_id)
     sources.forget(token, user_id)

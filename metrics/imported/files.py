@@ -16,11 +16,19 @@ from annotation.uploads.formats.registry import read_files
 from annotation.uploads.formats.scores import LINE, METRIC, SCORE, SYSTEM
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import read_percent, write_points
-from annotation.uploads.tables.columns import propose, renamed, say_unused, unnamed, wanted
+from annotation.uploads.tables.columns import (
+    propose,
+    refuse_unknown,
+    renamed,
+    say_unused,
+    unnamed,
+    wanted,
+)
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.objects import GROUP
 from annotation.uploads.tables.pairs import Pair, keep_pair
 from annotation.uploads.tables.rows import Row, Table
+from metaeval.files.cells import read_score
 from metaeval.files.names import NAMES, column_of
 from metaeval.messages import message, plural, truncated
 from metrics.imported.collecting import Collector, TooManyError, columns_of_metrics, plainly
@@ -236,6 +244,9 @@ class _Scores:
         if system := self.choices.system or named:
             return system
         titles = [self.table.titles.get(column, column) for column in columns]
+        if any(read_score(title) is not None for title in titles):  # no names of columns
+            refuse_unknown(self.table, self.collector.report)
+            return None
         refusal = (
             message(
                 "scores.system-unknown-of-columns",

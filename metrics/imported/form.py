@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.forms.columns import ColumnsForm
 from annotation.forms.uploads import FilesField
 from annotation.uploads import InputFile
-from annotation.uploads.tables.columns import Wanted
+from annotation.uploads.tables.columns import Wanted, unnamed
 from annotation.uploads.tables.lines import LINES
 from annotation.uploads.tables.skipping import KINDS, SKIP
 from metrics.imported.checking import Look
@@ -94,8 +94,8 @@ def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
 
 
 def shown(fields: Any) -> str:
-    """Return a hash of the fields of columns."""
-    chosen = {column: meaning for column, meaning in dict(fields).items() if meaning}
+    """Return a hash of the fields of columns, and of whether they have names."""
+    chosen = {c: meaning for c, meaning in dict(fields).items() if meaning or unnamed({"": [c]})}
     return digest(json.dumps(chosen, sort_keys=True))
 
 

@@ -17,6 +17,7 @@ from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import (
     Wanted,
     propose,
+    refuse_unknown,
     renamed,
     say_unused,
     unnamed,
@@ -115,6 +116,9 @@ def _table(
     names = frozenset(fields.values()) - {""}
     needed = ["system", "segment", *(() if "errors" in names else ("start", "end", "severity"))]
     if lacking := [name for name in needed if name not in names]:
+        if not names:
+            refuse_unknown(table, collector.report)
+            return
         refusal = message(
             "spans.column-missing",
             "The column {column} is missing. The columns are {columns}.",

@@ -185,7 +185,7 @@ def _preview(
         "shown": Preview(
             report,
             SkipForm(report.counts, choices.skip),
-            [("", columns)] if columns.fields else [],
+            [("", columns)] if columns.columns else [],
             [Heading(label) for label in HEADINGS],
             [] if report.errors else checked.first,
         ),

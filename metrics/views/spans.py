@@ -144,7 +144,7 @@ def _checked(
                 return after_import(request, "metric-spans", test_set, checked.pairs, token)
     if "problems" in request.GET:
         return download(checked.report)
-    tables = [("", columns)] if columns.fields else []
+    tables = [("", columns)] if columns.columns else []
     context = _head(test_set) | {
         "form": form, "token": token, "checked": checked,
         "shown": shown_of(checked, skip, tables), "address": f"?{request.GET.urlencode()}&",
@@ -169,12 +169,17 @@ def _columns(given: QueryDict) -> dict[str, str]:
 
 def _query(token: str, form: Form, columns: ColumnsForm, skip: SkipForm) -> dict[str, str]:
     """Return the address of a preview with its choices."""
-    own = {
-        column: field
-        for n, (column, field) in enumerate(columns.chosen.items())
-        if columns.add_prefix(str(n)) in columns.data and field != columns.fields[str(n)].initial
-    }
-    earlier = json.loads(form.initial.get("columns") or "{}")
+    own = (
+        columns.chosen
+        if columns.is_renamed
+        else {
+            column: field
+            for n, (column, field) in enumerate(columns.chosen.items())
+            if columns.add_prefix(str(n)) in columns.data
+            and field != columns.fields[str(n)].initial
+        }
+    )
+    earlier = {} if columns.is_renamed else json.loads(form.initial.get("columns") or "{}")
     both = json.dumps(earlier | own) if earlier or own else ""
     query = {"check": token, **form.cleaned_data, "columns": both, SKIP: ",".join(skip.chosen)}
     return {name: value for name, value in query.items() if value}

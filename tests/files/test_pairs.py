@@ -130,9 +130,8 @@ def test_the_page_passes_files_on_to_the_test_set_of_another_pair(
     own = {"key": ["COMET"], "take-0": "on", "name-0": "COMET", "better-0": "higher"}
     address = page.redirect_chain[-1][0]
     sent = {**seen, **own, "title": page.context["columns"].columns, "import": "1"}
-    for n, (column, field) in enumerate(page.context["columns"].fields.items()):
-        sent[f"column-{column}"] = field.initial
-        assert n == int(column)
+    for bound in page.context["columns"]:
+        sent[bound.html_name] = bound.initial or ""
     page = as_admin.post(address, sent, follow=True)
     assert MetricImport.objects.get().test_set.slug == "talks"
     assert [each.slug for each in page.context["other_sets"]] == ["cs"]

@@ -32,7 +32,7 @@ from annotation.models import TestSet
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.columns import Wanted, say_unused
+from annotation.uploads.tables.columns import Wanted, refuse_unknown, say_unused
 from annotation.uploads.tables.pairs import of_row
 from annotation.uploads.tables.rows import Table
 from core.languages import LanguageError
@@ -158,7 +158,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
         Reader(options, report, Clock(options.time_zone, options.dates)).read(_rows(judged), [])
         return seen
     if not judged:
-        _ask_who(sheets, report, options.headless)
+        _ask_who(sheets, report)
         return seen
     sheets = numbered(sheets, report)
     judged = _judged(sheets, options)
@@ -202,31 +202,17 @@ def _judged(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
     return scored or [sheet for sheet in sheets if sheet.has_span_rows]
 
 
-def _ask_who(sheets: Sequence[Sheet], report: Report, is_headless: bool) -> None:
+def _ask_who(sheets: Sequence[Sheet], report: Report) -> None:
     for sheet in sheets:
-        columns = truncated(sheet.table.columns, 30)
-        if sheet.has:
-            refusal = message(
-                "judgments.no-annotator-column",
-                "No column names the annotators. The columns are {columns}. Choose the column of "
-                "the annotators, or name the one annotator of all judgments.",
-                columns=columns,
-            )
-        elif is_headless:
-            refusal = message(
-                "judgments.unnamed-columns",
-                "The columns of this table have no names. Choose what they are: {columns}.",
-                columns=columns,
-            )
-        else:
-            refusal = message(
-                "judgments.no-header",
-                "No column has a known name. The first row must name the columns, such as segment, "
-                "source, output, system, annotator and score, but it reads: {columns}. Add such a "
-                "row; or state that the first row is data (on the page below the columns; command "
-                "line: --headless; API: headless), and choose what the columns 1, 2, … are.",
-                columns=columns,
-            )
+        if not sheet.has:
+            refuse_unknown(sheet.table, report)
+            continue
+        refusal = message(
+            "judgments.no-annotator-column",
+            "No column names the annotators. The columns are {columns}. Choose the column of the "
+            "annotators, or name the one annotator of all judgments.",
+            columns=truncated(sheet.table.columns, 30),
+        )
         report.error(refusal, sheet.table.head)
 
 

@@ -11,10 +11,11 @@ from annotation.uploads.problems import Report
 from annotation.uploads.tables.rows import Table
 from metaeval.files import names
 from metaeval.files.names import NAMES, plain
-from metaeval.messages import Message, truncated
+from metaeval.messages import Message, message, truncated
 
 # What columns without names are called.
 NUMBERED = re.compile(r"\s*column [1-9]\d*\s*", re.IGNORECASE)
+FIRST = "column 1"
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,27 @@ def unnamed(chosen: Mapping[str, Iterable[str]]) -> list[str]:
     ['']
     """
     return [file for file, columns in chosen.items() if any(map(NUMBERED.fullmatch, columns))]
+
+
+def refuse_unknown(table: Table, report: Report) -> None:
+    """Report that no column of a table is known, and that its first row may be data."""
+    titles = [table.titles.get(column, column) for column in table.columns]
+    if all(map(NUMBERED.fullmatch, table.columns)):
+        refusal = message(
+            "columns.without-names",
+            "The columns of this table have no names. Choose what they are: {columns}.",
+            columns=truncated(titles, 30),
+        )
+    else:
+        refusal = message(
+            "columns.none-known",
+            "No column has a known name: the first row reads {columns}. If that row is data, say "
+            "so (on the page below the columns; command line: --column “column 1=segment”; API: "
+            "columns), then say what columns 1, 2, … contain. Otherwise say what the columns "
+            "contain.",
+            columns=truncated(titles, 30),
+        )
+    report.error(refusal, table.head)
 
 
 def say_unused(table: Table, used: Container[str], report: Report) -> None:

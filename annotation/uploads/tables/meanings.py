@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from annotation.uploads.problems import Report
-from annotation.uploads.tables.columns import is_called, propose, renamed, wanted
+from annotation.uploads.tables.columns import is_called, propose, refuse_unknown, renamed, wanted
 from annotation.uploads.tables.rows import Table, column_name
 from metaeval.files.names import NAMES
 from metaeval.messages import message, plural, truncated
@@ -74,7 +74,7 @@ def understand(
 ) -> tuple[Table | None, Meaning]:
     """Return the table under the names of fields, and the fields of its columns.
 
-    The table is None, with the reason reported, if two columns have one field.
+    The table is None, with the reason reported, if two columns have one field, or none has any.
 
     `chosen` has the choices of a person, by file or under an empty name for every table. Guesses
     are noted; columns that are probably misspelt are refused, because they would be lost unnoticed.
@@ -82,8 +82,10 @@ def understand(
     stated = _stated(table, chosen, report)
     fields = _fields(table, stated)
     _note_guesses(table, stated, fields, report)
-    _warn_of_rest(table, stated, fields, report)
+    is_known = _warn_of_rest(table, stated, fields, report)
     meaning = Meaning(table.file, table.columns, table.titles, fields, table.samples)
+    if not is_known:
+        return None, meaning
     is_renamed = any(column != field for column, field in fields.items())
     taken = renamed(table, fields) if is_renamed else table
     if twice := sorted({c for c in taken.columns if taken.columns.count(c) > 1}):
@@ -161,7 +163,8 @@ def _note_guesses(
 
 def _warn_of_rest(
     table: Table, stated: Mapping[str, str], fields: Mapping[str, str], report: Report
-) -> None:
+) -> bool:
+    """Report columns without a field, and return whether any column has one or nearly has one."""
     unused = []
     known = sorted(OWN - {"reference_B", "reference_C"} - set(fields.values()))
     for column in (c for c in table.columns if not fields.get(c)):
@@ -176,6 +179,9 @@ def _warn_of_rest(
             report.error(text, table.head._replace(field=column))
         else:
             unused.append(table.titles.get(column, column))
+    if len(unused) == len(table.columns):
+        refuse_unknown(table, report)
+        return False
     if unused:
         text = plural(
             "columns.not-used",
@@ -192,3 +198,4 @@ def _warn_of_rest(
                 column=unused[0],
             )
             report.warn(text, table.head)
+    return True

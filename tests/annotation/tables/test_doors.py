@@ -68,10 +68,10 @@ def test_a_table_without_column_names_is_read_as_the_person_says(
     rows = "R1\t1\tstrong\t80\nR2\t1\tstrong\t60\n"
     checked = send(as_admin, sent(rows), test_set="harbour", name="Later")
     assert as_admin.get(checked.url).status_code == 422
-    answers = {"words-test_set": "harbour", "words-name": "Later", "words-headless": "on"}
+    answers = {"words-test_set": "harbour", "words-name": "Later", "column-headless": "on"}
     read = as_admin.post(checked.url, {"change": "1", **answers})
     page = as_admin.get(read.url)
-    assert tells(page.text, "judgments.unnamed-columns")
+    assert tells(page.text, "columns.without-names")
     fields = ("annotator", "segment", "system", "score")
     answers |= {f"column-{number}": field for number, field in enumerate(fields)}
     read = as_admin.post(read.url, {"change": "1", **answers})
@@ -85,7 +85,8 @@ def test_scores_without_column_names_are_read_as_the_person_says(
 ) -> None:
     words = {"test_set": "harbour", "name": "Seen", "headless": "on"}
     checked = send(as_admin, sent(SCORES.partition("\n")[2]), tool="human-scores", **words)
-    answers = {f"words-{name}": value for name, value in words.items()}
+    answers = {f"words-{name}": value for name, value in words.items() if name != "headless"}
+    answers["column-headless"] = words["headless"]
     fields = ("segment", "system", "score")
     answers |= {f"column-{number}": field for number, field in enumerate(fields)}
     read = as_admin.post(checked.url, {"change": "1", **answers})

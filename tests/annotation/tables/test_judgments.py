@@ -164,7 +164,7 @@ def test_columns_that_do_not_exist_or_mean_the_same(db: None) -> None:
     nobody = errors_of(table("1|alpha|80", head="seg\tsystem\tscore\n"), **DE_EN)
     assert nobody == [("own.tsv, row 1", "judgments.no-annotator-column")]
     (headless,) = read(table("0.9|z26|Die Uhr.", head="1.0\tZ17\tDer Hafen.\n"), **DE_EN)[1].errors
-    assert headless.code == "judgments.no-header"
+    assert headless.code == "columns.none-known"
     # As the file writes them.
     assert headless.message.parameters["columns"] == ["1.0", "Z17", "Der Hafen."]
 
@@ -185,7 +185,7 @@ def test_a_table_without_names_of_columns(db: None) -> None:
     assert ours[0].systems == theirs[0].systems
     # Without a choice, the columns are asked for.
     (error,) = read(files, headless=True, **DE_EN)[1].errors
-    assert error.code == "judgments.unnamed-columns"
+    assert error.code == "columns.without-names"
     assert error.message.parameters["columns"] == [f"column {n}" for n in range(1, 6)]
 
 

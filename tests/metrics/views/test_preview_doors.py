@@ -13,6 +13,7 @@ from django.test import Client
 from annotation.models import Campaign, Output, Prefill, Segment, TestSet
 from metrics.models import MetricImport
 from tests.metrics.spans.test_suggesting import drafted
+from tests.refusals import tells
 from tests.world import World
 
 STORED = (TestSet, Segment, Output, Campaign, MetricImport, Prefill)
@@ -152,10 +153,7 @@ def test_a_changed_choice_is_shown_before_it_is_stored(
     assert stored() == before
     shown = form_of(page)
     assert {key: shown.values[key] for key in door.change} == door.change
-    address = page.redirect_chain[-1][0] if page.redirect_chain else page.request["PATH_INFO"]
-    if not page.redirect_chain:
-        address += f"?{page.request['QUERY_STRING']}"
-    as_admin.post(address, shown.values | shown.buttons["data-store"], follow=True)
+    as_admin.post(at(page), shown.values | shown.buttons["data-store"], follow=True)
     assert stored() != before
 
 
@@ -181,3 +179,56 @@ def test_no_preview_has_choices_beside_the_form_that_stores() -> None:
         text = path.read_text(encoding="utf-8")
         asks = "_columns.html" in text or "<select" in text or "_span_files.html" in text
         assert not asks or "js/choices.js" in text, path
+
+
+# A table without names of columns, the fields of its columns, and what must be chosen as well.
+NAMELESS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "texts: columns": ("1\tEins\tOne\n2\tZwei\tTwo\n", ("segment", "source", "system:column 3")),
+    "judgments: columns": (
+        "R1\t1\tstrong\t80\nR2\t1\tstrong\t60\n", ("annotator", "segment", "system", "score"),
+    ),
+    "scores": (
+        "1\tstrong\tCOMET\t0.5\n2\tstrong\tCOMET\t0.6\n", ("segment", "system", "metric", "score"),
+    ),
+    "spans: name": (
+        "strong\t1\t0\t7\tmajor\n", ("system", "segment", "start", "end", "severity"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMELESS)
+def test_the_first_row_is_declared_data_in_every_door(
+    world: World, as_admin: Client, name: str
+) -> None:
+    text, fields = NAMELESS[name]
+    door, campaign = DOORS[name], drafted(world)
+    TestSet.objects.filter(pk=campaign.test_set_id).update(created_by=world.admin)
+    before = stored()
+    sent = door.sent()
+    tables = next(key for key in sent if key.endswith("tables"))
+    sent[tables] = [file(text)] if isinstance(sent[tables], list) else file(text)
+    page = as_admin.post(door.address, sent, follow=True)
+    assert tells(page.text, "columns.none-known")
+    prefix = "table0" if name.startswith("texts") else "column"
+    choices = {f"{prefix}-{number}": field for number, field in enumerate(fields)}
+    for chosen in ({f"{prefix}-headless": "on"}, choices, {f"{prefix}-headless": None}):
+        page, form = again(as_admin, page, chosen)
+    assert form.values.get(f"{prefix}-headless") is None
+    assert tells(page.text, "columns.none-known")
+    for chosen in ({f"{prefix}-headless": "on"}, choices):
+        page, form = again(as_admin, page, chosen)
+    as_admin.post(at(page), form.values | form.buttons["data-store"], follow=True)
+    assert stored() != before
+
+
+def at(page: Any) -> str:
+    """The address of a page."""
+    return page.request["PATH_INFO"] + f"?{page.request['QUERY_STRING']}"
+
+
+def again(client: Client, page: Any, chosen: dict[str, str | None]) -> tuple[Any, Form]:
+    """Read files again with choices; return the page and its form."""
+    form = form_of(page)
+    values = {k: v for k, v in (form.values | chosen).items() if v is not None}
+    page = client.post(at(page), values | form.buttons["data-read"], follow=True)
+    return page, form_of(page)
