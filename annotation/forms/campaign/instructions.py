@@ -7,11 +7,13 @@ from django.utils.translation import gettext_lazy as _
 from annotation.judging.instructions import OWN
 from annotation.models import Campaign, Instructions
 from core.messages import invalid
+from metaeval.messages import message
 
 MAX_TEXT = 50_000
-NEEDS_OWN = _(
+NEEDS_OWN = message(
+    "instructions.needs-own",
     "Write the campaign’s main consent text first. It decides whether annotators are asked, and "
-    "annotators whose language is missing read it."
+    "annotators whose language is missing read it.",
 )
 
 

@@ -177,7 +177,7 @@ def test_consent_is_translated_only_where_there_is_one(instructed: World, as_adm
     sent = {"instructions": "", "consent": "Ich stimme zu.", "do": "save"}
     response = as_admin.post(page(instructed.campaign, "de"), sent)
     assert response.status_code == 422
-    assert "main consent text first" in response.text
+    assert tells(response.text, "instructions.needs-own")
     assert not instructed.campaign.translations.filter(language="de").exists()
 
 

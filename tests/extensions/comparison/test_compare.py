@@ -225,7 +225,7 @@ def test_numbers_are_waited_for(
 ) -> None:
     monkeypatch.setattr(settings, "ANALYSES_IN_PLACE", False)
     page = as_researcher.get(ADDRESS, {"campaign": rated.slug})
-    assert "The numbers are being computed." in page.text
+    assert 'data-case="computing"' in page.text
     waiting = as_researcher.get("/compare.json", {"campaign": rated.slug})
     assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")
 

@@ -35,7 +35,7 @@ def test_from_an_endpoint_to_a_run_by_pages_alone(
         form = {"name": "gem", "label": "Gem", "option-endpoint": "local", "option-model": "tiny"}
         form |= {"option-template": "direct-assessment@1", "add": "yes"}
         configure = as_admin.get("/metrics/add/judge/").text
-        assert "The texts leave this machine" in configure
+        assert tells(configure, "judge.family-about")
         assert as_admin.post("/metrics/add/judge/", form).status_code == 302
         address = f"/testsets/{world.test_set.slug}/score/"
         start = as_admin.get(address).text

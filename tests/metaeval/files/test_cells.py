@@ -183,7 +183,7 @@ def test_an_unclear_direction_has_to_be_stated(tmp_path, capsys):
     rows = [f"A\t{i}\t{i}\t{i - 3}" for i in range(8)]
     path.write_text("\n".join(["system\tseg\th\tTER", *rows]) + "\n")
     assert main(["correlate", str(path), "--human", "h"]) == 2
-    assert "TER: it is unclear whether higher or lower is better" in capsys.readouterr().err
+    assert tells(capsys.readouterr().err, "direction.unclear")
     assert main(["correlate", str(path), "--human", "h", "--higher", "TER"]) == 0
 
 
@@ -207,4 +207,4 @@ def test_the_commands_of_bundles_take_penalties_of_humans_too(tmp_path, capsys, 
         found.append(captured.out)
     assert found[0] == found[1]
     assert main(arguments[:-2]) == 0
-    assert "If lower is better, use --lower mqm" in capsys.readouterr().err
+    assert tells(capsys.readouterr().err, "command.maybe-lower", name="mqm")

@@ -22,7 +22,7 @@ from metaeval.files import (
 from metaeval.files.evalset.folder import read_scores
 from metaeval.messages import DataError
 from tests.metaeval.published import DATA, table
-from tests.refusals import refused
+from tests.refusals import refused, tells
 
 RATING = json.dumps({"errors": [{"start": 0, "end": 1, "category": "x", "severity": "minor"}]})
 
@@ -220,7 +220,7 @@ def test_the_command_line_ranks_systems_as_published(capsys):
     assert [round(float(row[1]), 3) for row in rows] == [float(z) for z in published["z_mean"]]
     assert [row[-1] for row in rows] == published["wins"]
     assert main(["human", judgments]) == 0
-    assert "Items of all types are used: SYSTEM, REPEAT, REF" in capsys.readouterr().err
+    assert tells(capsys.readouterr().err, "command.all-types")
 
 
 def test_scores_of_whole_systems_need_no_segments(capsys):

@@ -32,7 +32,6 @@ def say(*arguments: str) -> str:
 def test_a_metric_is_added() -> None:
     told = say("bertscore", "bs-x", "--label", "BERTScore X", *GIVEN)
     assert "Added bs-x; tables show bs-x-3-f." in told
-    assert "Values per segment: 39" in told
     row = ConfiguredMetric.objects.get()
     assert (row.label, row.info.option("measure"), row.created_by) == ("BERTScore X", "f", None)
 

@@ -44,11 +44,11 @@ def test_a_folder_is_checked_by_a_worker_shown_and_then_stored(
     answer = as_admin.post(PAGE, {"archive": archive(tmp_path)})
     row = DatasetImport.objects.get()
     assert answer["Location"] == row.get_absolute_url()
-    assert "This waits for a worker" in as_admin.get(row.get_absolute_url()).text
+    assert 'data-case="queued"' in as_admin.get(row.get_absolute_url()).text
     assert row.content
     working.drain(waiting.imports)
     page = as_admin.get(row.get_absolute_url()).text
-    assert "Nothing is stored yet." in page
+    assert 'data-case="checked"' in page
     assert "m-refA" in page
     assert "Multidimensional quality metrics (MQM)" in page
     assert not TestSet.objects.filter(slug="set-en-de").exists()
@@ -70,7 +70,7 @@ def test_errors_are_shown_and_nothing_is_stored(as_admin: Client, tmp_path: Path
     row = DatasetImport.objects.get()
     assert (row.state, bytes(row.content)) == (State.REFUSED, b"")
     page = as_admin.get(row.get_absolute_url()).text
-    assert "2 errors: nothing was stored" in page
+    assert 'id="errors" data-n="2"' in page
     assert "human-scores/en-de.mqm.seg.score, row 1" in page
     lines = as_admin.get(f"{row.get_absolute_url()}?problems").text.splitlines()
     assert [line.split("\t")[0] for line in lines[:2]] == ["error", "error"]

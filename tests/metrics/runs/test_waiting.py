@@ -154,13 +154,13 @@ def test_the_page_of_a_run_says_what_it_waits_for(as_researcher: Client, world: 
     stuck, other = begin(world, "bleurt-20", "chrf")
     page = as_researcher.get(stuck.get_absolute_url()).text
     assert "poor: The checkpoint is missing: fetch it." in page
-    assert "waiting: no host can run it" in page
+    assert 'data-case="stuck"' in page
     page = as_researcher.get(other.get_absolute_url()).text
-    assert "number 1 in the queue cpu; starts next" in page
+    assert 'data-place="1"' in page
     assert "unknown, because the metric has not run on these devices yet" in page
     listed = as_researcher.get("/runs/").text
-    assert "waiting: no host can run it" in listed
-    assert "number 1 in the queue cpu; starts next" in listed
+    assert 'data-case="stuck"' in listed
+    assert 'data-place="1"' in listed
 
 
 @pytest.mark.needs("extensions.neural")

@@ -173,14 +173,14 @@ def test_what_was_chosen_survives_a_mistake(world: World, as_researcher: Client)
 def test_a_test_set_without_outputs_says_so(as_researcher: Client) -> None:
     make_test_set("empty", systems=())
     page = as_researcher.get(reverse("run-start", args=["empty"]))
-    assert "has no system outputs yet" in page.text
+    assert 'data-case="no-outputs"' in page.text
 
 
 def test_a_run_under_way_is_not_started_again(
     world: World, as_researcher: Client, run: MetricRun
 ) -> None:
     page = as_researcher.post(start_page(world), choices(world, "chrf"), follow=True)
-    assert "chrF is already running over these systems." in page.text
+    assert tells(page.text, "run.active", metric="chrF")
     assert MetricRun.objects.count() == 1
 
 
@@ -210,7 +210,7 @@ def test_a_length_is_not_taken_for_progress(as_researcher: Client) -> None:
 def test_a_run_that_has_ended_cannot_be_cancelled(as_researcher: Client, run: MetricRun) -> None:
     MetricRun.objects.update(status="done")
     page = as_researcher.post(reverse("run-cancel", args=[run.pk]), follow=True)
-    assert "had already ended" in page.text
+    assert tells(page.text, "run.had-ended")
     assert reread(run).status == "done"
 
 
@@ -243,7 +243,7 @@ def test_a_running_run_shows_rate_and_time_left(as_researcher: Client, run: Metr
 
 
 def test_the_log_of_the_workers_is_shown(as_researcher: Client, run: MetricRun) -> None:
-    assert "No worker has scored anything yet." in as_researcher.get(run.get_absolute_url()).text
+    assert 'data-case="no-scores"' in as_researcher.get(run.get_absolute_url()).text
     first = RunWorker.objects.create(
         run=run, name="w1@<host>", host="gpu-7", device="cuda:0 (NVIDIA H100)", segments=12_345,
         precision="bfloat16", batch="32,768 tokens", seconds=61.7, peak_bytes=700 * 2**20,

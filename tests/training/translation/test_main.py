@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from metaeval.messages import message
+from tests.refusals import tells
 from tests.training.translation.copying import SMALL, pairs
 from training.jobs.saving import locked
 from training.parallel.reading import write_pairs
@@ -64,7 +65,7 @@ def test_a_folder_in_use_is_refused(
 ) -> None:
     with locked(tmp_path / "out", message("test.other", "another job")):
         assert call() == 1
-    assert "is in use by another job" in capsys.readouterr().err
+    assert tells(capsys.readouterr().err, "folder.in-use", holder="another job")
 
 
 def test_two_processes_share_the_pairs_and_make_one_model(
