@@ -87,7 +87,7 @@ def other_words(values: Mapping[str, Any], marked: str) -> Message | None:
     return message(
         "judgments.span-marks-other-words",
         "The offsets mark “{marked}”, but the file gives the text “{words}”. Check whether the "
-        "offsets are of another text.",
+        "offsets belong to another text.",
         marked=marked[:40],
         words=words[:40],
     )

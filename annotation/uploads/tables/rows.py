@@ -222,7 +222,7 @@ def too_long(characters: int) -> Message:
     """Return the message that refuses a text."""
     return message(
         "text.too-long",
-        "The text has {characters} characters; the limit is {limit}. Check that the line ends "
+        "The text has {characters} characters; the limit is {limit}. Check that the line endings "
         "were not lost.",
         characters=characters,
         limit=LONGEST_TEXT,

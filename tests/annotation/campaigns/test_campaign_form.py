@@ -11,6 +11,7 @@ from annotation.forms.campaign.fields import FIELDS
 from annotation.forms.campaign.form import CampaignForm
 from annotation.models import Campaign, Reference, Segment
 from annotation.presets.filling import standard_text
+from annotation.templatetags.annotating import TOKENS
 from tests.annotation.views.test_views_campaigns import FORM, new_address
 from tests.refusals import tells
 from tests.world import World
@@ -162,10 +163,10 @@ def test_what_is_missing_of_a_recording_is_marked_behind_the_output(
     heard = {"file": "0" * 64, "kind": "audio", "type": "audio/wav", "is_source": True}
     form = FORM | SOURCE | {"protocol": "esa", "answers": "", "question": ""}
     drawn = as_admin.post(reverse("campaign-draw", args=[world.test_set.slug]), form).json()
-    assert "[missing]" not in drawn["html"]
+    assert TOKENS["[missing]"] not in drawn["html"]
     Segment.objects.filter(position=0).update(beside=heard)
     drawn = as_admin.post(reverse("campaign-draw", args=[world.test_set.slug]), form).json()
-    assert "[missing]" in drawn["html"]
+    assert TOKENS["[missing]"] in drawn["html"]
     assert as_admin.post(new_address(world), form).status_code == 302
     campaign = Campaign.objects.get(protocol="esa", study="harbour")
     assert campaign.judging.spans is not None

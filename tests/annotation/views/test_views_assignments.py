@@ -80,7 +80,6 @@ def test_dead_links(world: World, client: Client) -> None:
     for dead in (address, reverse("personal-link", args=["nonsense"])):
         response = client.get(dead)
         assert response.status_code == 404
-        assert "This link does not work" in response.text
     assert "_auth_user_id" not in client.session
 
 

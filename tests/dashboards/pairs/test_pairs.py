@@ -29,6 +29,7 @@ from dashboards.trust.marks import REFUSED
 from metaeval.messages import Message
 from metrics import imported
 from tests.dashboards.conftest import make_rated
+from tests.refusals import tells
 from tests.shared import SharedRows
 from tests.world import World, make_user
 
@@ -158,7 +159,7 @@ def test_pages_mark_what_differs(rated: Campaign, as_researcher: Client) -> None
     assert page.count('class="texts"') >= 2
     assert len(page.encode()) < 100 * 1024
     other = as_researcher.get(f"/campaigns/{rated.slug}/metrics-pair/").text
-    assert "pairs of outputs" in other
+    assert tells(other, "units.output-pairs")
     rows = as_researcher.get(f"{address[:-1]}.csv").getvalue().decode().splitlines()
     assert rows[0].startswith("side,segment,document")
     assert r"\begin{tabular}" in as_researcher.get(f"{address[:-1]}.tex").text

@@ -220,7 +220,6 @@ def test_a_statistic_without_a_value_is_no_table_of_dashes(
     monkeypatch.setattr(significance, "compute", lambda *_, **__: document)
     page = as_researcher.get(reverse("significance", args=[world.campaign.slug])).text
     assert 'data-name="undefined"' in page
-    assert "Only one system has human scores." in page
     assert "Choose a cell" not in page
     assert "<td" not in page
     assert "Review annotators" in page

@@ -110,7 +110,7 @@ def test_means_of_segments_can_be_asked_for(directory, capsys):
     expected = np.corrcoef(np.array(both).T)[0, 1]
     assert float(rows["BLEU-refA"]["statistic"]) == pytest.approx(expected, abs=1e-6)
     assert rows["BLEU-refA"]["scores"] == "mean of segments"
-    assert re.search(r"^ *humans +mean of segments", said, re.M)
+    assert tells(said, "command.origins", human="mean of segments")
 
 
 def test_a_metric_of_systems_only_is_there_and_one_of_segments_is_averaged(directory, capsys):
@@ -320,7 +320,9 @@ def test_human_takes_documents_as_units_where_segments_share_them(tmp_path, caps
     assert found["pairs"]["alpha"]["statistic"] == found["none"]["alpha"]["statistic"]
     assert found["pairs"]["alpha"]["interval"] != found["none"]["alpha"]["interval"]
     assert main(["human", str(tmp_path / "pairs.tsv")]) == 0
-    assert "24 outputs with two or more, in 6 documents" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "24 outputs" in out
+    assert "6 documents" in out
 
 
 def test_trial_takes_documents_as_units_beside_annotators(tmp_path, capsys):

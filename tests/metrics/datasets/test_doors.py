@@ -50,7 +50,7 @@ def test_a_folder_is_checked_by_a_worker_shown_and_then_stored(
     page = as_admin.get(row.get_absolute_url()).text
     assert 'data-case="checked"' in page
     assert "m-refA" in page
-    assert "Multidimensional quality metrics (MQM)" in page
+    assert "(MQM)" in page
     assert not TestSet.objects.filter(slug="set-en-de").exists()
     as_admin.post(row.get_absolute_url())
     assert as_admin.get(row.get_absolute_url()).text.count("waits for a worker") == 1
@@ -59,7 +59,7 @@ def test_a_folder_is_checked_by_a_worker_shown_and_then_stored(
     assert (row.state, bytes(row.content)) == (State.STORED, b"")
     page = as_admin.get(row.get_absolute_url()).text
     assert reverse("results", args=["set-en-de-mqm"]) in page
-    assert "scores of 1 metric, 1 of them new" in page
+    assert 'data-metrics="1" data-new="1"' in page
     assert Campaign.objects.get(slug="set-en-de-mqm").created_by is not None
 
 
@@ -210,7 +210,7 @@ def test_a_set_that_is_not_on_the_server_is_refused(
     as_admin: Client, settings: Any, tmp_path: Path
 ) -> None:
     settings.DATA_DIR = tmp_path
-    assert "not on this server" in as_admin.get("/datasets/").text
+    assert "data-absent" in as_admin.get("/datasets/").text
     as_admin.post(SETS, {"dataset": "wmt17"}, "application/json")
     working.drain(waiting.imports)
     row = DatasetImport.objects.get()

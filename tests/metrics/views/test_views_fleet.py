@@ -55,7 +55,7 @@ def test_what_hosts_have_and_lack(as_researcher: Client) -> None:
     about = card(page, NAME)
     assert "3 GiB" in about
     assert "ab12" in about
-    assert "Not on two. Workers there cannot score runs that need it." in about
+    assert 'data-lacking="two"' in about
     assert "gone" not in about
     assert "Check hashes" not in page
 
