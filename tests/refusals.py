@@ -55,7 +55,7 @@ def patterns() -> dict[str, tuple[str, ...]]:
     return {call.code: call.patterns for call in calls()}
 
 
-def tells(text: str, code: str, **parameters: Parameter) -> bool:
+def tells(text: str, code: str, /, **parameters: Parameter) -> bool:
     """Return True if an English text or page has the message of a code, with these parameters.
 
     Other parameters may be anything; those of messages within it, too.

@@ -106,7 +106,7 @@ class UndecodableError(MessageError, ValueError):
 
 @dataclass(frozen=True)
 class Decoded:
-    """A text with its original line ends, the encoding it had, and what was done to get it."""
+    """A text with its original line endings, the encoding it had, and what was done to get it."""
 
     text: str
     notes: list[Note] = field(default_factory=list)

@@ -124,7 +124,7 @@ def test_numbers_of_rows_stay_where_rows_are_skipped() -> None:
 
 
 def test_rows_in_order_are_never_matched_with_other_segments() -> None:
-    """Scores without keys have one row a segment; a skipped row must not move the others."""
+    """Scores without keys have one row per segment; a skipped row must not move the others."""
     doors.of_talks(3)
     rows = [{"system": "Nemo", "COMET": score} for score in ("0.5", "x", "0.25")]
     _, report = read("metric scores", "t.jsonl", lines(rows), "score")

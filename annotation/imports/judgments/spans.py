@@ -150,7 +150,7 @@ class SpanReader:
             )
             return None
         side, text = SIDES[word], source if SIDES[word] == SOURCE else output
-        # Offsets are those of the text as its row has it: they move with its line ends.
+        # Offsets are those of the text as its row has it: they move with its line endings.
         moved = normalise(raw.texts.get(side, text))
         moved = moved if moved.text == text else Normalised(text)
         text = raw.texts[side] if moved.removed else text

@@ -117,7 +117,7 @@ def test_a_refused_form_keeps_its_files(world: World, as_admin: Client) -> None:
     source, output = sent("s.txt", "Eins\nZwei\n"), sent("o.txt", "One\nTwo\n")
     page = send(as_admin, source_language="Klingonese", source=source, systems=[output])
     assert page.status_code == 422
-    assert tells(page.text, "language.unknown", name="Klingonese")
+    assert tells(page.text, "language.unknown-near", name="Klingonese")
     assert "Source: s.txt" in page.text
     page = send(as_admin, kept=kept_token(page), kept_files=["0", "1"])
     assert page.status_code == 200
