@@ -67,6 +67,14 @@ def tells(text: str, code: str, /, **parameters: Parameter) -> bool:
     return any(re.search(_regex(each, parameters), plain) for each in found)
 
 
+def has(text: str, wanted: str) -> bool:
+    """Return True if a text or page has a message of a code, or words that have no code.
+
+    For tables of cases in which some refusals are Django's, or name only what was sent.
+    """
+    return tells(text, wanted) if wanted in patterns() else wanted in unescape(text)
+
+
 def _regex(pattern: str, parameters: dict[str, Parameter]) -> str:
     parts = []
     for literal, name, spec, _conversion in string.Formatter().parse(" ".join(pattern.split())):

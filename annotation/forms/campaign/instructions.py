@@ -2,6 +2,7 @@
 
 from django import forms
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from annotation.judging.instructions import OWN
@@ -52,7 +53,7 @@ class InstructionsForm(forms.Form):
                 "instructions.empty", "Both texts are empty. Write one, or delete the language."
             )
         if given.get("consent", "").strip() and self.initial.get("needs_own_consent"):
-            self.add_error("consent", NEEDS_OWN)
+            self.add_error("consent", ValidationError([NEEDS_OWN]))
         return given
 
 

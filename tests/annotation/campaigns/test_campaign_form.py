@@ -13,7 +13,7 @@ from annotation.models import Campaign, Reference, Segment
 from annotation.presets.filling import standard_text
 from annotation.templatetags.annotating import TOKENS
 from tests.annotation.views.test_views_campaigns import FORM, new_address
-from tests.refusals import tells
+from tests.refusals import has, tells
 from tests.world import World
 
 SOURCE = {"shown_text": "source"}
@@ -85,16 +85,16 @@ def test_the_question_follows_the_protocol(world: World, as_admin: Client, name:
         (
             {"protocol": "document-da"},
             "protocol",
-            "do not belong to a document",
+            "layout.needs-documents",
         ),
-        ({"protocol": "side-by-side", "systems": ["weak"]}, "systems", "Choose at least two"),
-        ({"protocol": "esa"}, "shown_text", "marks omissions in the source. Show the source"),
-        ({"protocol": "mqm"}, "shown_text", "marks omissions in the source. Show the source"),
+        ({"protocol": "side-by-side", "systems": ["weak"]}, "systems", "layout.needs-systems"),
+        ({"protocol": "esa"}, "shown_text", "design.omissions"),
+        ({"protocol": "mqm"}, "shown_text", "design.omissions"),
         ({"protocol": "guess"}, "protocol", "Select a valid choice"),
         (
             {"references_per_annotator": "2"},
             "references_per_annotator",
-            "compared with the reference",
+            "design.references-shown",
         ),
         ({"systems_per_screen": "1"}, "systems_per_screen", "greater than or equal to 2"),
         ({"systems_per_screen": "11"}, "systems_per_screen", "less than or equal to 10"),
@@ -115,7 +115,7 @@ def test_errors_stand_beside_their_field(
     assert response.status_code == 422
     found = problems(response.text)
     assert list(found) == [field]
-    assert message in " ".join(found[field])
+    assert has(" ".join(found[field]), message)
     assert Campaign.objects.count() == 1
 
 

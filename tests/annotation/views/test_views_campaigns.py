@@ -11,7 +11,7 @@ from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import Assignment, Campaign, Item
 from tests.annotation.pools import add_control
 from tests.house.templates.seen import seen
-from tests.refusals import tells
+from tests.refusals import has, tells
 from tests.world import World, add_system, make_campaign, make_user
 
 FORM = {
@@ -57,11 +57,11 @@ def test_create_staff_and_open(world: World, as_admin: Client) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"systems": []}, "Choose at least one system"),
+        ({"systems": []}, "campaign-form.choose-system"),
         ({"question": "{ratio}?"}, "unknown placeholders: {ratio}"),
-        ({"question": "{percent?"}, "has a single brace"),
+        ({"question": "{percent?"}, "campaign-form.braces"),
         ({"trap_ratio": "1"}, "between 0.01 and 0.99"),
-        ({"traps_per_annotator": "60"}, "Choose at most 4 traps"),
+        ({"traps_per_annotator": "60"}, "controls.too-few-traps"),
         ({"length_ratio": "0.33"}, "Select a valid choice"),
         ({"annotators_per_item": "0"}, "greater than or equal to 1"),
         ({"name": ""}, "This field is required"),
@@ -71,7 +71,7 @@ def test_create_staff_and_open(world: World, as_admin: Client) -> None:
 def test_refusals(world: World, as_admin: Client, change: dict[str, object], message: str) -> None:
     response = as_admin.post(new_address(world), FORM | change)
     assert response.status_code == 422
-    assert message in response.text
+    assert has(response.text, message)
     assert Campaign.objects.count() == 1
 
 

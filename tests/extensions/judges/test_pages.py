@@ -13,7 +13,7 @@ from tests.extensions.judges.answers import score_by_length
 from tests.extensions.judges.server import KEY, Answer, serving
 from tests.house.templates.seen import seen
 from tests.metrics.conftest import drain
-from tests.refusals import refused, tells
+from tests.refusals import has, refused, tells
 from tests.world import World
 
 ADDRESS = "/judges/templates/direct-assessment/"
@@ -82,16 +82,16 @@ def test_a_version_is_added_and_the_old_one_stays(as_admin: Client) -> None:
 @pytest.mark.parametrize(
     ("user", "why"),
     [
-        ("Rate {output} of {system}.", "{system} is not a placeholder"),
-        ("Rate {source}.", "The question does not contain the placeholder {output}."),
-        ("Rate {output} as {a}", "{a} is not a placeholder"),
+        ("Rate {output} of {system}.", "judge.unknown-placeholder"),
+        ("Rate {source}.", "judge.placeholder-missing"),
+        ("Rate {output} as {a}", "judge.unknown-placeholder"),
         ("", "This field is required."),
     ],
 )
 def test_placeholders_are_checked(as_admin: Client, user: str, why: str) -> None:
     refused = as_admin.post(ADDRESS, {"system": "", "user": user})
     assert refused.status_code == 422
-    assert why in refused.text
+    assert has(refused.text, why)
     assert not JudgeTemplate.objects.exists()
 
 

@@ -70,7 +70,7 @@ def test_errors_are_shown_and_nothing_is_stored(as_admin: Client, tmp_path: Path
     row = DatasetImport.objects.get()
     assert (row.state, bytes(row.content)) == (State.REFUSED, b"")
     page = as_admin.get(row.get_absolute_url()).text
-    assert 'id="errors" data-n="2"' in page
+    assert 'data-n="2"' in page
     assert "human-scores/en-de.mqm.seg.score, row 1" in page
     lines = as_admin.get(f"{row.get_absolute_url()}?problems").text.splitlines()
     assert [line.split("\t")[0] for line in lines[:2]] == ["error", "error"]

@@ -1,6 +1,5 @@
 import re
 from datetime import timedelta
-from html import unescape
 
 import pytest
 from django.conf import settings
@@ -18,7 +17,7 @@ from metrics.runs import starting
 from tests.house.templates.seen import seen
 from tests.metrics.conftest import reread
 from tests.metrics.fleet import make_worker
-from tests.refusals import tells
+from tests.refusals import has, tells
 from tests.world import World, make_campaign, make_test_set
 
 FRAGMENT = {"HTTP_HX_REQUEST": "true"}
@@ -149,8 +148,8 @@ def test_refused_metrics_are_told_and_the_others_start(
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"metrics": []}, "Choose at least one metric."),
-        ({"systems": []}, "Choose at least one system."),
+        ({"metrics": []}, "run.choose-metric"),
+        ({"systems": []}, "run.choose-system"),
         ({"metrics": ["meteor"]}, "meteor is not one of the available choices"),
         ({"systems": ["99999"]}, "99999 is not one of the available choices"),
     ],
@@ -160,7 +159,7 @@ def test_bad_choices_are_refused(
 ) -> None:
     response = as_researcher.post(start_page(world), choices(world, "chrf") | fields)
     assert response.status_code == 422
-    assert message in unescape(response.text)
+    assert has(response.text, message)
     assert not MetricRun.objects.exists()
 
 
