@@ -78,7 +78,7 @@ def test_two_processes_share_the_pairs_and_make_one_model(
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
-    assert "model" in done.stdout
+    assert "model-1" in done.stdout
     state = json.loads((tmp_path / "out/updates/checkpoint-20/trainer_state.json").read_text())
     n_pairs = json.loads((tmp_path / "out/model-1/manifest.txt").read_text())["pairs"]["training"]
     # Twenty updates of twice eight pairs.
