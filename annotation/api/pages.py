@@ -58,7 +58,7 @@ def _whole(request: Request, name: str, *, least: int, most: int = LARGEST) -> i
     if not is_number or not least <= int(text) <= most:
         refused = message(
             "api.page-number",
-            "Must be a whole number from {least} to {most}.",
+            "Must be a whole number from {least:d} to {most:d}.",
             least=least,
             most=most,
         )
