@@ -282,7 +282,7 @@ def _restore_key(key: str) -> None:
         raise BackupError(
             message(
                 "backup.other-key",
-                "SECRET_KEY is not that of the backup. With another key, everybody is signed out, "
+                "SECRET_KEY differs from the backup’s. With another key, everybody is signed out, "
                 "open pages cannot send their answers, and completion codes change. Set it to the "
                 "text of `{command}` and restore again.",
                 command=f"tar -xzOf FILE {KEY}",

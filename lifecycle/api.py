@@ -5,6 +5,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied, ValidationError
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,7 +14,7 @@ from core.messages import as_json, refusal_as_json
 from lifecycle import services
 from lifecycle.resources import RESOURCE_TYPES
 from lifecycle.views import NOT_YOURS, VERBS, Found, find
-from metaeval.messages import Message
+from metaeval.messages import Message, message
 from metrics.api.runs import MayRun
 
 
@@ -106,7 +107,8 @@ class ActionView(TakesParameters):
 
 def _allowed(found: Found, verb: str) -> Found:
     if verb not in VERBS and verb != "delete":
-        raise serializers.ValidationError({"verb": f"Must be one of: {', '.join(VERBS)}."})
+        refused = message("api.verb", "Must be one of {verbs}.", verbs=list(VERBS))
+        raise serializers.ValidationError({"verb": [ErrorDetail(refused.text, refused.code)]})
     if not found.allowed[verb]:
         raise PermissionDenied(NOT_YOURS.text)
     return found

@@ -41,7 +41,7 @@ _INTO = (
     '(signature_id, content_key, "values", is_truncated) '
 )
 _INSERT = f"{_INTO} VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
-# Arrays travel as they are in memory: twice the rows a second of one statement a row. Marks are
+# Arrays travel as they are in memory: twice the rows a second of one statement per row. Marks are
 # texts, empty where nothing is known: an array of nulls alone has no type.
 _INSERT_ARRAYS = (
     f"{_INTO} SELECT %s, name, packed, NULLIF(mark, '')::boolean FROM "  # noqa: S608

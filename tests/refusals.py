@@ -55,7 +55,7 @@ def patterns() -> dict[str, tuple[str, ...]]:
     return {call.code: call.patterns for call in calls()}
 
 
-def tells(text: str, code: str, **parameters: Parameter) -> bool:
+def tells(text: str, code: str, /, **parameters: Parameter) -> bool:
     """Return True if an English text or page has the message of a code, with these parameters.
 
     Other parameters may be anything; those of messages within it, too.
@@ -65,6 +65,14 @@ def tells(text: str, code: str, **parameters: Parameter) -> bool:
         found = found[parameters["n"] != 1 :][:1]
     plain = " ".join(unescape(text).split())
     return any(re.search(_regex(each, parameters), plain) for each in found)
+
+
+def has(text: str, wanted: str) -> bool:
+    """Return True if a text or page has a message of a code, or words that have no code.
+
+    For tables of cases in which some refusals are Django's, or name only what was sent.
+    """
+    return tells(text, wanted) if wanted in patterns() else wanted in unescape(text)
 
 
 def _regex(pattern: str, parameters: dict[str, Parameter]) -> str:

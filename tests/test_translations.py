@@ -25,6 +25,7 @@ from annotation.management.commands.messages import (
     annotators_templates,
     collect,
     compiled,
+    updated,
 )
 from annotation.models import Annotator, Assignment
 from core.extensions import template_folders
@@ -390,3 +391,13 @@ def test_an_english_term_has_one_chinese_term() -> None:
                     if other in forms_of(each)[0]
                 ]
     assert wrong == []
+
+
+def test_a_reworded_text_keeps_its_translation_until_it_is_dropped() -> None:
+    template = collect()
+    (reworded, *_) = (message.id for message in template if message.id)
+    template.delete(reworded)
+    catalog = updated(PAGES, "de", template)
+    (old,) = (message for message in catalog.obsolete.values() if message.id == reworded)
+    assert old.string
+    assert catalog.get(reworded) is None

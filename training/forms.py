@@ -50,7 +50,7 @@ class CorpusForm(forms.Form):
         required=False,
         allow_empty_file=True,
         label=_("Target side"),
-        help_text=_("Only if the first file has the source side only."),
+        help_text=_("Needed only if the first file has just the source side."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -136,7 +136,7 @@ class Translations(ResourceType[Translation]):
     model = Translation
     test_set = "test_set"
     fixed = message(
-        "lifecycle.translation-name", "The name is that of the system that the translation makes."
+        "lifecycle.translation-name", "The system that the translation creates gets this name."
     )
 
     def going(self, resource: Translation) -> Going:

@@ -3,15 +3,18 @@
 from typing import Any
 
 from django.db.models import QuerySet
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import remove_query_param, replace_query_param
 
+from metaeval.messages import message
+
 # The largest integer of all supported databases.
 LARGEST = 2**31 - 1
 LARGEST_KEY = 2**63 - 1
+TWO_PLACES = message("api.two-places", "Send cursor or offset, not both.")
 # A page of segments with all references then has some megabytes.
 MOST_ROWS = 1_000
 
@@ -53,8 +56,13 @@ def _whole(request: Request, name: str, *, least: int, most: int = LARGEST) -> i
     text = values[-1]
     is_number = text.isascii() and text.isdigit() and len(text) <= len(str(most))
     if not is_number or not least <= int(text) <= most:
-        message = f"Must be a whole number from {least} to {most}."
-        raise ValidationError({name: [message]})
+        refused = message(
+            "api.page-number",
+            "Must be a whole number from {least:d} to {most:d}.",
+            least=least,
+            most=most,
+        )
+        raise ValidationError({name: [ErrorDetail(refused.text, refused.code)]})
     return int(text)
 
 
@@ -72,7 +80,7 @@ class CursorPagination(StrictPagination):
         rows: list[Any]
         after = _whole(request, "cursor", least=0, most=LARGEST_KEY)
         if after is not None and self.offset_query_param in request.query_params:
-            raise ValidationError({"cursor": ["Send cursor or offset, not both."]})
+            raise ValidationError({"cursor": [ErrorDetail(TWO_PLACES.text, TWO_PLACES.code)]})
         if after is None:
             rows = super().paginate_queryset(queryset, request, view) or []
             has_next = bool(rows) and (self.offset or 0) + len(rows) < (self.count or 0)

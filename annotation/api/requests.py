@@ -8,6 +8,7 @@ from rest_framework import fields, serializers
 
 from annotation.forms.uploads import FilesField
 from annotation.uploads.tables.skipping import KINDS
+from metaeval.messages import message
 
 Field = serializers.Field[Any, Any, Any, Any]
 
@@ -33,7 +34,10 @@ class TextsField(serializers.CharField):
         is_fit = isinstance(value, dict) and all(isinstance(each, dict) for each in inner)
         if not is_fit or not all(isinstance(text, str) for each in inner for text in each.values()):
             example = '{"": {"seg_id": "segment"}}' if self.by_file else '{"seg_id": "segment"}'
-            raise serializers.ValidationError(f"Send a JSON object such as {example}.")
+            refused = message(
+                "api.columns", "Send a JSON object such as {example}.", example=example
+            )
+            raise serializers.ValidationError(refused.text, refused.code)
         return value
 
 

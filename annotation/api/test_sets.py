@@ -12,7 +12,7 @@ from django.db.models import Count, QuerySet
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -228,7 +228,10 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
         named = {name: sent.validated_data[name] for name in ("name", "length_ratio")}
         system = test_set.systems.filter(**named).first()
         if system is None:
-            raise ValidationError({"name": [f"This test set has no system {named['name']!r}."]})
+            refused = message(
+                "api.no-system", "This test set has no system “{name}”.", name=named["name"]
+            )
+            raise ValidationError({"name": [ErrorDetail(refused.text, refused.code)]})
         actor: Any = request.user
         set_human(system=system, is_human=sent.validated_data["is_human"], actor=actor)
         system.refresh_from_db()

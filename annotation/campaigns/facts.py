@@ -215,7 +215,9 @@ def _controls(campaign: Campaign) -> Iterator[Message]:
             n=n,
         )
     if n := campaign.check_percent:
-        yield message("design.chance", "one before a screen with a chance of {percent}%", percent=n)
+        yield message(
+            "design.chance", "before each screen with a probability of {percent}%", percent=n
+        )
     if controls(campaign) and (n := campaign.control_spacing):
         yield plural("design.apart", "at least {n} screen apart", "at least {n} screens apart", n=n)
 

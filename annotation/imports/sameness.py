@@ -158,15 +158,15 @@ def _require_same_scores(campaign: Campaign, draft: CampaignDraft) -> None:
         text = (
             message(
                 "import.stored-as-lower",
-                "The published scores of the campaign “{campaign}” are stored as better when "
-                "lower. State that direction, or import them under another name.",
+                "The published scores of the campaign “{campaign}” are stored with lower as "
+                "better. State that direction, or import them under another name.",
                 campaign=draft.slug,
             )
             if campaign.lower_is_better
             else message(
                 "import.stored-as-higher",
-                "The published scores of the campaign “{campaign}” are stored as better when "
-                "higher. State that direction, or import them under another name.",
+                "The published scores of the campaign “{campaign}” are stored with higher as "
+                "better. State that direction, or import them under another name.",
                 campaign=draft.slug,
             )
         )

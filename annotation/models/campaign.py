@@ -2,12 +2,13 @@
 
 import hmac
 import random
+import re
 import secrets
 from dataclasses import replace
 from decimal import Decimal
 
 from django.conf import settings
-from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
@@ -18,8 +19,16 @@ from annotation import protocols
 from annotation.models.corpus import Output, Segment, System, TestSet
 from annotation.protocols import composed
 from annotation.protocols.questions import names_colours, question_about
-from core.messages import MessageField
+from core.messages import MessageField, invalid
 from metaeval.messages import message
+
+
+def validate_currency(code: str) -> None:
+    """Refuse a currency that is not three capital letters, as codes of ISO 4217 are."""
+    if not re.fullmatch(r"[A-Z]{3}", code):
+        raise invalid(
+            "campaign.currency-invalid", "Enter the currency as three capital letters, as in EUR."
+        )
 
 
 class Terms(models.Model):
@@ -58,7 +67,7 @@ class Terms(models.Model):
     currency = models.CharField(
         max_length=3,
         default="EUR",
-        validators=[RegexValidator(r"^[A-Z]{3}\Z", "Three capital letters, as in EUR.")],
+        validators=[validate_currency],
     )
     shows_pay = models.BooleanField(default=False)
     seconds_per_word = models.DecimalField(

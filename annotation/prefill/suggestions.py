@@ -172,7 +172,7 @@ NO_SPANS = message(
 )
 NOT_A_DRAFT = message(
     "prefill.not-a-draft",
-    "Suggestions cannot be changed after a campaign was opened, because annotators would see "
+    "Suggestions cannot be changed after a campaign has been opened, because annotators would see "
     "different ones.",
 )
 NOTHING_TO_CHECK = message("prefill.nothing-suggested", "Add suggested errors first.")

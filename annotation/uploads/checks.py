@@ -82,7 +82,7 @@ def check_head(draft: TestSetDraft, report: Report) -> None:
         )
         report.error(text, Place(field=SLUG))
     elif draft.slug.lower() == "upload":
-        text = message("test-set.slug-taken", "The address “upload” is that of the upload page.")
+        text = message("test-set.slug-taken", "The address “upload” belongs to the upload page.")
         report.error(text, Place(field=SLUG))
     _check_name(draft.name, max_length(TestSet, "name"), Place(field=NAME), report)
     _check_language(draft.source_language, Place(field=SOURCE_LANGUAGE), report)

@@ -1,6 +1,6 @@
 """Normalise texts for storage, and map offsets from the text of the file.
 
-The only change is that of line ends: CRLF becomes LF. Whatever marks parts of texts goes through
+The only change is that of line endings: CRLF becomes LF. Whatever marks parts of texts goes through
 the same function, so that texts and offsets move together.
 
 HTML entities that were never decoded, such as `&quot;`, stay unless somebody asks: a test set

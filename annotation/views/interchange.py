@@ -12,7 +12,6 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext, ngettext
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from annotation.access import (
@@ -70,8 +69,9 @@ from annotation.web.parameters import (
     wants_secret,
 )
 from core import languages
-from core.messages import messages_of, sentences
+from core.messages import messages_of, sentences, translated
 from core.text import key
+from metaeval.messages import message
 
 
 @dataclass
@@ -146,7 +146,9 @@ def read_anew(
 
 SHOWN = 200
 FORMS = (JudgmentsForm, HumanScoresForm, AppraiseForm, PearmutForm)
-EXPIRED = _("This import has expired or was finished already. Send the files again.")
+EXPIRED = message(
+    "import.expired", "This import has expired or was finished already. Send the files again."
+)
 
 
 @admin_required
@@ -180,7 +182,7 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
     try:
         return _checked(request, token, sources.recall(token, signed_in(request).pk))
     except ExpiredError:
-        messages.error(request, EXPIRED)
+        messages.error(request, translated(EXPIRED))
         return redirect("campaign-import")
 
 

@@ -21,6 +21,7 @@ from annotation.access import (
 from annotation.forms.access import AccountForm
 from annotation.models import System, TestSet, TestSetShare
 from annotation.views.uploads import show_test_set
+from core.messages import translated
 from metaeval.messages import message
 
 NOT_YOURS = message(
@@ -72,8 +73,10 @@ def _change(
         try:
             account = form.cleaned_data["username"]
             verb(test_set=test_set, username=account, actor=signed_in(request))
-            allowed = gettext("%(account)s may now change this test set.")
-            messages.success(request, allowed % {"account": account})
+            allowed = message(
+                "test-set.shared", "{account} may now change this test set.", account=account
+            )
+            messages.success(request, translated(allowed))
             return redirect(test_set)
         except ValidationError as error:
             form.add_error(None, error)

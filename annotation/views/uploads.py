@@ -15,7 +15,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -57,7 +56,9 @@ from core import languages
 from core.messages import messages_of, sentences, translated
 from metaeval.messages import Message, message
 
-EXPIRED = _("This upload has expired or was finished already. Send the files again.")
+EXPIRED = message(
+    "upload.expired", "This upload has expired or was finished already. Send the files again."
+)
 PER_PAGE = 20
 DOOR = "test-set"
 DOCUMENT = message("first.document", "Document")
@@ -75,7 +76,7 @@ def upload(request: HttpRequest) -> HttpResponse:
     try:
         earlier = _earlier(request)
     except ExpiredError:
-        messages.error(request, EXPIRED)
+        messages.error(request, translated(EXPIRED))
         earlier = None
     form = UploadForm(request.POST or None, request.FILES or None, earlier=earlier)
     if request.method == "POST" and form.is_valid():
@@ -136,7 +137,7 @@ def _confirm(request: HttpRequest, token: str) -> HttpResponse:
             return redirect(row)
         pending = recall(token, signed_in(request).pk)
     except ExpiredError:
-        messages.error(request, EXPIRED)
+        messages.error(request, translated(EXPIRED))
         return redirect("testset-upload")
     if request.method == "POST":
         understanding = _understanding(pending, request.POST)
@@ -239,7 +240,7 @@ def _store(request: HttpRequest, pending: Pending) -> HttpResponse:
                 for draft, part in zip(pending.drafts, pending.look.parts, strict=True)
             ]
     except ExpiredError:
-        messages.error(request, EXPIRED)
+        messages.error(request, translated(EXPIRED))
         return redirect("testset-upload")
     except ValidationError as error:
         messages.error(request, sentences(messages_of(error)[:5]))

@@ -103,14 +103,14 @@ def _of_humans(table: SystemTable, human: Sequence[int]) -> Message:
     if table.ranking is None or len(human) < 2:
         return message(
             "basis.humans",
-            "Human scores use {segments} judged segments per system.",
+            "Human scores are based on {segments} judged segments per system.",
             segments=span(human),
         )
     shared = table.ranking.shared[np.triu_indices(len(human), k=1)].tolist()
     return message(
         "basis.humans-shared",
-        "Human scores use {segments} judged segments per system. Two systems share {shared} of "
-        "them.",
+        "Human scores are based on {segments} judged segments per system. Two systems share "
+        "{shared} of them.",
         segments=span(human),
         shared=span(shared),
     )

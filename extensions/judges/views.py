@@ -46,7 +46,7 @@ class VersionForm(forms.Form):
     )
 
     def clean(self) -> None:
-        """Normalise the line ends that browsers send."""
+        """Normalise the line endings that browsers send."""
         for name in ("system", "user"):
             if name in self.cleaned_data:
                 self.cleaned_data[name] = self.cleaned_data[name].replace("\r\n", "\n")

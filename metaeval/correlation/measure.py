@@ -131,6 +131,6 @@ class Measure:
         return (row_pearson if self.correlation == "pearson" else row_spearman)(x, y)
 
     def over_systems(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """The same of one score a system; nan for fewer than three systems."""
+        """The same of one score per system; nan for fewer than three systems."""
         systems = (~np.isnan(x) & ~np.isnan(y)).sum(axis=-1)
         return np.where(systems < FEWEST_SYSTEMS, np.nan, self.rows(x, y))

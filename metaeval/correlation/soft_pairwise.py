@@ -101,8 +101,8 @@ def soft_pairwise_accuracy(
             MissingDataWarning(
                 plural(
                     "soft-accuracy.unmatched-cells",
-                    "Excluded {n} output that only one side scores.",
-                    "Excluded {n} outputs that only one side scores.",
+                    "Excluded {n} output that has a score on one side only.",
+                    "Excluded {n} outputs that have a score on one side only.",
                     n=lost + missing,
                 )
             )

@@ -106,7 +106,7 @@ class UndecodableError(MessageError, ValueError):
 
 @dataclass(frozen=True)
 class Decoded:
-    """A text with its original line ends, the encoding it had, and what was done to get it."""
+    """A text with its original line endings, the encoding it had, and what was done to get it."""
 
     text: str
     notes: list[Note] = field(default_factory=list)
@@ -193,10 +193,10 @@ def _wide(data: bytes, codec: str, notes: list[Note]) -> Decoded:
 
 def _without_mac_ends(text: str, notes: list[Note]) -> str:
     if "\r\n" in text:
-        crlf = message("file.crlf", "Windows line ends (CRLF) were read as line ends.")
+        crlf = message("file.crlf", "Windows line endings (CRLF) were read as line endings.")
         notes.append(Note("note", crlf))
     elif "\r" in text and "\n" not in text:
-        mac = message("file.cr", "Carriage returns were read as line ends.")
+        mac = message("file.cr", "Carriage returns were read as line endings.")
         notes.append(Note("note", mac))
         return text.replace("\r", "\n")
     return text

@@ -24,7 +24,7 @@ from metaeval.files.names import is_known
 from metaeval.messages import Message, MessageError, message, plural, truncated
 
 TSV, CSV, XLSX = "tsv", "csv", "xlsx"
-# Characters. A paragraph has some thousand; what is longer is a file whose line ends were lost.
+# Characters. A paragraph has some thousand; what is longer is a file whose line endings were lost.
 LONGEST_CELL = 100_000
 # Lines above a header that are not part of the table.
 MOST_TITLES = 5
@@ -220,7 +220,7 @@ def _tabs(grid: Grid, text: str, first: int) -> list[Line]:
         return lines
     width = len(lines[0][1])
     if any(cells and len(cells) != width for _, cells in lines):
-        # A quoted cell may hold tabs and line ends.
+        # A quoted cell may hold tabs and line endings.
         try:
             quoted = list(quoted_lines(text, "\t", first))
         except GridError:

@@ -55,7 +55,7 @@ def read_text(path: Path) -> str:
 def read_lines(path: Path, *, without: str | None = None) -> list[str]:
     """Return the lines without trailing white space (or ``without``).
 
-    U+2028 and its like are part of a text, not line ends.
+    U+2028 and its like are part of a text, not line endings.
     """
     return [line.rstrip(without) for line in split_lines(read_text(path))]
 

@@ -74,7 +74,7 @@ def by_difficulty(
     own[~scores.valid.any(axis=0)] = np.nan
     known = np.sort(own[~np.isnan(own)])
     if not len(known):
-        raise data_error("data.no-difficulty", "No judged segment has a score of difficulty.")
+        raise data_error("data.no-difficulty", "No judged segment has a difficulty score.")
     edges = np.unique(np.quantile(known, np.arange(1, n_bins) / n_bins, method="higher"))
     places = np.where(np.isnan(own), -1, np.searchsorted(edges, own, side="right"))
     found = []

@@ -53,7 +53,7 @@ class SpanMeasure:
         if self.matching != MATCHINGS[0] and (self.severity_penalty or self.severity_weights):
             raise data_error(
                 "argument.matching",
-                "A severity penalty and severity weights need matching {matching}.",
+                "A severity penalty and severity weights require the matching “{matching}”.",
                 matching=MATCHINGS[0],
             )
         weights = dict(self.severity_weights)

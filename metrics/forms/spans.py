@@ -78,7 +78,7 @@ class SharesForm(forms.Form):
         label=_("With a planted error"),
         min_value=0,
         max_value=15,
-        help_text=_("All suggestions and a false one, on text that was adjudicated correct."),
+        help_text=_("All suggestions plus a false one on text that was adjudicated as correct."),
     )
     withheld = forms.IntegerField(
         label=_("With a known error withheld"),

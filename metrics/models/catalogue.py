@@ -1,17 +1,27 @@
 """Metrics that an admin or a training run added, and imports of published sets."""
 
+import re
 from typing import Any
 
 from django.conf import settings
-from django.core.validators import RegexValidator
 from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from core.messages import invalid
 from core.work.models import Work
 from metaeval.messages import from_json
 from metrics.base import MetricInfo
 from metrics.registry import METRICS
+
+
+def validate_metric_name(name: str) -> None:
+    """Refuse a name that cannot be part of an address, a file's name or a command."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9+.-]*", name):
+        raise invalid(
+            "metric.name-invalid",
+            "Use only a–z, 0–9, +, . and - in the name, and begin with a letter or digit.",
+        )
 
 
 class ConfiguredMetric(models.Model):
@@ -24,7 +34,7 @@ class ConfiguredMetric(models.Model):
     name = models.CharField(
         max_length=60,
         unique=True,
-        validators=[RegexValidator(r"^[a-z0-9][a-z0-9+.-]*$", "Use a–z, 0–9, + . - for the name.")],
+        validators=[validate_metric_name],
     )
     label = models.CharField(max_length=80)
     family = models.CharField(max_length=40)

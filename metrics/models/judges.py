@@ -1,10 +1,13 @@
 """Judges: templates, replies, spending of runs, and connections in use."""
 
+import re
+
 from django.conf import settings
-from django.core.validators import MinValueValidator, RegexValidator
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 
+from core.messages import invalid
 from metrics.models.runs import MetricRun
 
 # What a template may ask for; judges describe the same kinds without Django.
@@ -16,12 +19,21 @@ KINDS = [
 ]
 
 
+def validate_template_name(name: str) -> None:
+    """Refuse a name that cannot be part of an address and of a metric's name."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
+        raise invalid(
+            "judge.template-name-invalid",
+            "Use only a–z, 0–9 and - in the name, and begin with a letter or digit.",
+        )
+
+
 class JudgeTemplate(models.Model):
     """One version of a template that people wrote. Rows are never changed."""
 
     name = models.CharField(
         max_length=40,
-        validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$", "Use a–z, 0–9 and - for the name.")],
+        validators=[validate_template_name],
     )
     version = models.PositiveIntegerField(validators=[MinValueValidator(1)])
     kind = models.CharField(max_length=10, choices=KINDS)

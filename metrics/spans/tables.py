@@ -92,7 +92,7 @@ def collect(
 ) -> Collected:
     """Read the rows of a language pair in all files; errors go to the collector's report.
 
-    Offsets refer to the texts of their rows if there are any; they are adjusted to our line ends.
+    Offsets refer to the texts of their rows if there are any; they move with our line endings.
     `columns` are the fields that a person chose for columns.
     """
     found = Collected()

@@ -6,7 +6,6 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import is_site_admin, researcher_required, site_admin_required
@@ -57,8 +56,12 @@ def model_check(request: HttpRequest) -> HttpResponse:
         )
         messages.success(request, translated(about))
     else:
-        about_none = _("There is no worker on a host that has %(checkpoint)s.")
-        messages.warning(request, about_none % {"checkpoint": name})
+        about = message(
+            "checkpoint.no-host",
+            "There is no worker on a host that has {checkpoint}.",
+            checkpoint=name,
+        )
+        messages.warning(request, translated(about))
     return redirect("models")
 
 

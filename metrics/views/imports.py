@@ -54,6 +54,10 @@ from metrics.spans import doors
 NOT_YOUR_ROLE = message(
     "scores.admins-only", "Only campaign admins and site admins can import scores."
 )
+NO_SUCH_SCORES = message(
+    "scores.none-to-withdraw",
+    "This test set has no such scores, or they have already been withdrawn.",
+)
 EXPIRED = _("This import has expired or has already been stored. Send the files again.")
 CHANGED = _("Nothing was stored, because the result has changed. Check it again, then import it.")
 
@@ -258,7 +262,5 @@ def metric_scores_withdraw(request: HttpRequest, slug: str) -> HttpResponse:
             % {"metric": info.label},
         )
     else:
-        messages.error(
-            request, _("This test set has no such scores, or they have already been withdrawn.")
-        )
+        messages.error(request, translated(NO_SUCH_SCORES))
     return redirect("metric-scores", slug)

@@ -30,6 +30,7 @@ from metrics.runs.state import RunLockedError
 from metrics.scores import truncation_of
 from metrics.support import support_of
 
+ENDED = message("run.had-ended", "This run had already ended.")
 PER_PAGE = FAILED_SHOWN = 50
 
 
@@ -121,7 +122,7 @@ def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
             cancelled = _("Cancelled %(metric)s. The scores computed so far are kept.")
             messages.success(request, cancelled % {"metric": run.label})
         else:
-            messages.info(request, _("This run had already ended."))
+            messages.info(request, translated(ENDED))
     except RunLockedError as error:
         messages.error(request, translated(error.message))
     return redirect(run)
@@ -164,8 +165,10 @@ def _notify(request: HttpRequest, started: starting.Started) -> None:
         about = message("run.started", "Started {metrics}.", metrics=names)
         messages.success(request, translated(about))
     for run in started.active:
-        active = _("%(metric)s is already running over these systems.")
-        messages.info(request, active % {"metric": run.label})
+        about = message(
+            "run.active", "{metric} is already running over these systems.", metric=run.label
+        )
+        messages.info(request, translated(about))
     for refusal in started.refused:
         messages.warning(request, translated(refusal))
 

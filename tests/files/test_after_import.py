@@ -9,6 +9,7 @@ from django.urls import reverse
 from annotation.models import Campaign
 from tests.files import doors
 from tests.files.test_rules import ROWS, Row, lines
+from tests.refusals import tells
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -76,7 +77,7 @@ def test_the_preview_suggests_the_name_and_the_page_after_it_leads_on(
         assert f'href="{reverse(view, args=[key])}"' in page.text
     setup = reverse("campaign-setup", args=["pier"])
     for address in (setup, campaign.test_set.get_absolute_url()):
-        assert "1 row was skipped" in as_admin.get(address).text
+        assert tells(as_admin.get(address).text, "skip.rows", n=1)
 
 
 def test_every_scoring_page_says_how_scores_come_in(world: World, as_admin: Client) -> None:

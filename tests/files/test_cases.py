@@ -13,6 +13,7 @@ from annotation.exports.judgments import header_of
 from annotation.imports.judgments.rows import UNNAMED
 from annotation.models import Annotator, Campaign, Judgment, Segment, System, TestSet
 from tests.files.doors import RefusedError, case, judge, of_talks, refuses, run, texts, upload
+from tests.refusals import tells
 
 pytestmark = pytest.mark.django_db
 TWO = [("One", "Eins", "Eins!"), ("Two", "Zwei", "Zwei!")]
@@ -26,7 +27,8 @@ def test_tables_of_pandas_excel_and_r(name: str) -> None:
 
 
 def test_an_index_without_a_name_is_reported() -> None:
-    assert "has no name" in upload(case("tables/a09-index.csv"), column=["mt=system:A"])
+    output = upload(case("tables/a09-index.csv"), column=["mt=system:A"])
+    assert tells(output, "table.column-unnamed")
 
 
 def test_quoted_cells_are_reported() -> None:
@@ -263,7 +265,7 @@ def imported(test_set: TestSet) -> dict[str, dict[tuple[str, str], float]]:
 def test_scores_of_comet_as_json(name: str) -> None:
     test_set = of_talks()
     output = run("import_scores", "talks", case(f"scores/{name}"))
-    assert "No column names the segments" in output
+    assert tells(output, "scores.rows-in-order")
     (scores,) = imported(test_set).values()
     assert scores["Facebook-AI", "1"] == 0.956
     assert {system for system, _ in scores} == {"Facebook-AI", "HuaweiTSC", "Nemo"}

@@ -360,7 +360,7 @@ def test_mlqe(tmp_path: Path) -> None:
     words = ("--source-language", "en", "--target-language", "de", "--name", "means")
     output = run("import_human_scores", path, *words)
     assert "2 published scores" in output
-    assert "scores, z_scores and model_scores are not used" in output
+    assert "scores, z_scores and model_scores" in output
 
 
 def test_comets_assessments_are_judgments_of_the_raw_scale(tmp_path: Path) -> None:

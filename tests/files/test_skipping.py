@@ -9,6 +9,7 @@ from annotation.uploads.tables.skipping import KIND_OF, KINDS
 from metrics.models import MetricImport
 from tests.files import doors
 from tests.files.test_rules import DOORS, ROWS, Row, lines, read, separated
+from tests.refusals import tells
 
 pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).parents[2]
@@ -123,7 +124,7 @@ def test_numbers_of_rows_stay_where_rows_are_skipped() -> None:
 
 
 def test_rows_in_order_are_never_matched_with_other_segments() -> None:
-    """Scores without keys have one row a segment; a skipped row must not move the others."""
+    """Scores without keys have one row per segment; a skipped row must not move the others."""
     doors.of_talks(3)
     rows = [{"system": "Nemo", "COMET": score} for score in ("0.5", "x", "0.25")]
     _, report = read("metric scores", "t.jsonl", lines(rows), "score")
@@ -135,11 +136,11 @@ def test_the_number_of_skipped_rows_is_stored(tmp_path: Path) -> None:
     path.write_text(lines([*ROWS["judgments"], ROWS["judgments"][0] | {"score": "x"}]))
     doors.judge(path, name="Pilot", skip=["score"])
     stored = Campaign.objects.get().skipped_rows.get().sentence
-    assert "1 row was skipped" in str(stored)
+    assert tells(str(stored), "skip.rows", n=1)
     test_set = Campaign.objects.get().test_set
     path.write_text(lines([*ROWS["metric scores"], ROWS["metric scores"][0] | {"system": "X"}]))
     doors.run("import_scores", test_set.slug, path, skip=["unknown-system"])
-    assert "1 row was skipped" in str(MetricImport.objects.get().provenance)
+    assert tells(str(MetricImport.objects.get().provenance), "skip.rows", n=1)
 
 
 def test_every_kind_has_codes_of_messages() -> None:

@@ -48,6 +48,9 @@ PROSE = {
     r"\bwho read from who\b|\bwho did not\b": "rewrite",
     r"\bcome (into|in) (reach|being)\b": "rewrite",
     r"\bso many\b": "this number, at most n",
+    r"\bso often that\b": "often enough that",
+    r"\b[Oo]ne (?!in\b)\w+ an? (row|line|file|column|segment|output|system)\b(?! of)": "per row",
+    r"\bline ends\b": "line endings",
 }
 _NAMES = """
 deeds things lately kept Kept doubts onpoints taking told said turned settled levelled Desk Purse

@@ -23,7 +23,7 @@ from metrics.plugins import CONTRACT, Found, Plugin
 from metrics.workers import capability
 from tests.metrics.conftest import drain, start
 from tests.metrics.wheel import KEY, NAME, install, needs_setuptools
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import World
 
 ROOT = Path(__file__).parents[2]
@@ -133,7 +133,7 @@ def test_one_of_another_contract_is_off_and_stops_nothing(as_admin: Client) -> N
     now = timezone.now() + timedelta(hours=1)
     fields = {"uid": "w", "name": "w", "host": "h", "pid": 1, "started_at": now, "seen_at": now}
     Worker.objects.create(plugins=[off.as_data()], **fields)
-    assert "old 0.1: It was written for contract 9" in as_admin.get("/metrics/add/").text
+    assert tells(as_admin.get("/metrics/add/").text, "plugin.contract", theirs=9)
     assert as_admin.get("/metrics/add/old--main/").status_code == 404
     with everything_known():
         assert not registry.has_family("old--main")

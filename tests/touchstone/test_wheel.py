@@ -115,7 +115,7 @@ def test_nothing_is_made_where_no_folder_is_chosen(
 ) -> None:
     refused = installed.run(*words, HOME=str(tmp_path))
     assert refused.returncode == 1
-    assert "TOUCHSTONE_VAR is not set" in refused.stderr
+    assert "TOUCHSTONE_VAR" in refused.stderr
     assert list(tmp_path.iterdir()) == []
 
 

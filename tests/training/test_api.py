@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from core.work import sending
+from tests.refusals import has
 from training.models import ParallelCorpus, TrainingJob
 from training.parallel import corpora
 from training.parallel.reading import Row
@@ -52,10 +53,10 @@ def test_a_job_is_started_watched_and_cancelled(api: Client) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"kind": "flying"}, "no kind of job"),
+        ({"kind": "flying"}, "training.unknown-kind"),
         ({"options": {"checkpoint": "x", "layer": "y"}}, "is not a whole number"),
         ({"options": {"checkpoint": "x", "wings": 2}}, "wings"),
-        ({"corpora": []}, "Choose a parallel corpus"),
+        ({"corpora": []}, "training.no-corpus"),
         ({"corpora": ["nowhere"]}, "nowhere"),
         ({"name": ""}, "name"),
     ],
@@ -65,7 +66,7 @@ def test_what_cannot_be_started_says_why(
 ) -> None:
     answer = start(api, **changes)
     assert answer.status_code == 400
-    assert message in answer.content.decode()
+    assert has(answer.content.decode(), message)
     assert not TrainingJob.objects.exists()
 
 

@@ -124,7 +124,7 @@ def _lines(file: GivenFile) -> Iterator[tuple[Place, str]]:
         raise LineError(
             message("file.not-utf8", "{file}, line {line}: not UTF-8.", file=file.name, line=number)
         ) from error
-    # Not splitlines: a text may contain separators that only Unicode treats as line ends.
+    # Not splitlines: a text may contain separators that only Unicode treats as line endings.
     lines = content.removesuffix("\n").split("\n") if content else []
     for number, line in enumerate(lines, start=1):
         place = Place(file.name, number)

@@ -2,16 +2,19 @@
 
 from django import forms
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from annotation.judging.instructions import OWN
 from annotation.models import Campaign, Instructions
 from core.messages import invalid
+from metaeval.messages import message
 
 MAX_TEXT = 50_000
-NEEDS_OWN = _(
+NEEDS_OWN = message(
+    "instructions.needs-own",
     "Write the campaign’s main consent text first. It decides whether annotators are asked, and "
-    "annotators whose language is missing read it."
+    "annotators whose language is missing read it.",
 )
 
 
@@ -50,7 +53,7 @@ class InstructionsForm(forms.Form):
                 "instructions.empty", "Both texts are empty. Write one, or delete the language."
             )
         if given.get("consent", "").strip() and self.initial.get("needs_own_consent"):
-            self.add_error("consent", NEEDS_OWN)
+            self.add_error("consent", ValidationError([NEEDS_OWN]))
         return given
 
 

@@ -87,7 +87,7 @@ def other_words(values: Mapping[str, Any], marked: str) -> Message | None:
     return message(
         "judgments.span-marks-other-words",
         "The offsets mark “{marked}”, but the file gives the text “{words}”. Check whether the "
-        "offsets are of another text.",
+        "offsets belong to another text.",
         marked=marked[:40],
         words=words[:40],
     )
@@ -150,7 +150,7 @@ class SpanReader:
             )
             return None
         side, text = SIDES[word], source if SIDES[word] == SOURCE else output
-        # Offsets are those of the text as its row has it: they move with its line ends.
+        # Offsets are those of the text as its row has it: they move with its line endings.
         moved = normalise(raw.texts.get(side, text))
         moved = moved if moved.text == text else Normalised(text)
         text = raw.texts[side] if moved.removed else text

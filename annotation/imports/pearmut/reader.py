@@ -36,8 +36,9 @@ BESIDES = ("info", "data_goodbye", "token")
 
 DRAWN = message(
     "pearmut.drawn",
-    "Systems are drawn by their standing, as in Pearmut. A document is shown so often that each of "
-    "its outputs is on about one screen, and judged outputs may be drawn again.",
+    "Systems are drawn according to their current ranking, as in Pearmut. Each document is shown "
+    "often enough that each of its outputs is on about one screen. Judged outputs may be drawn "
+    "again.",
 )
 DEALT = message(
     "pearmut.dealt",

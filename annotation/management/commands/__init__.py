@@ -1,1 +1,1 @@
-"""Test sets and judgments in and out, claims put back, translations: one command a file."""
+"""Test sets and judgments in and out, claims put back, translations: one command per file."""

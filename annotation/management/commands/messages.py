@@ -216,7 +216,7 @@ class Command(BaseCommand):
         for texts in (PAGES, READERS_PAGES):
             template = texts.collect()
             for language in texts.languages:
-                catalog = _updated(texts, language, template)
+                catalog = updated(texts, language, template)
                 missing = [each for each in catalog if each.id and not _is_complete(each)]
                 if not options["missing"]:
                     if options["drop"]:
@@ -231,7 +231,8 @@ class Command(BaseCommand):
                     self.stdout.write(f"  {' '.join(text.split())}")
 
 
-def _updated(texts: Texts, language: str, template: Catalog) -> Catalog:
+def updated(texts: Texts, language: str, template: Catalog) -> Catalog:
+    """Return the catalog of a language with the texts of a template; what is gone is obsolete."""
     path = texts.path(language)
     catalog = texts.read(language) if path.exists() else _empty(language)
     catalog.update(template, no_fuzzy_matching=True, update_creation_date=False)

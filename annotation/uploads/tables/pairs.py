@@ -147,9 +147,9 @@ def _named(counts: Counter[Pair]) -> list[Parameter]:
 def _of_other_pairs(n: int, wanted: Pair, others: Sequence[Parameter]) -> Message:
     return plural(
         "pair.skipped",
-        "Skipped {n} row of another language pair than {pair}. The rows have {others}. Choose "
+        "Skipped {n} row whose language pair is not {pair}. The rows have {others}. Choose "
         "another pair, or one test set for each pair (command line: --pair all).",
-        "Skipped {n} rows of other language pairs than {pair}. The rows have {others}. Choose "
+        "Skipped {n} rows whose language pair is not {pair}. The rows have {others}. Choose "
         "another pair, or one test set for each pair (command line: --pair all).",
         n=n,
         pair="→".join(wanted),
@@ -160,9 +160,9 @@ def _of_other_pairs(n: int, wanted: Pair, others: Sequence[Parameter]) -> Messag
 def _of_other_sets(n: int, wanted: Pair, others: Sequence[Parameter]) -> Message:
     return plural(
         "pair.of-other-test-sets",
-        "Skipped {n} row of another language pair than {pair}, that of the test set. The rows have "
+        "Skipped {n} row whose language pair is not {pair}, that of the test set. The rows have "
         "{others}. Import the file into the test set of each pair (command line: --also).",
-        "Skipped {n} rows of other language pairs than {pair}, that of the test set. The rows have "
+        "Skipped {n} rows whose language pair is not {pair}, that of the test set. The rows have "
         "{others}. Import the file into the test set of each pair (command line: --also).",
         n=n,
         pair="→".join(wanted),

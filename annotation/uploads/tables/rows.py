@@ -206,7 +206,7 @@ def _report_uneven(table: Table, grid: Grid, report: Report) -> None:
 def _is_too_long(
     row: Row, place: Place, report: Report, titles: Mapping[str, str] | None = None
 ) -> bool:
-    """Refuse texts that would take seconds each; such files have lost their line ends."""
+    """Refuse texts that would take seconds each; such files have lost their line endings."""
     long = [(c, len(v)) for c, v in row.items() if isinstance(v, str) and len(v) > LONGEST_TEXT]
     for column, length in long:
         title = (titles or {}).get(column, column)
@@ -222,7 +222,7 @@ def too_long(characters: int) -> Message:
     """Return the message that refuses a text."""
     return message(
         "text.too-long",
-        "The text has {characters} characters; the limit is {limit}. Check that the line ends "
+        "The text has {characters} characters; the limit is {limit}. Check that the line endings "
         "were not lost.",
         characters=characters,
         limit=LONGEST_TEXT,

@@ -48,7 +48,8 @@ from annotation.judging.answers import rated_text
 from annotation.models import Adjudication, Campaign, Item
 from annotation.protocols import Span
 from annotation.web.parameters import NOTHING, Parameters, page_of, takes
-from core.messages import invalid, messages_of, sentences
+from core.messages import invalid, messages_of, sentences, translated
+from metaeval.messages import plural
 
 # Forms of adjudication: limits of the queue, and gold for another campaign.
 
@@ -259,14 +260,15 @@ def gold_give(request: HttpRequest, slug: str) -> HttpResponse:
         )
         messages.success(request, text % {"n": f"{number:,}", "campaign": target.name})
         if n_twice := met_twice(target):
-            text = ngettext(
-                "%(n)s gold or practice item is also rated in that campaign, so its annotators "
-                "see the same text twice.",
-                "%(n)s gold or practice items are also rated in that campaign, so its annotators "
-                "see the same texts twice.",
-                n_twice,
+            twice = plural(
+                "gold.rated-twice",
+                "{n} gold or practice item is also rated in that campaign, so its annotators see "
+                "the same text twice.",
+                "{n} gold or practice items are also rated in that campaign, so its annotators see "
+                "the same texts twice.",
+                n=n_twice,
             )
-            messages.warning(request, text % {"n": f"{n_twice:,}"})
+            messages.warning(request, translated(twice))
     except ValidationError as error:
         messages.error(request, sentences(messages_of(error)))
     return redirect("adjudication", slug=slug)

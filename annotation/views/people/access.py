@@ -14,7 +14,6 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpRe
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
@@ -46,7 +45,7 @@ from annotation.views.campaigns import open_or_say
 from annotation.web import fresh_links
 from annotation.web.errors import wants_json
 from annotation.web.parameters import NOTHING, Parameters, page_of, takes
-from core.messages import messages_of, sentences
+from core.messages import messages_of, sentences, translated
 from metaeval.messages import message
 
 PAGE_SIZE = 50
@@ -324,10 +323,12 @@ def invitation_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _confirm_revoked(request: HttpRequest, annotator: Annotator) -> None:
-    text = gettext(
-        "The old link of %(annotator)s no longer works. Browsers that used it are signed out."
+    revoked = message(
+        "link.revoked",
+        "The old link of {annotator} no longer works. Browsers that used it are signed out.",
+        annotator=annotator.label,
     )
-    messages.success(request, text % {"annotator": annotator.label})
+    messages.success(request, translated(revoked))
 
 
 def _annotator(campaign: Campaign, pk: int) -> Annotator:

@@ -15,7 +15,7 @@ from annotation.access import campaign_for_admin, researcher_required, signed_in
 from annotation.models import Annotator, Stop
 from annotation.qualification import stopping
 from annotation.quality.exclusions import exclude_annotator, include_annotator, reassign_items
-from core.messages import messages_of, sentences
+from core.messages import messages_of, sentences, translated
 from metaeval.messages import Message, message, plural
 
 EXCLUSIONS: dict[str, Callable[..., Any]] = {
@@ -75,6 +75,7 @@ def _done(verb: str, label: str, result: Any) -> list[Message]:
     return [given, left] if result.left else [given]
 
 
+ALREADY_DECIDED = message("stop.already-decided", "This has already been decided.")
 CHOICES = {"on": True, "end": False}
 
 
@@ -99,7 +100,7 @@ def decide_stop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         reply=request.POST.get("reply", ""),
     )
     if person is None:
-        messages.error(request, _("This has already been decided."))
+        messages.error(request, translated(ALREADY_DECIDED))
     elif CHOICES[do]:
         text = _("%(annotator)s can continue.")
         messages.success(request, text % {"annotator": person.label})

@@ -131,7 +131,7 @@ _ALL = (
         message("statistic.limit-short", "r, limit of hybrids"),
         message(
             "statistic.limit-about",
-            "Linear relation over systems mixed from these, as their number grows.",
+            "Linear relation over random mixtures of these systems, as their number grows.",
         ),
         SYSTEM,
         "pearson",

@@ -317,7 +317,7 @@ def _campaign(
         else:
             text = message(
                 "mtme.scores-differ-from-ratings",
-                "The scores do not follow from the ratings. Both are stored, and the scores count.",
+                "The scores do not match the ratings. Both are stored, and the scores are used.",
             )
             report.warn(text, place)
     if not (rated.judgments or outputs or systems):

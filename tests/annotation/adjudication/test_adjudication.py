@@ -287,7 +287,7 @@ def test_gold_for_the_next_campaign(decided: Campaign) -> None:
     assert boss.post(address, given | {"tolerance": "51"}).status_code == 422
     for _ in range(2):
         page = boss.post(address, given, follow=True).text
-        assert "1 gold or practice item is also rated in that campaign" in page
+        assert tells(page, "gold.rated-twice", n=1)
     item = draft.items.get()
     assert (item.kind, item.text, item.low, item.high, item.feedback, item.gold) == (
         "tutorial", TEXTS[0], 45, 65, "“two” is wrong.", [["target", 4, 7, "major", ""]],
@@ -295,7 +295,7 @@ def test_gold_for_the_next_campaign(decided: Campaign) -> None:
     draft.systems.clear()
     page = boss.post(address, given | {"kind": "gold"}, follow=True).text
     assert "Added 1 item to" in page
-    assert "also rated in that campaign" not in page
+    assert not tells(page, "gold.rated-twice")
 
 
 def test_decisions_keep_a_campaign_like_judgments(decided: Campaign) -> None:

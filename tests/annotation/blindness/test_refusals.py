@@ -29,7 +29,6 @@ def test_too_many_files_are_refused_in_words(world: World, as_admin: Client, pag
     answer = as_admin.post(reverse(page), {"name": "x", "systems": files(201)})
     assert answer.status_code == 400
     assert tells(answer.text, "request.too-many-files", limit=200)
-    assert "<h1>Too many files</h1>" in answer.text
     assert TestSet.objects.count() == before
 
 
@@ -72,4 +71,4 @@ def test_scripts_get_json(world: World, as_admin: Client) -> None:
 def test_another_host_is_refused_in_words(world: World, client: Client) -> None:
     answer = client.get("/", headers={"host": "other.example"})
     assert answer.status_code == 400
-    assert "<h1>This request cannot be read</h1>" in answer.text
+    assert tells(answer.text, "request.unreadable")

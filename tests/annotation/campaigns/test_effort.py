@@ -47,7 +47,7 @@ def test_spreads_are_those_of_the_published_judgments(
         np.array(values), codes(systems), codes(segments), codes(annotators)
     )
     assert f"{len(found):,}" in spread.source.text
-    # With one judgment an output all of it counts as the output's.
+    # With one judgment per output all of it counts as the output's.
     assert spread.output + spread.residual == pytest.approx(parts.output + parts.residual, abs=0.1)
     if len(columns) > 1:
         assert (spread.output, spread.residual) == pytest.approx(

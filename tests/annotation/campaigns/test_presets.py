@@ -69,17 +69,17 @@ def test_questions_and_feedback_are_translated() -> None:
 
 def test_standard_texts_name_what_is_compared_the_length_and_the_scale(world: World) -> None:
     campaign = world.campaign
-    text = standard_text(campaign, "en")
-    assert "The reference is a translation" in text
-    assert "the gray text is the reference" in text
-    assert "about 80% as long" in text
-    assert "**66**: most of it is kept" in text
+    instructions = standard_text(campaign, "en")
+    assert "The reference is a translation" in instructions
+    assert "the gray text is the reference" in instructions
+    assert "about 80% as long" in instructions
+    assert "**66**: most of it is kept" in instructions
     campaign.length_ratio, campaign.shown_text = Decimal(1), "source"
     campaign.question = campaign.judging.ask(campaign.length_ratio)
-    text = standard_text(campaign, "en")
-    assert "The source is the original" in text
-    assert "gray" not in text
-    assert "%" not in text
+    instructions = standard_text(campaign, "en")
+    assert "The source is the original" in instructions
+    assert "gray" not in instructions
+    assert "%" not in instructions
     campaign.protocol = "mqm"
     assert "scale" not in standard_text(campaign, "en")
     texts = {standard_text(campaign, code) for code, _ in settings.LANGUAGES}

@@ -16,6 +16,7 @@ from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.entry import links
 from annotation.entry.places import free_places, invite, revoke
 from annotation.models import AccessLink, Annotator, AuditEntry, Campaign
+from tests.refusals import has
 from tests.world import World, make_campaign, make_world
 
 PROLIFIC = {"PROLIFIC_PID": "5f00aa", "STUDY_ID": "study7", "SESSION_ID": "session9"}
@@ -157,13 +158,13 @@ def test_the_quota(world: World, campaign: Campaign, client: Client) -> None:
 @pytest.mark.parametrize(
     ("provider", "query", "says"),
     [
-        ("prolific", {}, "PROLIFIC_PID is missing"),
-        ("prolific", {"PROLIFIC_PID": ""}, "PROLIFIC_PID is missing"),
-        ("prolific", {"PROLIFIC_PID": "x" * 101}, "PROLIFIC_PID in the address is too long"),
-        ("prolific", {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"}, "is not a valid identifier"),
-        ("prolific", PROLIFIC | {"SESSION_ID": "x" * 101}, "SESSION_ID in the address is too long"),
-        ("mturk", {"assignmentId": "3X"}, "workerId is missing"),
-        ("mturk", {"workerId": "a\x01b"}, "is not a valid identifier"),
+        ("prolific", {}, "entry.parameter-missing"),
+        ("prolific", {"PROLIFIC_PID": ""}, "entry.parameter-missing"),
+        ("prolific", {"PROLIFIC_PID": "x" * 101}, "entry.parameter-too-long"),
+        ("prolific", {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"}, "entry.parameter-invalid"),
+        ("prolific", PROLIFIC | {"SESSION_ID": "x" * 101}, "entry.parameter-too-long"),
+        ("mturk", {"assignmentId": "3X"}, "entry.parameter-missing"),
+        ("mturk", {"workerId": "a\x01b"}, "entry.parameter-invalid"),
     ],
 )
 def test_bad_parameters(
@@ -171,7 +172,7 @@ def test_bad_parameters(
 ) -> None:
     _, address = make_link(world, campaign, provider=provider)
     response = client.get(address, query)
-    assert (response.status_code, says in response.text) == (400, True)
+    assert (response.status_code, has(response.text, says)) == (400, True)
     assert campaign.annotators.count() == 0
 
 

@@ -14,6 +14,7 @@ from django.urls import reverse
 from annotation.imports import background
 from annotation.models import Campaign, FileImport, Judgment, Output, TestSet
 from core.work import claims, working
+from tests.refusals import tells
 from tests.world import World, make_user
 
 PAGE, API = "/campaigns/import/", "/api/imports/judgments/"
@@ -53,7 +54,7 @@ def test_a_worker_checks_the_page_asks_and_a_worker_stores(world: World, as_admi
     address = send(as_admin, table())["Location"]
     row = FileImport.objects.get()
     assert address == row.get_absolute_url()
-    assert "This waits for a worker" in as_admin.get(address).text
+    assert 'data-case="queued"' in as_admin.get(address).text
     # A second tab, and the same files once more, find this import.
     assert address in as_admin.get(PAGE).text
     assert send(as_admin, table())["Location"] == address
@@ -111,7 +112,7 @@ def test_nothing_is_left_of_a_cancelled_import(world: World, as_admin: Client, w
     work()
     row.refresh_from_db()
     assert (row.state, row.status) == (State.CANCELLED, FileImport.Status.CANCELLED)
-    assert "Nothing was stored" in as_admin.get(address).text
+    assert 'data-case="cancelled"' in as_admin.get(address).text
     assert not Campaign.objects.filter(slug="later").exists()
     assert held() == []
 
@@ -201,7 +202,7 @@ def test_a_preview_of_an_earlier_version_is_refused(
     row.save()
     preview = as_admin.get(address)["Location"]
     assert as_admin.get(preview)["Location"] == PAGE
-    assert "Send the files again" in as_admin.get(PAGE).text
+    assert tells(as_admin.get(PAGE).text, "import.expired")
     row.refresh_from_db()
     assert row.state == State.CANCELLED
     assert not (tmp_path / "unpickled").exists()
@@ -258,5 +259,6 @@ def test_rows_of_a_test_set_are_skipped_after_the_preview(world: World, as_admin
     as_admin.post(as_admin.get(read)["Location"], chosen)
     work()
     assert TestSet.objects.get(slug="quay").segments.count() == ROWS
-    assert "1 row was skipped" in TestSet.objects.get(slug="quay").skipped_rows.get().sentence.text
+    skipped = TestSet.objects.get(slug="quay").skipped_rows.get().sentence
+    assert tells(str(skipped), "skip.rows", n=1)
     assert held() == []

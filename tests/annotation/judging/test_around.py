@@ -48,8 +48,8 @@ def test_the_document_is_shown_with_the_segment_in_its_place(
 ) -> None:
     page = client.get(address(item_at(annotator, 1))).text
     assert listed(page) == [(False, ORDERED[0]), (True, ORDERED[1]), (False, ORDERED[2])]
-    assert "starts before this segment" not in page
-    assert "The document continues" not in page
+    assert "data-earlier" not in page
+    assert "data-later" not in page
 
 
 def test_a_trap_has_the_same_document_as_an_output(annotator: Annotator, client: Client) -> None:
@@ -100,5 +100,5 @@ def test_a_long_document_is_shown_in_part(
     monkeypatch.setattr(around, "REACH", 1)
     page = client.get(address(item_at(annotator, 0))).text
     assert [text for _, text in listed(page)] == ORDERED[:2]
-    assert "The document continues" in page
-    assert "starts before this segment" not in page
+    assert "data-later" in page
+    assert "data-earlier" not in page

@@ -12,7 +12,7 @@ from django.utils import timezone, translation
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.judging import instructions
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Instructions
-from tests.refusals import tells
+from tests.refusals import has, tells
 from tests.world import World
 
 MAX_QUERIES = 12
@@ -150,7 +150,7 @@ def test_a_preview_stores_nothing(instructed: World, as_admin: Client) -> None:
 @pytest.mark.parametrize(
     ("sent", "sentence"),
     [
-        ({"instructions": " ", "consent": ""}, "Both texts are empty."),
+        ({"instructions": " ", "consent": ""}, "instructions.empty"),
         ({"instructions": "x" * 50_001, "consent": ""}, "at most 50000 characters"),
     ],
 )
@@ -159,7 +159,7 @@ def test_wrong_texts_are_refused(
 ) -> None:
     response = as_admin.post(page(instructed.campaign, "de"), sent | {"do": "save"})
     assert response.status_code == 422
-    assert sentence in response.text
+    assert has(response.text, sentence)
     assert not instructed.campaign.translations.filter(language="de").exists()
 
 
@@ -177,7 +177,7 @@ def test_consent_is_translated_only_where_there_is_one(instructed: World, as_adm
     sent = {"instructions": "", "consent": "Ich stimme zu.", "do": "save"}
     response = as_admin.post(page(instructed.campaign, "de"), sent)
     assert response.status_code == 422
-    assert "main consent text first" in response.text
+    assert tells(response.text, "instructions.needs-own")
     assert not instructed.campaign.translations.filter(language="de").exists()
 
 

@@ -65,10 +65,11 @@ def test_annotators_read_of_pay_where_the_admin_wants_it(campaign: Campaign) -> 
     client, row = Client(), Assignment.objects.earliest("position")
     client.force_login(User.objects.get(username="annotator-1"))
     address = reverse("item", args=[row.public_id])
-    assert "Working time is paid" not in client.get(address).text
+    assert "data-pay" not in client.get(address).text
     Campaign.objects.update(shows_pay=True, idle_seconds=45)
     page = client.get(address).text
-    assert "Working time is paid at 13.50 EUR per hour." in page
+    assert "data-pay>" in page
+    assert "13.50 EUR" in page
     assert ('data-limit="20"' in page, 'data-after="45"' in page) == (True, True)
 
 

@@ -364,12 +364,12 @@ def test_after_a_decision_only_later_screens_count(time: Time, client: Client) -
     client.force_login(user)
     campaign = Campaign.objects.get()
     page = client.get(reverse("annotate-stopped", args=[campaign.slug])).text
-    assert "faster than the texts can be read" in page
+    assert 'data-case="speed"' in page
     boss = make_user("boss", "admin")
     time.pass_by(60)
     decide(campaign=campaign, pk=Stop.objects.get().pk, actor=boss, may_go_on=True)
     client.force_login(boss)
-    assert "10 of the last screens" in client.get(reverse("access", args=[campaign.slug])).text
+    assert 'data-failed="10"' in client.get(reverse("access", args=[campaign.slug])).text
     time.pass_by(60)
     # Six slow and four fast ones: with those before, most would be fast.
     seconds = [SLOW] * 6 + [FAST] * 4

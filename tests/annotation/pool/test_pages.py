@@ -37,7 +37,7 @@ def test_from_the_first_item_to_the_last(world: World, client: Client) -> None:
         row = Assignment.objects.get(position=number - 1)
         place = client.post(place, form(client, row), headers=JSON).json()["next"]
     assert place == reverse("annotate-done", args=[campaign.slug])
-    assert "All 4 items are rated" in client.get(place).text
+    assert 'data-rated="4"' in client.get(place).text
     assert Judgment.objects.count() == 4
 
 

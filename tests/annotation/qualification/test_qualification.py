@@ -30,6 +30,7 @@ from core.messages import messages_of
 from metaeval.messages import Message
 from tests.annotation.campaigns.test_campaign_form import problems
 from tests.annotation.views.test_views_campaigns import FORM, new_address
+from tests.refusals import tells
 from tests.world import World, make_campaign, make_test_set
 
 JSON = {"accept": "application/json"}
@@ -229,7 +230,7 @@ def test_who_fails_is_heard_once_and_may_be_let_in(
     assert "second page too late" in boss.get(way(campaign, "access")).text
     decide = reverse("stop-decide", args=[campaign.slug, stop.pk])
     boss.post(decide, {"do": "on", "reply": "Welcome."})
-    assert "already been decided" in shown(boss.post(decide, {"do": "end"}))
+    assert tells(shown(boss.post(decide, {"do": "end"})), "stop.already-decided")
     stop.refresh_from_db()
     assert (stop.may_go_on, stop.decided_by) == (True, world.admin)
     assert visitor.get(way(campaign))["Location"].startswith("/item/")
@@ -321,7 +322,7 @@ def test_who_ends_keeps_all_judgments(world: World, visitor: Client, boss: Clien
     assert "Choose whether" in shown(boss.post(url, {}))
     boss.post(url, {"do": "end", "reply": "Thank you."})
     page = visitor.get(way(campaign, "annotate-stopped")).text
-    assert ("This task has ended for you" in page, "Thank you." in page) == (True, True)
+    assert ('data-case="ended"' in page, "Thank you." in page) == (True, True)
     assert visitor.get(way(campaign))["Location"] == way(campaign, "annotate-stopped")
     assert Judgment.objects.filter(is_current=True).count() == EVERY
 

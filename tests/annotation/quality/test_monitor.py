@@ -317,7 +317,7 @@ def test_the_page_and_its_data(world: World, as_researcher: Client) -> None:
 
 def test_a_draft_has_a_monitor_too(world: World, as_researcher: Client) -> None:
     page = as_researcher.get(reverse("monitor", args=[world.campaign.slug]))
-    assert "There are no annotators yet." in page.text
+    assert "data-no-annotators" in page.text
 
 
 def test_annotators_and_strangers_see_nothing(world: World, client: Client) -> None:

@@ -80,7 +80,6 @@ def test_dead_links(world: World, client: Client) -> None:
     for dead in (address, reverse("personal-link", args=["nonsense"])):
         response = client.get(dead)
         assert response.status_code == 404
-        assert "This link does not work" in response.text
     assert "_auth_user_id" not in client.session
 
 
@@ -113,7 +112,7 @@ def test_all_rated(world: World, campaign: Campaign, client: Client) -> None:
     rate(rows(world, campaign))
     page = client.get(reverse("annotate", args=[campaign.slug]), follow=True)
     assert page.status_code == 200
-    assert "All 10 items are rated" in page.text
+    assert 'data-rated="10"' in page.text
 
 
 def test_drafts_and_closed_campaigns(world: World, campaign: Campaign, client: Client) -> None:

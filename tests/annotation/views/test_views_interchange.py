@@ -16,6 +16,7 @@ from tests.annotation.imports.test_imports_appraise_scores import plain
 from tests.annotation.imports.test_imports_pearmut import campaign as pearmut
 from tests.annotation.imports.test_imports_pearmut import item as pearmut_item
 from tests.house.templates.seen import seen
+from tests.refusals import tells
 from tests.world import World
 
 IMPORT = "/campaigns/import/"
@@ -41,7 +42,7 @@ def test_look_first_then_import(world: World, as_admin: Client) -> None:
     checked = send(as_admin, tasks([item(1), item(1, "BAD")]))
     assert checked.status_code == 302
     page = as_admin.get(checked.url)
-    assert "a draft, ready to be opened" in page.text
+    assert 'data-case="draft"' in page.text
     assert "Bad reference 1" in seen(page.text)
     assert not Campaign.objects.filter(slug="harbour2026").exists()
     done = as_admin.post(checked.url)
@@ -49,11 +50,11 @@ def test_look_first_then_import(world: World, as_admin: Client) -> None:
     campaign = Campaign.objects.get(slug="harbour2026")
     assert campaign.created_by == world.admin
     assert campaign.annotators.count() == 1
-    assert "Copy 1 personal link and open the campaign" in done.text
+    assert 'data-links="1"' in done.text
     people = as_admin.get(reverse("access", args=[campaign.slug]))
     assert "<code>http://testserver/a/" in people.text
     again = as_admin.post(checked.url, follow=True)
-    assert "has expired or was finished already" in again.text
+    assert tells(again.text, "import.expired")
 
 
 def test_errors_are_all_shown_and_nothing_can_be_confirmed(world: World, as_admin: Client) -> None:
@@ -61,7 +62,7 @@ def test_errors_are_all_shown_and_nothing_can_be_confirmed(world: World, as_admi
     address = send(as_admin, tasks([item(1), broken, item(9, "NEW")])).url
     page = as_admin.get(address)
     assert page.status_code == 422
-    assert "2 errors: nothing can be stored" in page.text
+    assert 'data-n="2"' in page.text
     assert "task 1, item 2 (itemID 8), targetText" in page.text
     assert as_admin.post(address).status_code == 422
     assert TestSet.objects.count() == 1
@@ -70,7 +71,9 @@ def test_errors_are_all_shown_and_nothing_can_be_confirmed(world: World, as_admi
 
 def test_scores_come_with_the_campaign(world: World, as_admin: Client) -> None:
     address = send(as_admin, tasks([item(1)]), plain()).url
-    assert "a finished campaign with 1 judgment" in as_admin.get(address).text
+    shown = as_admin.get(address).text
+    assert 'data-case="judgments"' in shown
+    assert 'data-n="1"' in shown
     as_admin.post(address)
     assert Judgment.objects.get().score == 70
 

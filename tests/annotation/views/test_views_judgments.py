@@ -291,7 +291,7 @@ def test_an_empty_output_is_said_to_be_empty(world: World, client: Client) -> No
     row = next(row for row in opened(world) if row.item.output)
     type(row.item.output).objects.update(text="")
     client.force_login(world.annotators[0])
-    assert "This text is empty" in client.get(address(row)).text
+    assert "data-empty" in client.get(address(row)).text
 
 
 @pytest.mark.parametrize("name", protocols.PROTOCOLS)

@@ -193,7 +193,7 @@ def test_after_the_edit_window(client: Client, protocol: str) -> None:
     data = form(client, rows[0])
     assert client.post(address(rows[0]), data, headers=JSON).status_code == 200
     page = client.get(address(rows[0])).text
-    assert "This rating can no longer be changed" in page
+    assert "data-locked" in page
     history = client.get(reverse("annotate-history", args=[campaign.slug])).text
     assert "Change" not in history
     Campaign.objects.update(edit_minutes=None)

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotation.models import Output, Reference, Segment, System, TestSet
 from annotation.uploads import waiting
-from tests.refusals import tells
+from tests.refusals import has, tells
 from tests.world import World, make_test_set
 
 SOURCE = "Das Haus ist rot.\nDer Hund schläft.\nEs regnet.\n"
@@ -48,7 +48,7 @@ def test_check_then_store(world: World, as_admin: Client) -> None:
     before = TestSet.objects.count()
     preview = send(as_admin)
     assert preview.status_code == 200
-    assert "Store test set and set up a campaign" in preview.text
+    assert 'data-store="campaign"' in preview.text
     assert "Das Haus ist rot." in preview.text
     assert TestSet.objects.count() == before
     page = confirm(as_admin, preview)
@@ -65,7 +65,7 @@ def test_the_same_again_changes_nothing(world: World, as_admin: Client) -> None:
     confirm(as_admin, send(as_admin))
     counts = [model.objects.count() for model in (TestSet, Segment, System, Output)]
     preview = send(as_admin)
-    assert "all of this is stored already" in preview.text
+    assert 'data-store="nothing"' in preview.text
     assert "nothing changed" in confirm(as_admin, preview).text
     assert [model.objects.count() for model in (TestSet, Segment, System, Output)] == counts
 
@@ -103,7 +103,7 @@ def test_wrong_files_are_named_and_change_nothing(
     before = TestSet.objects.count()
     page = send(as_admin, **changes)
     assert page.status_code == 422
-    assert "nothing can be stored" in page.text
+    assert 'id="errors"' in page.text
     for word in words:
         assert word in page.text
     assert "problems" in page.text
@@ -148,16 +148,16 @@ def test_other_encodings_are_read_and_said(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"source_language": "xx-klingon"}, "not a known code"),
-        ({"ratio": "most"}, "not a length ratio"),
+        ({"source_language": "xx-klingon"}, "language.unknown"),
+        ({"ratio": "most"}, "ratio.syntax"),
         ({"name": ""}, "This field is required"),
-        ({"source": "", "references": [], "systems": []}, "Choose a source file"),
+        ({"source": "", "references": [], "systems": []}, "upload.no-source-or-table"),
     ],
 )
 def test_wrong_forms(world: World, as_admin: Client, changes: dict[str, Any], message: str) -> None:
     page = send(as_admin, **changes)
     assert page.status_code == 422
-    assert message in page.text
+    assert has(page.text, message)
 
 
 def test_too_large_is_refused(world: World, as_admin: Client) -> None:
@@ -173,7 +173,7 @@ def test_stored_texts_never_change(world: World, as_admin: Client) -> None:
     changed = sent("source.txt", SOURCE.replace("rot", "blau"))
     page = send(as_admin, source=changed)
     assert page.status_code == 422
-    assert "Stored test sets cannot be changed" in page.text
+    assert tells(page.text, "stored.source")
 
 
 def test_a_preview_is_its_senders_and_is_used_once(world: World, as_admin: Client) -> None:
@@ -185,7 +185,7 @@ def test_a_preview_is_its_senders_and_is_used_once(world: World, as_admin: Clien
     assert "expired" in other.post(address, follow=True).text
     assert not TestSet.objects.filter(slug="weather").exists()
     as_admin.post(address)
-    assert "expired or was finished" in as_admin.post(address, follow=True).text
+    assert tells(as_admin.post(address, follow=True).text, "upload.expired")
     assert TestSet.objects.filter(slug="weather").count() == 1
 
 
@@ -233,7 +233,7 @@ def test_another_name_is_another_test_set(
 
 def test_an_unreadable_source_is_the_only_error(world: World, as_admin: Client) -> None:
     page = send(as_admin, source=sent("source.txt", zipped()))
-    assert "1 error: nothing can be stored" in page.text
+    assert 'data-n="1"' in page.text
 
 
 def test_old_previews_are_removed(

@@ -14,6 +14,7 @@ from tests.browser.axe import violations
 from tests.browser.conftest import Visitor
 from tests.dashboards.clicking import make_clicked
 from tests.dashboards.conftest import make_rated
+from tests.refusals import tells
 from tests.shared import Snapshots
 from tests.world import make_campaign, make_test_set, make_user
 
@@ -106,8 +107,8 @@ def test_a_sparse_campaign_says_what_limits_it(reader: Visitor) -> None:
         or answer.get_attribute("data-case") == "distrusted"
     )
     assert re.search(r"\[.+,.+\]|interval", shown)
-    assert "segments compare systems" in marks(page)
-    assert "no control items" in marks(page)
+    assert tells(marks(page), "mark.sparse")
+    assert tells(marks(page), "mark.controls-none")
     expect(page.locator("#steps-title")).to_be_visible()
     expect(page.get_by_text("judge the same segments for all")).to_have_count(2)
     in_sight(page, "h2.answer", "#trust", "#steps-title")
@@ -123,7 +124,7 @@ def test_random_clicks_are_no_answer(reader: Visitor) -> None:
     reasons = page.locator("#trust .reason").all_text_contents()
     assert any("chance" in each or "agree" in each for each in reasons)
     expect(page.get_by_role("link", name="Review annotators")).to_be_visible()
-    assert "Do not use" in marks(page)
+    assert tells(marks(page), "verdict.do-not-use")
     expect(page.locator(".dots .lead")).to_have_count(0)
     in_sight(page, "h2.answer", "#trust")
 

@@ -204,7 +204,7 @@ def test_a_page_never_waits_for_its_table(
     settings.ANALYSES_IN_PLACE = False
     for name, argument in (("correlations", campaign.slug), ("study", "demo")):
         address = reverse(name, args=[argument])
-        assert "The numbers are being computed." in client.get(address).text
+        assert 'data-case="computing"' in client.get(address).text
         data = client.get(reverse(f"{name}-data", args=[argument, "json"]))
         assert (data.status_code, data["Retry-After"]) == (202, "2")
         compute_waiting()

@@ -87,7 +87,7 @@ def test_a_document_of_another_shape_is_shown_by_nobody(
     compute_waiting()
     Analysis.objects.update(payload=pack({"rows": [{"label": "older"}]}))
     address = reverse("correlations", args=[world.campaign.slug])
-    assert "The numbers are being computed." in as_researcher.get(address).text
+    assert 'data-case="computing"' in as_researcher.get(address).text
     assert ask(world.campaign).as_of is None
     end_rests()
     ask(world.campaign)
@@ -178,13 +178,13 @@ def test_values_are_shown_before_their_intervals(world: World, as_researcher: Cl
     score(world, "chrf")
     address = reverse("correlations", args=[judged.slug])
     data = reverse("correlations-data", args=[judged.slug, "json"])
-    assert "The verdict on these numbers is being" in as_researcher.get(address).text
+    assert 'data-case="pending"' in as_researcher.get(address).text
     compute_waiting(only_quick=True)
     page, waiting = as_researcher.get(address).text, as_researcher.get(data)
     # The verdict is there as soon as there is a number.
     assert 'data-verdict="limited"' in page
     assert tells(page, "intervals.pending")
-    assert "numbers are being computed" in page
+    assert 'data-case="older"' in page
     # A file has all its parts, or it is none yet.
     assert (waiting.status_code, waiting["Retry-After"]) == (202, "2")
     compute_waiting()

@@ -156,7 +156,7 @@ def test_judgments_without_times_are_left_out_and_counted(rated: Campaign) -> No
 
 
 def test_a_day_needs_the_end_alone(rated: Campaign) -> None:
-    """As in a table that somebody else made, with one time a row."""
+    """As in a table that somebody else made, with one time per row."""
     ends = Judgment.objects.filter(assignment__annotator__campaign=rated)
     ends.update(started_at=None)
     first = min(row.submitted_at for row in ends if row.submitted_at).date().isoformat()

@@ -29,6 +29,7 @@ from dashboards.trust.marks import REFUSED
 from metaeval.messages import Message
 from metrics import imported
 from tests.dashboards.conftest import make_rated
+from tests.refusals import has, tells
 from tests.shared import SharedRows
 from tests.world import World, make_user
 
@@ -158,7 +159,7 @@ def test_pages_mark_what_differs(rated: Campaign, as_researcher: Client) -> None
     assert page.count('class="texts"') >= 2
     assert len(page.encode()) < 100 * 1024
     other = as_researcher.get(f"/campaigns/{rated.slug}/metrics-pair/").text
-    assert "pairs of outputs" in other
+    assert tells(other, "units.output-pairs")
     rows = as_researcher.get(f"{address[:-1]}.csv").getvalue().decode().splitlines()
     assert rows[0].startswith("side,segment,document")
     assert r"\begin{tabular}" in as_researcher.get(f"{address[:-1]}.tex").text
@@ -168,7 +169,7 @@ def test_pages_mark_what_differs(rated: Campaign, as_researcher: Client) -> None
     ("page", "query", "sentence"),
     [
         ("systems-pair", "first=nobody", "no system “nobody”"),
-        ("systems-pair", "first=weak&second=weak", "Choose two different systems"),
+        ("systems-pair", "first=weak&second=weak", "pair.same-system"),
         ("systems-pair", "by=nothing", "“nothing”"),
         ("metrics-pair", "second=nothing", "“nothing”"),
         ("metrics-pair", "by=chrf", "the parameter by"),
@@ -179,4 +180,4 @@ def test_what_is_not_there_is_refused(
 ) -> None:
     answered = as_researcher.get(f"/campaigns/{rated.slug}/{page}/?{query}")
     assert answered.status_code == 400
-    assert sentence in answered.text
+    assert has(answered.text, sentence)

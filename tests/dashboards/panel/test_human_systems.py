@@ -89,7 +89,7 @@ def test_pages_show_human_translations_beside(ted: Campaign, as_researcher: Clie
         as_researcher.get(f"{base}/{page}/")
     compute_waiting()
     shown = as_researcher.get(f"{base}/systems/").text
-    assert "Human translations and other excluded systems" in shown
+    assert 'id="left-out"' in shown
     assert "above 13 of 13" in shown
     summary = as_researcher.get(f"{base}/results/").text
     assert "scatter/?system=refB&amp;humans=in" in summary

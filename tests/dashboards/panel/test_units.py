@@ -176,7 +176,7 @@ def test_the_unit_is_named_and_chosen_everywhere(campaign: Campaign, as_research
     assert sentence in figure["description"]
     assert sentence in as_researcher.get(f"{base}/report.html").text
     study = as_researcher.get("/studies/port/").text
-    assert "95% intervals and tests are over 6 documents in Rated." in study
+    assert tells(study, "units.over")
     name_documents(campaign, "")
     assert 'name="unit"' not in as_researcher.get(f"{base}/quality/").text
 

@@ -182,7 +182,7 @@ def test_pages_and_files(campaign: Campaign, client: Client) -> None:
     client.force_login(make_user("reader", "researcher"))
     address = f"/campaigns/{campaign.slug}/spans"
     page = client.get(f"{address}/").content.decode()
-    assert "not above the baselines" in page
+    assert "data-at-floor" in page
     assert 'class="people-major' in page
     told = json.loads(client.get(f"{address}.json").content)
     assert [

@@ -101,7 +101,7 @@ def test_a_report_that_is_not_ready(world: World, as_researcher: Client, setting
         reverse("bundle-file", args=[SLUG, "zip"]), headers={"Accept": "text/html"}
     )
     assert browser["Location"] == reverse("bundle", args=[SLUG])
-    assert "is being computed" in as_researcher.get(reverse("report", args=[SLUG])).text
+    assert 'data-case="computing"' in as_researcher.get(reverse("report", args=[SLUG])).text
 
 
 def test_an_empty_campaign_has_a_report(world: World, as_researcher: Client) -> None:

@@ -42,6 +42,7 @@ from tests.dashboards import typed
 from tests.dashboards.clicking import make_clicked
 from tests.dashboards.conftest import make_rated
 from tests.planting import plant
+from tests.refusals import tells
 from tests.world import World
 
 
@@ -384,7 +385,7 @@ def test_pages_say_why_nothing_is_bold(world: World, as_researcher: Client) -> N
     address = f"/campaigns/{make_clicked().slug}"
     page = as_researcher.get(f"{address}/correlations/").text
     assert 'data-verdict="do-not-use"' in page
-    assert "Nothing is ranked or bold" in page
+    assert tells(page, "marks.do-not-use")
     lines = as_researcher.get(f"{address}/correlations.csv").getvalue().decode().splitlines()
     assert lines[0].startswith("campaign,")
 

@@ -22,7 +22,7 @@ from metaeval.files import (
 from metaeval.files.evalset.folder import read_scores
 from metaeval.messages import DataError
 from tests.metaeval.published import DATA, table
-from tests.refusals import refused
+from tests.refusals import has, refused, tells
 
 RATING = json.dumps({"errors": [{"start": 0, "end": 1, "category": "x", "severity": "minor"}]})
 
@@ -220,7 +220,7 @@ def test_the_command_line_ranks_systems_as_published(capsys):
     assert [round(float(row[1]), 3) for row in rows] == [float(z) for z in published["z_mean"]]
     assert [row[-1] for row in rows] == published["wins"]
     assert main(["human", judgments]) == 0
-    assert "Items of all types are used: SYSTEM, REPEAT, REF" in capsys.readouterr().err
+    assert tells(capsys.readouterr().err, "command.all-types")
 
 
 def test_scores_of_whole_systems_need_no_segments(capsys):
@@ -236,20 +236,20 @@ def test_scores_of_whole_systems_need_no_segments(capsys):
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        (None, "correlate", "The file does not exist."),
-        ("system\tseg\th\nA\t1\t5\n", "correlate", "no metric besides the human scores in h"),
-        ("system\tseg\th\tm\nA\t1\tx\t1\n", "correlate", "line 2: Field h: expected a number"),
-        ("system\tseg\th\tm\nA\t1\t5\t1\n", "compare", "at least two"),
+        (None, "correlate", "file.missing"),
+        ("system\tseg\th\nA\t1\t5\n", "correlate", "command.no-metrics"),
+        ("system\tseg\th\tm\nA\t1\tx\t1\n", "correlate", "field.no-number"),
+        ("system\tseg\th\tm\nA\t1\t5\t1\n", "compare", "command.too-few-metrics"),
         (
             "system\tseg\th\tm\nA\t1\t5\t1\n",
             "correlate --without B",
             "no B, which --without-systems",
         ),
-        ("system\tseg\th\tm\nA\t1\t5\t1\n", "correlate --metric n", "The table has no column n."),
+        ("system\tseg\th\tm\nA\t1\t5\t1\n", "correlate --metric n", "table.no-column"),
         (
             "system\tseg\th\tm\nA\t1\t5\t1\nA\t2\t5\tx\n",
             "correlate",
-            "Column m was skipped: 1 of 2 fields is not a number, such as “x”",
+            "table.column-not-numbers",
         ),
     ],
 )
@@ -261,7 +261,7 @@ def test_the_command_line_says_what_is_wrong_with_the_input(
         path.write_text(text)
     command, *options = arguments.split()
     assert main([command, str(path), "--human", "h", *options]) == 2
-    assert message in capsys.readouterr().err
+    assert has(capsys.readouterr().err, message)
 
 
 def test_the_command_line_wants_the_language_pair_of_a_directory(tmp_path, capsys):

@@ -23,7 +23,7 @@ from metaeval.results import (
     MissingDataWarning,
     TooFewWarning,
 )
-from tests.refusals import refused
+from tests.refusals import refused, tells
 
 
 def trial(rng, people, outputs, change, own=0.2, noise=1.05):
@@ -214,4 +214,4 @@ def test_the_command_reads_a_table(tmp_path, capsys) -> None:
     )
     path.write_text(rows[0] + "\np1\to1\tblnk\t3\t\n")
     assert main(["trial", str(path)]) == 2
-    assert "line 2: The field condition must be one of blank" in capsys.readouterr().err
+    assert tells(capsys.readouterr().err, "prefilled.unknown-condition", value="blnk")

@@ -94,7 +94,7 @@ def test_the_mark_keeps_its_level_on_real_scores(has_floor: bool) -> None:
 
 
 def crowd(name: str = "zh-en") -> tuple[Ratings, ScoreMatrix, np.ndarray]:
-    """Twelve people who judged the same items, one output a segment."""
+    """Twelve people who judged the same items, one output per segment."""
     rows = table(f"calibration-da/{name}/judgments.tsv")
     grid, _, items = pivot(rows["annotator"], rows["item"], numbers(rows["score"]))
     who, what = np.nonzero(np.isfinite(grid))

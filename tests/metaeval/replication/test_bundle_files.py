@@ -11,6 +11,7 @@ from metaeval.messages import message
 from metaeval.replication import judgments, read_judgments
 from metaeval.replication.judgments import Chosen
 from metaeval.results import Interval, StatisticResult, StatisticsWarning
+from tests.refusals import tells
 
 # annotator, kind, system, segment, score, is_target, seconds, submitted_at, item, partner, output
 LINES = """\
@@ -113,16 +114,16 @@ def test_a_question_to_a_table(folder: Path) -> None:
     [
         (
             ["--statistic", "pearson", "--shown", "none"],
-            "Unknown metrics: none. The file has: up and down.",
+            "question.unknown-metrics",
         ),
-        (["--statistic", "hybrids", "--grouping", "item"], "Unknown grouping for hybrids: item."),
+        (["--statistic", "hybrids", "--grouping", "item"], "question.unknown-grouping"),
     ],
 )
 def test_questions_that_do_not_fit(
     folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], code: str
 ) -> None:
     assert main(["question", str(folder / "scores.tsv"), "--human", "human", *words]) == 2
-    assert code in capsys.readouterr().err
+    assert tells(capsys.readouterr().err, code)
 
 
 def test_documents_need_the_file_of_segments(

@@ -34,7 +34,7 @@ def test_what_is_here_what_is_missing_and_what_nobody_uses(models: Path) -> None
     assert f"not used: acme/x in {models}/acme/x" in lines
     assert any("hf download microsoft/deberta-xlarge-mnli" in line for line in lines)
     [companion] = [line for line in lines if line.startswith("Unbabel/wmt22-comet-da: ")]
-    assert "hf download xlm-roberta-large" in companion
+    assert "xlm-roberta-large" in companion
 
 
 def test_hashes_are_compared(models: Path) -> None:
@@ -45,7 +45,7 @@ def test_hashes_are_compared(models: Path) -> None:
         for name in ("config.json", "model.safetensors")
     ]
     (folder / "SHA256SUMS").write_text("".join(sums))
-    assert "the hashes are correct" in say("--verify")
+    assert "SHA256SUMS" not in say("--verify")
     (folder / "model.safetensors").unlink()
     out = StringIO()
     with refused("command.checkpoints-differ", kind=CommandError, file="SHA256SUMS", n=1):

@@ -44,13 +44,13 @@ def test_a_folder_is_checked_by_a_worker_shown_and_then_stored(
     answer = as_admin.post(PAGE, {"archive": archive(tmp_path)})
     row = DatasetImport.objects.get()
     assert answer["Location"] == row.get_absolute_url()
-    assert "This waits for a worker" in as_admin.get(row.get_absolute_url()).text
+    assert 'data-case="queued"' in as_admin.get(row.get_absolute_url()).text
     assert row.content
     working.drain(waiting.imports)
     page = as_admin.get(row.get_absolute_url()).text
-    assert "Nothing is stored yet." in page
+    assert 'data-case="checked"' in page
     assert "m-refA" in page
-    assert "Multidimensional quality metrics (MQM)" in page
+    assert "(MQM)" in page
     assert not TestSet.objects.filter(slug="set-en-de").exists()
     as_admin.post(row.get_absolute_url())
     assert as_admin.get(row.get_absolute_url()).text.count("waits for a worker") == 1
@@ -59,7 +59,7 @@ def test_a_folder_is_checked_by_a_worker_shown_and_then_stored(
     assert (row.state, bytes(row.content)) == (State.STORED, b"")
     page = as_admin.get(row.get_absolute_url()).text
     assert reverse("results", args=["set-en-de-mqm"]) in page
-    assert "scores of 1 metric, 1 of them new" in page
+    assert 'data-metrics="1" data-new="1"' in page
     assert Campaign.objects.get(slug="set-en-de-mqm").created_by is not None
 
 
@@ -70,7 +70,7 @@ def test_errors_are_shown_and_nothing_is_stored(as_admin: Client, tmp_path: Path
     row = DatasetImport.objects.get()
     assert (row.state, bytes(row.content)) == (State.REFUSED, b"")
     page = as_admin.get(row.get_absolute_url()).text
-    assert "2 errors: nothing was stored" in page
+    assert 'data-n="2"' in page
     assert "human-scores/en-de.mqm.seg.score, row 1" in page
     lines = as_admin.get(f"{row.get_absolute_url()}?problems").text.splitlines()
     assert [line.split("\t")[0] for line in lines[:2]] == ["error", "error"]
@@ -210,7 +210,7 @@ def test_a_set_that_is_not_on_the_server_is_refused(
     as_admin: Client, settings: Any, tmp_path: Path
 ) -> None:
     settings.DATA_DIR = tmp_path
-    assert "not on this server" in as_admin.get("/datasets/").text
+    assert "data-absent" in as_admin.get("/datasets/").text
     as_admin.post(SETS, {"dataset": "wmt17"}, "application/json")
     working.drain(waiting.imports)
     row = DatasetImport.objects.get()

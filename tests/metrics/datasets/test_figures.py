@@ -77,7 +77,7 @@ def test_wmt15_has_systems_alone(db: None, data_dir: Path, as_admin: Client) -> 
     assert campaign.question == QUESTION
     for name in ("campaign-setup", "access"):
         page = as_admin.get(reverse(name, args=[campaign.slug])).text
-        assert "published without judgments" in page
+        assert 'data-case="published"' in page
 
 
 def test_wmt15_goes_into_a_set_with_the_segment_that_was_made_up(db: None, data_dir: Path) -> None:

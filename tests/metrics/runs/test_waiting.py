@@ -139,11 +139,11 @@ def test_what_lacks_is_told_before_a_run_is_started(as_researcher: Client, world
     make_worker("gpu0@poor", lacks=LACKS)
     page = as_researcher.get("/testsets/harbour/score/").text
     about = page.split('value="bleurt-20"')[1].split("</li>\n")[0]
-    assert "No worker can run it now. A run waits until one can." in about
+    assert "data-no-worker" in about
     assert "poor: The checkpoint is missing: fetch it." in about
     assert "disabled" not in about.split("</label>")[0]
     about = page.split('value="chrf"')[1].split("</label>")[1].split("<label")[0]
-    assert "No worker can" not in about
+    assert "data-no-worker" not in about
     Worker.objects.all().delete()
     assert 'id="missing"' in as_researcher.get("/testsets/harbour/score/").text
 
@@ -154,13 +154,13 @@ def test_the_page_of_a_run_says_what_it_waits_for(as_researcher: Client, world: 
     stuck, other = begin(world, "bleurt-20", "chrf")
     page = as_researcher.get(stuck.get_absolute_url()).text
     assert "poor: The checkpoint is missing: fetch it." in page
-    assert "waiting: no host can run it" in page
+    assert 'data-case="stuck"' in page
     page = as_researcher.get(other.get_absolute_url()).text
-    assert "number 1 in the queue cpu; starts next" in page
-    assert "unknown, because the metric has not run on these devices yet" in page
+    assert 'data-place="1"' in page
+    assert 'data-takes="unknown"' in page
     listed = as_researcher.get("/runs/").text
-    assert "waiting: no host can run it" in listed
-    assert "number 1 in the queue cpu; starts next" in listed
+    assert 'data-case="stuck"' in listed
+    assert 'data-place="1"' in listed
 
 
 @pytest.mark.needs("extensions.neural")

@@ -20,7 +20,7 @@ from metrics.spans import importing
 from metrics.spans.suggesting import fit
 from metrics.views.imports import EXPIRED
 from metrics.views.suggesting import BUILT_IN, NO_TRIAL
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.world import World
 
 HEAD = "system\tsegment\tstart\tend\tseverity\tside\n"
@@ -65,7 +65,7 @@ def test_a_file_is_asked_what_its_ends_are_and_its_spans_are_shown(
     chosen = {"what": "suggested", "ends": "included"}
     where = client.post(reply.redirect_chain[0][0], chosen)["Location"]
     stored = client.post(where, chosen | {"keep": "1"}, follow=True)
-    assert "Stored 2 errors in 2 outputs. Outputs without errors: 1" in stored.text
+    assert tells(stored.text, "suggestions.stored", n=2, clean=1)
     prefill = Prefill.objects.get()
     assert prefill.label == "found.tsv"
     assert prefill.details["ends_included"] is True

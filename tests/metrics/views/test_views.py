@@ -1,6 +1,5 @@
 import re
 from datetime import timedelta
-from html import unescape
 
 import pytest
 from django.conf import settings
@@ -18,7 +17,7 @@ from metrics.runs import starting
 from tests.house.templates.seen import seen
 from tests.metrics.conftest import reread
 from tests.metrics.fleet import make_worker
-from tests.refusals import tells
+from tests.refusals import has, tells
 from tests.world import World, make_campaign, make_test_set
 
 FRAGMENT = {"HTTP_HX_REQUEST": "true"}
@@ -149,8 +148,8 @@ def test_refused_metrics_are_told_and_the_others_start(
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"metrics": []}, "Choose at least one metric."),
-        ({"systems": []}, "Choose at least one system."),
+        ({"metrics": []}, "run.choose-metric"),
+        ({"systems": []}, "run.choose-system"),
         ({"metrics": ["meteor"]}, "meteor is not one of the available choices"),
         ({"systems": ["99999"]}, "99999 is not one of the available choices"),
     ],
@@ -160,7 +159,7 @@ def test_bad_choices_are_refused(
 ) -> None:
     response = as_researcher.post(start_page(world), choices(world, "chrf") | fields)
     assert response.status_code == 422
-    assert message in unescape(response.text)
+    assert has(response.text, message)
     assert not MetricRun.objects.exists()
 
 
@@ -173,21 +172,21 @@ def test_what_was_chosen_survives_a_mistake(world: World, as_researcher: Client)
 def test_a_test_set_without_outputs_says_so(as_researcher: Client) -> None:
     make_test_set("empty", systems=())
     page = as_researcher.get(reverse("run-start", args=["empty"]))
-    assert "has no system outputs yet" in page.text
+    assert 'data-case="no-outputs"' in page.text
 
 
 def test_a_run_under_way_is_not_started_again(
     world: World, as_researcher: Client, run: MetricRun
 ) -> None:
     page = as_researcher.post(start_page(world), choices(world, "chrf"), follow=True)
-    assert "chrF is already running over these systems." in page.text
+    assert tells(page.text, "run.active", metric="chrF")
     assert MetricRun.objects.count() == 1
 
 
 def test_cancelling_and_running_again(world: World, as_researcher: Client, run: MetricRun) -> None:
     page = as_researcher.post(reverse("run-cancel", args=[run.pk]), follow=True)
     assert "Cancelled chrF." in page.text
-    assert "as they are computed" not in page.text
+    assert "data-next" not in page.text
     assert reread(run).status == "cancelled"
     hidden = re.findall(r'name="(metrics|systems)" value="([^"]+)"', page.text)
     sent = {name: [value for key, value in hidden if key == name] for name, _ in hidden}
@@ -210,7 +209,7 @@ def test_a_length_is_not_taken_for_progress(as_researcher: Client) -> None:
 def test_a_run_that_has_ended_cannot_be_cancelled(as_researcher: Client, run: MetricRun) -> None:
     MetricRun.objects.update(status="done")
     page = as_researcher.post(reverse("run-cancel", args=[run.pk]), follow=True)
-    assert "had already ended" in page.text
+    assert tells(page.text, "run.had-ended")
     assert reread(run).status == "done"
 
 
@@ -243,7 +242,7 @@ def test_a_running_run_shows_rate_and_time_left(as_researcher: Client, run: Metr
 
 
 def test_the_log_of_the_workers_is_shown(as_researcher: Client, run: MetricRun) -> None:
-    assert "No worker has scored anything yet." in as_researcher.get(run.get_absolute_url()).text
+    assert 'data-case="no-scores"' in as_researcher.get(run.get_absolute_url()).text
     first = RunWorker.objects.create(
         run=run, name="w1@<host>", host="gpu-7", device="cuda:0 (NVIDIA H100)", segments=12_345,
         precision="bfloat16", batch="32,768 tokens", seconds=61.7, peak_bytes=700 * 2**20,

@@ -40,7 +40,7 @@ def card(page: str, name: str) -> str:
 def test_without_workers_the_web_server_counts(as_researcher: Client, models: Path) -> None:
     encoder(models / NAME)
     page = as_researcher.get("/models/").text
-    assert "No worker is running" in page
+    assert 'data-case="no-workers"' in page
     assert tells(card(page, NAME), "checkpoint.this-web-server")
     assert "python manage.py models --fetch facebook/bart-large-mnli" in page
 
@@ -55,7 +55,7 @@ def test_what_hosts_have_and_lack(as_researcher: Client) -> None:
     about = card(page, NAME)
     assert "3 GiB" in about
     assert "ab12" in about
-    assert "Not on two. Workers there cannot score runs that need it." in about
+    assert 'data-lacking="two"' in about
     assert "gone" not in about
     assert "Check hashes" not in page
 
@@ -66,7 +66,7 @@ def test_different_files_and_damaged_files_are_told(as_researcher: Client) -> No
     make_worker("gpu0@one", checkpoints={NAME: found(fingerprint="a", problems=[problem])})
     make_worker("gpu0@two", checkpoints={NAME: found(fingerprint="b", checked_at=60, problems=[])})
     about = card(as_researcher.get("/models/").text, NAME)
-    assert "The hosts have different files under this name" in about
+    assert "data-differ" in about
     assert problem in about
     assert "1 Jan 1970, 00:01" in about
 
@@ -87,7 +87,7 @@ def test_an_admin_has_hashes_compared(as_admin: Client) -> None:
 def test_nobody_can_be_asked(as_admin: Client) -> None:
     make_worker("gpu0@gone", checkpoints={NAME: found()}, silent=60)
     response = as_admin.post("/models/check/", {"name": NAME}, follow=True)
-    assert "There is no worker on a host that has" in response.text
+    assert tells(response.text, "checkpoint.no-host", checkpoint=NAME)
     assert as_admin.post("/models/check/").status_code == 404
 
 

@@ -16,7 +16,7 @@ from django.test import Client
 from core import disk
 from tests.extensions.neural.checkpoints import small
 from tests.metrics.sites import ROOT
-from tests.refusals import refused
+from tests.refusals import refused, tells
 from tests.small_disk import SmallDisk
 from tests.training.doing import parts_of
 from training.models import TrainingJob
@@ -77,7 +77,7 @@ def test_a_full_database_is_a_sentence_by_command(
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    assert "Nothing was stored." in done.stderr
+    assert tells(done.stderr, "command.none-stored")
     shutil.copy(database, tmp_path / "copy.sqlite3")
     with sqlite3.connect(tmp_path / "copy.sqlite3") as kept:
         assert kept.execute("SELECT COUNT(*) FROM training_parallelcorpus").fetchone() == (0,)

@@ -87,7 +87,7 @@ def test_before_two_seeds_have_finished_there_is_a_sentence_alone(
     finished(corpus, FIRST[:1], SECOND)
     page = as_researcher.get(PAGE).content.decode()
     assert "fewer than two seeds have finished with both: alpha=10.0." in page
-    assert 'aria-label="Differences over the seeds"' not in page
+    assert 'id="differences-table"' not in page
 
 
 def test_sweeps_of_other_kinds_have_no_such_table(as_researcher: Client, db: Any) -> None:
@@ -95,4 +95,4 @@ def test_sweeps_of_other_kinds_have_no_such_table(as_researcher: Client, db: Any
 
     for layer in (8, 12):
         TrainingJob.objects.create(kind="remap", name="l", sweep="alphas", options={"layer": layer})
-    assert "Differences over the seeds" not in as_researcher.get(PAGE).content.decode()
+    assert 'id="differences"' not in as_researcher.get(PAGE).content.decode()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from metaeval.messages import message
+from tests.refusals import tells
 from tests.training.translation.copying import SMALL, pairs
 from training.jobs.saving import locked
 from training.parallel.reading import write_pairs
@@ -64,7 +65,7 @@ def test_a_folder_in_use_is_refused(
 ) -> None:
     with locked(tmp_path / "out", message("test.other", "another job")):
         assert call() == 1
-    assert "is in use by another job" in capsys.readouterr().err
+    assert tells(capsys.readouterr().err, "folder.in-use")
 
 
 def test_two_processes_share_the_pairs_and_make_one_model(
@@ -77,7 +78,7 @@ def test_two_processes_share_the_pairs_and_make_one_model(
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
-    assert "The model is in" in done.stdout
+    assert "model-1" in done.stdout
     state = json.loads((tmp_path / "out/updates/checkpoint-20/trainer_state.json").read_text())
     n_pairs = json.loads((tmp_path / "out/model-1/manifest.txt").read_text())["pairs"]["training"]
     # Twenty updates of twice eight pairs.

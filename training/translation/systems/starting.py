@@ -207,8 +207,8 @@ def _request(
         errors["of"] = [
             message(
                 "translation.no-plain-length",
-                "A model with a length control makes no plain translation. Choose the source or "
-                "the reference.",
+                "A model with a length control needs a target length. Choose the source or the "
+                "reference.",
             )
         ]
     if model.has_control is False and request.method == CONTROL:

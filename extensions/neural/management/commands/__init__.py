@@ -1,1 +1,1 @@
-"""Metrics fitted to scores: one command a file."""
+"""Metrics fitted to scores: one command per file."""
