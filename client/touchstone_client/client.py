@@ -189,12 +189,17 @@ class Touchstone:
         of: str = "runs",
         progress: Progress | None = None,
         poll: float = POLL_SECONDS,
+        timeout: float | None = None,
     ) -> Table:
         """Return runs once all of them have ended, or what else `of` names: jobs or translations.
 
         `progress` is called with the outputs that are scored and their number, or with the jobs
         that have ended and their number; by default, a bar is shown on standard error.
+
+        If no worker takes them, a `NoWorkerWarning` says what to start. After `timeout` seconds, by
+        default the client's `wait_limit`, raises WaitError; they stay on the server.
         """
+        wait = self.session.wait(timeout)
         show = progress or Bar(sys.stderr, "outputs scored" if of == "runs" else f"{of} ended")
         numbers = [row["id"] for row in rows]
         while True:
@@ -207,7 +212,9 @@ class Touchstone:
                 show(sum(ended), len(ended))
             if all(ended):
                 return found
-            self.session.sleep(poll)
+            queued = [row for row in found if row["status"] == "queued"]
+            wait.pause(poll, {row["queue"] for row in queued if "queue" in row},
+                       lambda rows=queued: _lacking(rows))  # fmt: skip
 
     def cancel(self, row: Mapping[str, Any], *, of: str = "runs") -> dict[str, Any]:
         """Cancel a run, or a job or translation."""
@@ -266,3 +273,16 @@ class Bar:
 
 def _slug(test_set: str | Mapping[str, Any]) -> str:
     return test_set if isinstance(test_set, str) else str(test_set["slug"])
+
+
+def _lacking(runs: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return what the hosts of workers lack for runs that no host can compute."""
+    stuck = [(run, run["turn"]["hosts"]) for run in runs if run.get("turn")]
+    lines = [
+        f"{run['metric']} cannot run on {host}: {reason['text']}"
+        for run, hosts in stuck
+        if hosts["is_stuck"]
+        for host, reasons in hosts["lacking"].items()
+        for reason in reasons
+    ]
+    return list(dict.fromkeys(lines))

@@ -6,6 +6,7 @@ import argparse
 import csv
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -21,7 +22,13 @@ def main(arguments: Sequence[str] | None = None, **options: Any) -> int:
     """Run one command; return 1 if the server refused it."""
     given = _parser().parse_args(arguments)
     try:
-        with Touchstone(given.url, given.token, **options) as touchstone:
+        with (
+            Touchstone(
+                given.url, given.token, wait_limit=given.wait_limit, **options
+            ) as touchstone,
+            warnings.catch_warnings(),
+        ):
+            warnings.showwarning = lambda text, *_: print(text, file=sys.stderr)
             given.command(touchstone, given)
     except (TouchstoneError, ValueError, OSError, httpx.HTTPError) as error:
         print(error, file=sys.stderr)
@@ -125,6 +132,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--url", default="", help="address of the server; TOUCHSTONE_URL")
     parser.add_argument(
         "--token", default="", help="better in TOUCHSTONE_TOKEN: others see command lines"
+    )
+    parser.add_argument(
+        "--wait-limit", type=float, metavar="SECONDS", help="longest wait for the server's workers"
     )
     verbs = parser.add_subparsers(required=True, metavar="VERB")
 

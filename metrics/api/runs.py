@@ -156,6 +156,7 @@ class RunSerializer(serializers.ModelSerializer[MetricRun]):
             "metric",
             "signature",
             "status",
+            "queue",
             "total",
             "done",
             "reused",
