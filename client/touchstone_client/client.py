@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -213,8 +214,8 @@ class Touchstone:
             if all(ended):
                 return found
             queued = [row for row in found if row["status"] == "queued"]
-            wait.pause(poll, {row["queue"] for row in queued if "queue" in row},
-                       lambda rows=queued: _lacking(rows))  # fmt: skip
+            queues = {row["queue"] for row in queued if "queue" in row}
+            wait.pause(poll, queues, partial(_lacking, queued))
 
     def cancel(self, row: Mapping[str, Any], *, of: str = "runs") -> dict[str, Any]:
         """Cancel a run, or a job or translation."""
