@@ -214,7 +214,8 @@ class Touchstone:
             if all(ended):
                 return found
             queued = [row for row in found if row["status"] == "queued"]
-            queues = {row["queue"] for row in queued if "queue" in row}
+            places = [row.get("turn") or row for row in queued]
+            queues = {each["queue"] for each in places if "queue" in each}
             wait.pause(poll, queues, partial(_lacking, queued))
 
     def cancel(self, row: Mapping[str, Any], *, of: str = "runs") -> dict[str, Any]:

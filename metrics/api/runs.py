@@ -87,11 +87,12 @@ class HostsSerializer(serializers.Serializer[Hosts]):
 
 
 class TurnSerializer(serializers.Serializer[Turn]):
-    """The position in the queue, and seconds.
+    """The position in the queue of its workers, and seconds.
 
     These are the seconds until it begins, that it takes, and until it ends; null if unknown.
     """
 
+    queue = serializers.CharField()
     place = serializers.IntegerField()
     begins_in = serializers.FloatField(allow_null=True)
     takes = serializers.FloatField(allow_null=True)
@@ -144,7 +145,6 @@ class RunSerializer(serializers.ModelSerializer[MetricRun]):
     signature = serializers.CharField(source="signature.signature", default=None, allow_null=True)
     seconds_left = serializers.FloatField(allow_null=True)
     workers = WorkerLogSerializer(many=True)
-    queue = serializers.SerializerMethodField()
     turn = serializers.SerializerMethodField()
     message = MessageJSON(read_only=True)
     spending = SpendingSerializer(default=None, allow_null=True, read_only=True)
@@ -157,7 +157,6 @@ class RunSerializer(serializers.ModelSerializer[MetricRun]):
             "metric",
             "signature",
             "status",
-            "queue",
             "total",
             "done",
             "reused",
@@ -173,14 +172,6 @@ class RunSerializer(serializers.ModelSerializer[MetricRun]):
             "started_at",
             "finished_at",
         )
-
-    def get_queue(self, run: MetricRun) -> str:
-        """Return the queue whose workers can compute it."""
-        context: Any = self.context  # one query for all runs of an answer
-        if "infos" not in context:
-            context["infos"] = catalogue.infos(retired=True)
-        run.info = context["infos"].get(run.metric)
-        return run.queue
 
     @extend_schema_field(TurnSerializer(allow_null=True))
     def get_turn(self, run: MetricRun) -> Any:

@@ -236,7 +236,7 @@ def test_a_wait_without_a_worker_says_so_and_ends(
     add_worker("mail")
     with Touchstone(live_server.url, token, sleep=sleep) as client:
         runs = client.start_runs(world.test_set.slug, ["bleu"])
-        assert runs[0]["queue"] == "cpu"
+        assert runs[0]["turn"]["queue"] == "cpu"
         with pytest.warns(NoWorkerWarning) as warned, pytest.raises(InterruptedError):
             client.wait(runs)  # Asks twice and warns once.
         assert ["--queues cpu" in str(each.message) for each in warned] == [True]
