@@ -14,6 +14,7 @@ import httpx
 
 from touchstone_client.client import IMPORTS, Touchstone
 from touchstone_client.requests import TouchstoneError
+from touchstone_client.waiting import WaitError
 
 Command = Callable[[Touchstone, argparse.Namespace], None]
 
@@ -28,10 +29,11 @@ def main(arguments: Sequence[str] | None = None, **options: Any) -> int:
             ) as touchstone,
             warnings.catch_warnings(),
         ):
-            warnings.showwarning = lambda text, *_: print(text, file=sys.stderr)
+            # After the line of the progress bar.
+            warnings.showwarning = lambda text, *_: print(f"\n{text}", file=sys.stderr)
             given.command(touchstone, given)
     except (TouchstoneError, ValueError, OSError, httpx.HTTPError) as error:
-        print(error, file=sys.stderr)
+        print(f"\n{error}" if isinstance(error, WaitError) else error, file=sys.stderr)
         return 1
     return 0
 
