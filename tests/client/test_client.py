@@ -240,8 +240,9 @@ def test_a_wait_without_a_worker_says_so_and_ends(
         with pytest.warns(NoWorkerWarning) as warned, pytest.raises(InterruptedError):
             client.wait(runs)  # Asks twice and warns once.
         assert ["--queues cpu" in str(each.message) for each in warned] == [True]
-        with pytest.raises(WaitError, match="--queues cpu"):
+        with pytest.raises(WaitError) as caught:
             client.wait(runs, timeout=0)
+        assert "--queues cpu" in str(caught.value)
         add_worker("cpu")
         with pytest.raises(WaitError) as caught:
             client.wait(runs, timeout=0)
@@ -264,10 +265,12 @@ def test_an_import_and_a_document_without_a_worker_end(
     settings.ANALYSES_IN_PLACE = False
     monkeypatch.setattr(sending, "send", lambda *_: True)
     with Touchstone(live_server.url, token, wait_limit=0) as client:
-        with pytest.raises(WaitError, match="--queues slow"):
+        with pytest.raises(WaitError) as caught:
             client.upload("Harbour news", "zh", "en", tables=TABLES)
-        with pytest.raises(WaitError, match="--queues documents"):
+        assert "--queues slow" in str(caught.value)
+        with pytest.raises(WaitError) as caught:
             client.campaign(world.campaign.slug).results()
+        assert "--queues documents" in str(caught.value)
 
 
 @pytest.fixture
