@@ -135,6 +135,7 @@ class JobSerializer(serializers.ModelSerializer[TrainingJob]):
             "corpora",
             "options",
             "status",
+            "queue",
             "progress",
             "result",
             "findings",

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -189,12 +190,17 @@ class Touchstone:
         of: str = "runs",
         progress: Progress | None = None,
         poll: float = POLL_SECONDS,
+        timeout: float | None = None,
     ) -> Table:
         """Return runs once all of them have ended, or what else `of` names: jobs or translations.
 
         `progress` is called with the outputs that are scored and their number, or with the jobs
         that have ended and their number; by default, a bar is shown on standard error.
+
+        If no worker takes them, a `NoWorkerWarning` says what to start. After `timeout` seconds, by
+        default the client's `wait_limit`, raises WaitError; they stay on the server.
         """
+        wait = self.session.wait(timeout)
         show = progress or Bar(sys.stderr, "outputs scored" if of == "runs" else f"{of} ended")
         numbers = [row["id"] for row in rows]
         while True:
@@ -207,7 +213,10 @@ class Touchstone:
                 show(sum(ended), len(ended))
             if all(ended):
                 return found
-            self.session.sleep(poll)
+            queued = [row for row in found if row["status"] == "queued"]
+            places = [row.get("turn") or row for row in queued]
+            queues = {each["queue"] for each in places if "queue" in each}
+            wait.pause(poll, queues, partial(_lacking, queued))
 
     def cancel(self, row: Mapping[str, Any], *, of: str = "runs") -> dict[str, Any]:
         """Cancel a run, or a job or translation."""
@@ -266,3 +275,16 @@ class Bar:
 
 def _slug(test_set: str | Mapping[str, Any]) -> str:
     return test_set if isinstance(test_set, str) else str(test_set["slug"])
+
+
+def _lacking(runs: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return what the hosts of workers lack for runs that no host can compute."""
+    stuck = [(run, run["turn"]["hosts"]) for run in runs if run.get("turn")]
+    lines = [
+        f"{run['metric']} cannot run on {host}: {reason['text']}"
+        for run, hosts in stuck
+        if hosts["is_stuck"]
+        for host, reasons in hosts["lacking"].items()
+        for reason in reasons
+    ]
+    return list(dict.fromkeys(lines))

@@ -6,6 +6,7 @@ import argparse
 import csv
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ import httpx
 
 from touchstone_client.client import IMPORTS, Touchstone
 from touchstone_client.requests import TouchstoneError
+from touchstone_client.waiting import WaitError
 
 Command = Callable[[Touchstone, argparse.Namespace], None]
 
@@ -21,10 +23,17 @@ def main(arguments: Sequence[str] | None = None, **options: Any) -> int:
     """Run one command; return 1 if the server refused it."""
     given = _parser().parse_args(arguments)
     try:
-        with Touchstone(given.url, given.token, **options) as touchstone:
+        with (
+            Touchstone(
+                given.url, given.token, wait_limit=given.wait_limit, **options
+            ) as touchstone,
+            warnings.catch_warnings(),
+        ):
+            # After the line of the progress bar.
+            warnings.showwarning = lambda text, *_: print(f"\n{text}", file=sys.stderr)
             given.command(touchstone, given)
     except (TouchstoneError, ValueError, OSError, httpx.HTTPError) as error:
-        print(error, file=sys.stderr)
+        print(f"\n{error}" if isinstance(error, WaitError) else error, file=sys.stderr)
         return 1
     return 0
 
@@ -125,6 +134,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--url", default="", help="address of the server; TOUCHSTONE_URL")
     parser.add_argument(
         "--token", default="", help="better in TOUCHSTONE_TOKEN: others see command lines"
+    )
+    parser.add_argument(
+        "--wait-limit", type=float, metavar="SECONDS", help="longest wait for the server's workers"
     )
     verbs = parser.add_subparsers(required=True, metavar="VERB")
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import httpx
 
+from touchstone_client.waiting import DOCUMENTS, IMPORTS, Wait
+
 # What a server answers that is overloaded or restarts; 429 asks to wait.
 TEMPORARY = frozenset({429, 502, 503, 504})
 ATTEMPTS = 6
@@ -43,7 +45,11 @@ def _line(error: Mapping[str, Any]) -> str:
 
 
 class Session:
-    """A connection to one server with one token."""
+    """A connection to one server with one token.
+
+    `timeout` is for one request. `wait_limit` is for a result or an import that a worker computes,
+    in seconds; None waits until the end.
+    """
 
     def __init__(
         self,
@@ -51,10 +57,12 @@ class Session:
         token: str,
         *,
         timeout: float = 300.0,
+        wait_limit: float | None = None,
         transport: httpx.BaseTransport | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.sleep = sleep
+        self.wait_limit = wait_limit
         self.http = httpx.Client(
             base_url=url,
             timeout=timeout,
@@ -72,11 +80,22 @@ class Session:
 
     def finished(self, path: str, **params: Any) -> httpx.Response:
         """Return an answer that a worker computes, when it is complete."""
+        wait = self.wait()
         while True:
             answer = self._send("GET", path, params=_query(params))
             if answer.status_code != UNFINISHED:
                 return answer
-            self.sleep(_pause(answer, 0))
+            wait.pause(_pause(answer, 0), DOCUMENTS)
+
+    def wait(self, limit: float | None = None) -> Wait:
+        """Begin a wait, with the limit of the session unless another is given."""
+        return Wait(self.wait_limit if limit is None else limit, self.sleep, self._workers)
+
+    def _workers(self) -> list[dict[str, Any]] | None:
+        try:
+            return list(self.pages("/api/workers/"))
+        except TouchstoneError:  # The account may not read them, or the server has no such page.
+            return None
 
     def pages(self, path: str, **params: Any) -> Iterator[dict[str, Any]]:
         """Yield the rows of a list, page after page."""
@@ -106,8 +125,9 @@ class Session:
 
     def _imported(self, address: str) -> dict[str, Any]:
         """Return an import once a worker has ended it, with its `problems` like other answers."""
+        wait = self.wait()
         while "Retry-After" in (answer := self._send("GET", address)).headers:
-            self.sleep(_pause(answer, 0))
+            wait.pause(_pause(answer, 0), IMPORTS)
         row = answer.json()
         problems = row["report"]
         if row["state"] in ("refused", "cancelled"):

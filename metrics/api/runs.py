@@ -87,11 +87,12 @@ class HostsSerializer(serializers.Serializer[Hosts]):
 
 
 class TurnSerializer(serializers.Serializer[Turn]):
-    """The position in the queue, and seconds.
+    """The position in the queue of its workers, and seconds.
 
     These are the seconds until it begins, that it takes, and until it ends; null if unknown.
     """
 
+    queue = serializers.CharField()
     place = serializers.IntegerField()
     begins_in = serializers.FloatField(allow_null=True)
     takes = serializers.FloatField(allow_null=True)

@@ -49,6 +49,7 @@ class Turn:
     The seconds are None if unknown.
     """
 
+    queue: str
     place: int
     hosts: Hosts
     begins_in: float | None
@@ -103,7 +104,7 @@ def turns() -> dict[int, Turn]:
             begins, takes = 0.0, run.left / run.rate
         ends = None if begins is None or takes is None else begins + takes
         begins = begins if theirs.able else None
-        found[run.pk] = Turn(places[run.queue], theirs, begins, ends, takes)
+        found[run.pk] = Turn(run.queue, places[run.queue], theirs, begins, ends, takes)
         # A run that waits for another host does not delay the others.
         if not theirs.is_stuck:
             ahead[run.queue] = ends

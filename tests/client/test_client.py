@@ -10,16 +10,19 @@ from typing import Any
 import httpx
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
-from touchstone_client import Touchstone, TouchstoneError
+from touchstone_client import NoWorkerWarning, Touchstone, TouchstoneError, WaitError
 from touchstone_client.command import main
 from touchstone_client.requests import ATTEMPTS, Session
+from touchstone_client.waiting import PAUSES
 
 from annotation.accounts import tokens
 from annotation.imports import background
 from annotation.models import Annotator, Assignment, Campaign, Judgment, TestSet
 from core.work import sending, working
 from metrics.models import MetricRun
+from metrics.models.fleet import Worker
 from tests.world import World, make_world
 
 DEMO = Path(__file__).parents[2] / "annotation" / "demo"
@@ -208,6 +211,68 @@ def test_the_command(
     assert "404" not in capsys.readouterr().out
 
 
+def add_worker(queue: str) -> None:
+    now, name = timezone.now(), f"{queue}@lab"
+    Worker.objects.create(
+        uid=f"of-{queue}", name=name, host="lab", pid=7, queues=[queue], started_at=now, seen_at=now
+    )
+
+
+def test_a_wait_without_a_worker_says_so_and_ends(
+    live_server: LiveServer,
+    token: str,
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sending, "send", lambda *_: True)
+    pauses: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == PAUSES + 1:
+            raise InterruptedError
+
+    add_worker("mail")
+    with Touchstone(live_server.url, token, sleep=sleep) as client:
+        runs = client.start_runs(world.test_set.slug, ["bleu"])
+        assert runs[0]["turn"]["queue"] == "cpu"
+        with pytest.warns(NoWorkerWarning) as warned, pytest.raises(InterruptedError):
+            client.wait(runs)  # Asks twice and warns once.
+        assert ["--queues cpu" in str(each.message) for each in warned] == [True]
+        with pytest.raises(WaitError) as caught:
+            client.wait(runs, timeout=0)
+        assert "--queues cpu" in str(caught.value)
+        add_worker("cpu")
+        with pytest.raises(WaitError) as caught:
+            client.wait(runs, timeout=0)
+        assert "--queues" not in str(caught.value)
+    given = ["--url", live_server.url, "--token", token, "--wait-limit", "0"]
+    Worker.objects.all().delete()
+    assert main([*given, "score", world.test_set.slug, "bleu", "--wait"]) == 1
+    assert "--queues cpu" in capsys.readouterr().err
+
+
+def test_an_import_and_a_document_without_a_worker_end(
+    live_server: LiveServer,
+    token: str,
+    world: World,
+    settings: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings.VAR_DIR, settings.IMPORT_IN_REQUEST_ROWS = tmp_path / "var", 1
+    settings.ANALYSES_IN_PLACE = False
+    monkeypatch.setattr(sending, "send", lambda *_: True)
+    with Touchstone(live_server.url, token, wait_limit=0) as client:
+        with pytest.raises(WaitError) as caught:
+            client.upload("Harbour news", "zh", "en", tables=TABLES)
+        assert "--queues slow" in str(caught.value)
+        with pytest.raises(WaitError) as caught:
+            client.campaign(world.campaign.slug).results()
+        assert "--queues documents" in str(caught.value)
+
+
 @pytest.fixture
 def beside_a_worker(
     live_server: LiveServer,
@@ -221,6 +286,7 @@ def beside_a_worker(
     settings.VAR_DIR, settings.IMPORT_IN_REQUEST_ROWS = tmp_path / "var", 1
     monkeypatch.setattr(sending, "send", lambda *_: True)
     TestSet.objects.update(created_by=world.admin)
+    add_worker(background.QUEUE)
     waits: list[float] = []
 
     def sleep(seconds: float) -> None:

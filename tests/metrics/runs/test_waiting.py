@@ -174,6 +174,7 @@ def test_the_api_says_the_same(as_researcher: Client, world: World) -> None:
     assert (hosts["able"], hosts["is_stuck"]) == ([], True)
     assert [each["text"] for each in hosts["lacking"]["poor"]] == LACKS["bleurt-20"]
     assert found[other.pk] == {
+        "queue": other.queue,
         "place": 1,
         "begins_in": 0.0,
         "takes": None,

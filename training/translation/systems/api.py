@@ -32,7 +32,7 @@ class TranslationSerializer(serializers.ModelSerializer[Translation]):
     class Meta:
         model = Translation
         fields = ("id", "test_set", "name", "share", "model", "job", "request", "status",
-                  "progress", "result", "message", "system", "created_at",
+                  "queue", "progress", "result", "message", "system", "created_at",
                   "finished_at")  # fmt: skip
 
     def get_system(self, row: Translation) -> str | None:
