@@ -94,7 +94,8 @@ async function take({ status, data }, number) {
   }
   tell(data.errors);
   conflict.hidden = status !== 409;
-  say(status === 409 ? "conflict" : status === 200 ? "saved" : "refused");
+  const isLast = number === changes;
+  say(status === 409 ? "conflict" : status !== 200 ? "refused" : isLast ? "saved" : "saving");
   if (status === 200) {
     stored = number;
     if (form.elements.key) {
@@ -125,6 +126,7 @@ function save() {
 function later() {
   changes += 1;
   if (!conflict.hidden) return;
+  if (state.dataset.state === "saved") say("saving");
   clearTimeout(timer);
   timer = setTimeout(save, form.elements.key ? FIRST_PAUSE_MS : PAUSE_MS);
 }
