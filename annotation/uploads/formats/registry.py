@@ -65,12 +65,10 @@ def is_table(name: str, text: str) -> bool:
     Rows may have one cell more: the names that R gives them.
     """
     head, _, rest = text.partition("\n")
+    if any(sign in head for sign in "\t,;<{["):
+        return False
     columns = _cells(head)
-    if (
-        len(columns) < 2
-        or any(sign in head for sign in "\t,;<{[")
-        or not any(map(is_known, columns))
-    ):
+    if len(columns) < 2 or not any(map(is_known, columns)):
         return False
     widths = {len(_cells(line)) for line in split_lines(rest) if line.strip()}
     return widths in ({len(columns)}, {len(columns) + 1})

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -24,6 +25,7 @@ LINE = " line"
 SEG, SYS = ".seg.score", ".sys.score"
 # `comet-score` prints a line a segment, and one for the system.
 COMET = re.compile(r"(?P<system>[^\t]+)(?:\tSegment (?P<line>\d+))?\tscore: (?P<score>\S+)\s*")
+OBJECTS = re.compile(r"\s*\[\s*\{")
 Row = dict[str, Any]
 
 
@@ -34,7 +36,8 @@ def is_score_file(name: str, text: str) -> bool:
 
 def is_printed(name: str, text: str) -> bool:
     """Return True for what `comet-score` prints."""
-    return bool(COMET.fullmatch(text.partition("\n")[0].removesuffix("\r")))
+    first = text.partition("\n")[0].removesuffix("\r")
+    return "\tscore: " in first and bool(COMET.fullmatch(first))
 
 
 def is_lines(name: str, text: str) -> bool:
@@ -45,7 +48,9 @@ def is_lines(name: str, text: str) -> bool:
 
 def is_arrays(name: str, text: str) -> bool:
     """Return True for JSON with lists of scores, which are no columns of a table."""
-    values = _values(text) if name.endswith(".json") else None
+    # A list of objects is a table: it need not be read to see that.
+    is_table = not name.endswith(".json") or OBJECTS.match(text)
+    values = None if is_table else _values(text)
     if _lists_in(values) is None:
         return False
     rows = oriented(values) if isinstance(values, dict) else []
@@ -149,9 +154,9 @@ class _Pairs(dict[str, Any]):
 
     def __init__(self, pairs: Sequence[tuple[str, Any]]) -> None:
         super().__init__(pairs)
-        keys = [key for key, _ in pairs]
-        if len(self) < len(keys):
-            self.twice = next(key for key in keys if keys.count(key) > 1)
+        if len(self) < len(pairs):
+            counts = Counter(key for key, _ in pairs)
+            self.twice = next(key for key, n in counts.items() if n > 1)
 
 
 def _is_array(value: Any) -> bool:

@@ -130,7 +130,7 @@ def _list_within(name: str, whole: Row, report: Report) -> list[Row]:
 def _value(text: str) -> tuple[Any, Message | None, int]:
     """Return a JSON value; or None, the error and its line."""
     try:
-        return json.loads(text, object_pairs_hook=_unique), None, 1
+        return DECODER.decode(text), None, 1
     except json.JSONDecodeError as error:
         refused = message(
             "json.syntax",
@@ -162,3 +162,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> Row:
             raise MessageError(field_twice(key))
         row[key] = value
     return row
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_unique)

@@ -8,6 +8,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import PurePath
 from typing import Any
 
@@ -229,6 +230,7 @@ def too_long(characters: int) -> Message:
     )
 
 
+@lru_cache(maxsize=4096)  # JSON and Parquet name them in every row
 def column_name(name: str) -> str:
     """Return a column name without outer blanks, its fixed part in lower case."""
     name = name.strip()
