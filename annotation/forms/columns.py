@@ -52,7 +52,6 @@ def _shown(field: forms.Field, initial: Any) -> Any:
 
 NOT_USED = _("not used")
 HEADLESS = _("The first row is data, not names of columns")
-HEADLESS_HELP = _("Columns are then called column 1, column 2 and so on: choose what they are.")
 
 
 class ColumnsForm(forms.Form):
@@ -95,7 +94,7 @@ class ColumnsForm(forms.Form):
             required=False,
             initial=self.was_headless,
             label=HEADLESS,
-            help_text=HEADLESS_HELP,
+            label_suffix="",
         )
 
     def clean(self) -> dict[str, Any]:

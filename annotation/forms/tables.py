@@ -9,7 +9,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from annotation import protocols
-from annotation.forms.columns import HEADLESS, HEADLESS_HELP
+from annotation.forms.columns import HEADLESS
 from annotation.forms.imports import QuestionField, StudyField, ToolForm
 from annotation.forms.uploads import FilesField
 from annotation.imports.judgments.options import HIGHER, LAST_WINS, LOWER
@@ -167,7 +167,9 @@ class TablesForm(ToolForm):
     """Tables by number."""
 
     headless = forms.BooleanField(
-        required=False, label=HEADLESS, help_text=HEADLESS_HELP, initial=False
+        required=False,
+        label=HEADLESS,
+        help_text=_("Columns are then called column 1, column 2 and so on: choose what they are."),
     )
 
     first = ("tables", "name", "study", "source_language", "target_language", "test_set")
