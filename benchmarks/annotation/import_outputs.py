@@ -12,6 +12,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable
+from typing import Any
 
 os.environ["TOUCHSTONE_VAR"] = tempfile.mkdtemp(prefix="touchstone-benchmark-")
 os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
@@ -65,7 +66,7 @@ def submission() -> Submission:
     )
 
 
-def timed(label: str, action: Callable[[], object]) -> object:
+def timed(label: str, action: Callable[[], Any]) -> Any:
     began = time.perf_counter()
     result = action()
     print(f"{label:42s} {time.perf_counter() - began:7.2f} s")

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import uuid
+from typing import Any
 
 from metaeval.repeats import refuse_repeats
 
@@ -80,7 +81,7 @@ def take(args: argparse.Namespace) -> str:
         return claim(campaign)
     if args.step == "rate":
         return rate_all(campaign)
-    response = judgments_response(campaign, args.step.partition("-")[2])
+    response: Any = judgments_response(campaign, args.step.partition("-")[2])
     size = sum(len(part) for part in response.streaming_content)
     return f", {size / 2**20:.0f} MiB written"
 

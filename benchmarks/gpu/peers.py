@@ -129,7 +129,7 @@ def bleurt(case: Case, folder: Path, device: str) -> Peer:
 
 def sentences(case: Case, folder: Path, device: str) -> Peer:
     """sentence-transformers: mean of the last layer."""
-    from sentence_transformers import SentenceTransformer, models
+    from sentence_transformers import SentenceTransformer, models  # type: ignore[attr-defined]
 
     transformer = models.Transformer(str(folder / case.models["checkpoint"]))
     pooling = models.Pooling(transformer.get_word_embedding_dimension(), pooling_mode="mean")

@@ -23,6 +23,7 @@ from benchmarks.metrics.bertscore import timed
 from benchmarks.metrics.rouge import read
 from extensions.neural.comet import options as comet
 from extensions.neural.comet.scorer import Comet
+from metaeval.messages import message
 from metaeval.repeats import refuse_repeats
 from metrics.base import SegmentInput
 from tests.extensions.neural.checkpoints import small
@@ -56,7 +57,10 @@ def build_encoder(folder: Path, inputs: list[SegmentInput]) -> Path:
 def compare(inputs: list[SegmentInput], kind: str, checkpoint: Path) -> bool:
     """Time both; True where the scores agree and the bound is kept."""
     info = comet.make_info(
-        *("bench", "Bench", str(checkpoint)), description="", citation="", needs_reference=True
+        *("bench", "Bench", str(checkpoint)),
+        description=message("bench.none", "None."),
+        citation="",
+        needs_reference=True,
     )
     metric = Comet(info, source_language="zh", target_language="en")
     ours, seconds = timed(lambda: metric.score(inputs))

@@ -92,9 +92,9 @@ def spans() -> tuple[FloatArray, IntArray]:
     for row in rows("spans/en-de/spans.tsv"):
         if row["set"] in held and (row["system"], row["seg"]) in items:
             held[row["set"]][items[row["system"], row["seg"]]].append(row)
-    tables = [SpanTable.of_lists(held[one]) for one in (GOLD, FOUND)]
+    gold, found = (SpanTable.of_lists(held[one]) for one in (GOLD, FOUND))
     documents = numbered([place[segment] for _, segment in items])
-    return compare_spans(*tables, MPP).values, documents
+    return compare_spans(gold, found, MPP).values, documents
 
 
 def draw(rng: np.random.Generator, of: IntArray, n: int) -> tuple[IntArray, IntArray]:

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 os.environ.setdefault("TOUCHSTONE_VAR", tempfile.mkdtemp(prefix="touchstone-benchmark-"))
@@ -55,7 +56,7 @@ class FakeEncoder:
     def signature(self) -> str:
         return os.environ["FAKE_SIGNATURE"]
 
-    def score(self, inputs: object) -> object:
+    def score(self, inputs: Any) -> object:
         import numpy as np
 
         def vectors(texts: list[str]) -> np.ndarray:

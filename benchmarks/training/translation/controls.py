@@ -105,13 +105,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         for name in dict.fromkeys(["plain", *(given.only or CONTROLS)]):
             model, seconds = train(name, Path(place) / name.replace(" ", "-"), given.steps)
-            method = CONTROL if model.is_told else EXACT
+            method = CONTROL if model.has_control else EXACT
             free = decode(model, sources, wanted, ask(method, 1))
             exact = sum(own.text == text for own, text in zip(free, right, strict=True)) / len(free)
             cost = seconds_a_piece(model, sources, wanted, given.repeats)
             base = base or cost
             deviation = f"{mean_deviation(free, wanted):9.4f}"
-            length = f"{deviation}  {exact:5.3f}" if model.is_told else " " * 16
+            length = f"{deviation}  {exact:5.3f}" if model.has_control else " " * 16
             print(
                 f"{name:36} {length}  {cost / base:10.2f}  {1 / cost:8.0f}  {seconds:10.1f}",
                 flush=True,

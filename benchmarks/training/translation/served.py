@@ -27,7 +27,8 @@ def rows_of(model: Checkpoint) -> list[Row]:
     drawn = random.Random(5)
     asked = [(text, drawn.randint(1, len(text))) for text in texts(400, 3)]
     return [
-        Row(tuple(model.read(" ".join(text))), n if model.is_told else None) for text, n in asked
+        Row(tuple(model.read(" ".join(text))), n if model.has_control else None)
+        for text, n in asked
     ]
 
 
