@@ -27,7 +27,7 @@ from training.translation.options import NONE, STUDY, settle
 from training.translation.requests import EXACT, Request
 
 TEXTS = {
-    "en": "It’s  «fine», don't you “think”? (e.g. Mr. Smith's co-op: 3.5 %, A & B)",
+    "en": "It’s  «fine», don't you “think”? (e.g. Mr. Smith's co-op: 3.5%, A & B)",
     "de": "Er sagte: „Das ist z.B. gut“ – Nr. 5, nicht wahr?",
     "fr": "L’été, c’est-à-dire « demain », à 10 h.",
 }
