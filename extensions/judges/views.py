@@ -121,7 +121,7 @@ def judge_list(request: HttpRequest) -> HttpResponse:
 @site_admin_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def judge_template_add(request: HttpRequest) -> HttpResponse:
-    """Write a template with a new name, or take one from a file, also as a new version."""
+    """Write a template with a new name, or read a file with a template or a new version."""
     sent = request.POST if request.method == "POST" else None
     is_file = "file" in request.FILES or "from-file" in (sent or {})
     form = NewTemplateForm(None if is_file else sent)
