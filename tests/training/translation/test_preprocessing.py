@@ -14,14 +14,17 @@ from sacremoses import (  # type: ignore[import-untyped]
 )
 from transformers import MarianTokenizer
 
+from extensions.neural.encoding import encoders
 from tests.training.doing import refused
-from tests.training.translation.copying import work
+from tests.training.translation.copying import untrained, work
+from tests.training.translation.test_likelihood import make
 from training.contract import StoppedError, Work
 from training.jobs import starting
 from training.translation.decoding import checkpoints
 from training.translation.decoding.methods import decode, refusals
 from training.translation.learning import job
 from training.translation.lengths import CHARACTERS, WORDS
+from training.translation.likelihood.options import FAITHFULNESS
 from training.translation.models import preparing
 from training.translation.options import NONE, STUDY, settle
 from training.translation.requests import EXACT, Request
@@ -99,3 +102,9 @@ def test_a_training_and_its_translations_share_the_preprocessing(
     assert not refusals(model, replace(asked, unit=CHARACTERS), [3])
     [output] = decode(model, [text], [9], replace(asked, unit=CHARACTERS))
     assert len("".join(output.text.split())) == output.length == 9
+    encoders.forget()
+    plain_folder = untrained(tmp_path / "plain")
+    own, other = (make(each, ("en", "de"), direction=FAITHFULNESS).signature()
+                  for each in (folder, plain_folder))  # fmt: skip
+    assert f"preprocessing:{model.preprocessing}" in own
+    assert "preprocessing" not in other
