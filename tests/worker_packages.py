@@ -17,6 +17,7 @@ PACKAGES = {
     "comet",
     "huggingface_hub",
     "ot",
+    "sacremoses",
     "safetensors",
     "sentence_transformers",
     "sentencepiece",

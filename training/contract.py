@@ -35,6 +35,8 @@ class TrainingKind:
         The options, which :func:`metrics.options.clean_all` checks one by one.
     conflicts
         Returns the errors of options that do not fit together, by the name of an option.
+    settle
+        Returns the options with those that one of them sets.
     main
         The options that the form always shows; it folds the others. If empty, it shows all.
     has_form
@@ -57,6 +59,7 @@ class TrainingKind:
     has_form: bool = True
     has_folder: bool = True
     conflicts: Callable[[Mapping[str, Any]], dict[str, Message]] = lambda chosen: {}
+    settle: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
     packages: tuple[str, ...] = ()
     checkpoints: Callable[[Mapping[str, Any]], Sequence[str]] = lambda chosen: ()
     metrics: Callable[[Mapping[str, Any]], Sequence[str]] = lambda chosen: ()

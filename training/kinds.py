@@ -91,8 +91,9 @@ KINDS |= {
         needs_corpus=True,
         options=translation.OPTIONS,
         conflicts=translation.conflicts,
+        settle=translation.settle,
         main=translation.MAIN,
-        packages=(*NEURAL, "accelerate", "sentencepiece"),
+        packages=(*NEURAL, "accelerate", "sacremoses", "sentencepiece"),
     ),
     preferences.KIND: TrainingKind(
         key=preferences.KIND,

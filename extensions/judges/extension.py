@@ -5,6 +5,7 @@ from core.extensions import Extension
 EXTENSION = Extension(
     app="extensions.judges",
     urls="extensions.judges.views",
+    api=(("judge-templates", "extensions.judges.api.TemplateViewSet", "api-judge-template"),),
     families={"judge": "extensions.judges.options:FAMILY"},
     fragments={
         "server": "judges/_tab.html",

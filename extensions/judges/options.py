@@ -3,16 +3,16 @@
 from extensions.judges import context, prompts
 from metaeval.messages import message
 from metrics.base import MetricInfo
-from metrics.options import Family, Option, Options
+from metrics.options import Family, Option, OptionError, Options
 
 KEY = "judge"
 QUEUE = "judges"
 MOST_PASSES = 20
+_ERRORS = (("minor", "minor errors"), ("major", "major"), ("critical", "critical"))
 _MEASURES = {
-    prompts.SCORE: (),
-    prompts.SPANS: (("minor", "minor errors"), ("major", "major"), ("critical", "critical")),
+    prompts.SPANS: _ERRORS,
+    prompts.LINES: _ERRORS,
     prompts.PAIRS: (("swayed", "verdicts that the order changes"),),
-    prompts.LISTS: (),
 }
 
 
@@ -20,10 +20,20 @@ def describe(name: str, label: str, options: Options) -> MetricInfo:
     """Describe a judge; raise OptionError for an unknown endpoint or template."""
     endpoint = context.find_endpoint.get()(str(options["endpoint"]))
     template = prompts.find.get()(str(options["template"]))
+    if template.kind in prompts.PLAIN and options["structure"] == "schema":
+        problem = message(
+            "judge.no-schema",
+            "The template {template} asks for {kind}, which is no JSON.",
+            template=template.key,
+            kind=prompts.KINDS[template.kind],
+        )
+        raise OptionError(problem, "structure")
     columns = [(name, label)]
     if int(options["passes"]) > 1:
         columns.append((f"{name}-spread", f"{label} spread over passes"))
-    columns += [(f"{name}-{key}", f"{label} {word}") for key, word in _MEASURES[template.kind]]
+    columns += [
+        (f"{name}-{key}", f"{label} {word}") for key, word in _MEASURES.get(template.kind, ())
+    ]
     return MetricInfo(
         name=name,
         label=label,

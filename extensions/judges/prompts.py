@@ -1,26 +1,37 @@
 """Prompt templates of judges, with versions and checked placeholders.
 
 Pure, and read by the web process. The wording is our own, because GEMBA's is CC BY-SA (Kocmi &
-Federmann 2023); so scores of these templates are not GEMBA's.
+Federmann 2023); so scores of these templates are not GEMBA's. Its templates come from files
+(:mod:`extensions.judges.templates`).
 """
 
 import contextvars
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 from metaeval.messages import message
 from metrics.options import OptionError
 
 SCORE, SPANS, PAIRS, LISTS = "score", "spans", "pairs", "lists"
+STARS, CLASSES, LINES = "stars", "classes", "lines"
 KINDS = {
     SCORE: message("judge.kind-score", "one number from 0 to 100"),
     SPANS: message("judge.kind-spans", "error spans with severities (MQM)"),
     PAIRS: message("judge.kind-pairs", "the better one of two outputs"),
     LISTS: message("judge.kind-lists", "a ranking of all outputs of a segment"),
+    STARS: message("judge.kind-stars", "one to five stars"),
+    CLASSES: message("judge.kind-classes", "one of several classes"),
+    LINES: message("judge.kind-lines", "errors in lines under severities (GEMBA-MQM)"),
 }
+# Kinds whose verdict is a list of errors, and those whose replies are text and never JSON.
+ERRORS, PLAIN = (SPANS, LINES), (STARS, CLASSES, LINES)
 # The placeholders that a template of a kind must have; others are optional.
-NEEDED = {SCORE: {"output"}, SPANS: {"output"}, PAIRS: {"a", "b"}, LISTS: {"outputs"}}
+NEEDED = {PAIRS: {"a", "b"}, LISTS: {"outputs"}} | {
+    kind: {"output"} for kind in (SCORE, SPANS, STARS, CLASSES, LINES)
+}
 ANYWHERE = {"source", "reference", "source_language", "target_language"}
 LONGEST = 20_000
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_]+)\}")
@@ -28,18 +39,36 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z_]+)\}")
 
 @dataclass(frozen=True)
 class Template:
-    """One version of a template; `system` may be empty."""
+    """One version of a template; `system` may be empty.
+
+    `classes` are those that may be answered, the worst first. `examples` are questions and answers
+    that stand before the question as earlier turns; nothing is filled in there.
+    """
 
     name: str
     version: int
     kind: str
     system: str
     user: str
+    classes: tuple[str, ...] = ()
+    examples: tuple[tuple[str, str], ...] = ()
 
     @property
     def key(self) -> str:
         """Its name in options and signatures."""
         return f"{self.name}@{self.version}"
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What the signature hashes; what a template has not is left out."""
+        rest = {"classes": self.classes, "examples": self.examples}
+        plain = {name: value for name, value in vars(self).items() if name not in rest}
+        return plain | {name: value for name, value in rest.items() if value}
+
+    @property
+    def n_characters(self) -> int:
+        """The characters of all messages, placeholders included."""
+        return len(self.system) + len(self.user) + sum(map(len, chain(*self.examples)))
 
     @property
     def placeholders(self) -> set[str]:
@@ -52,14 +81,21 @@ class Template:
             problem = message(
                 "judge.unknown-kind", "There is no kind of template “{kind}”.", kind=self.kind
             )
-            raise OptionError(problem)
-        if len(self.system) + len(self.user) > LONGEST:
+            raise OptionError(problem, "kind")
+        if (len(self.classes) > 1) != (self.kind == CLASSES) or _repeats(self.classes):
+            problem = message(
+                "judge.classes",
+                "The kind {kind} needs two or more different classes; other kinds have none.",
+                kind=CLASSES,
+            )
+            raise OptionError(problem, "classes")
+        if self.n_characters + sum(map(len, self.classes)) > LONGEST:
             problem = message(
                 "judge.template-too-long",
                 "A template can have at most {limit} characters.",
                 limit=LONGEST,
             )
-            raise OptionError(problem)
+            raise OptionError(problem, "user")
         allowed = NEEDED[self.kind] | ANYWHERE
         if unknown := sorted(self.placeholders - allowed):
             problem = message(
@@ -68,23 +104,32 @@ class Template:
                 name=f"{{{unknown[0]}}}",
                 known=[f"{{{name}}}" for name in sorted(allowed)],
             )
-            raise OptionError(problem)
+            raise OptionError(problem, "user" if f"{{{unknown[0]}}}" in self.user else "system")
         if missing := sorted(NEEDED[self.kind] - set(_PLACEHOLDER.findall(self.user))):
             problem = message(
                 "judge.placeholder-missing",
                 "The question does not contain the placeholder {name}.",
                 name=f"{{{missing[0]}}}",
             )
-            raise OptionError(problem)
+            raise OptionError(problem, "user")
 
     def messages(self, values: Mapping[str, str]) -> list[dict[str, str]]:
         """Fill in every placeholder once: braces within a text stay as they are."""
-        parts = {"system": self.system, "user": self.user}
-        return [
-            {"role": role, "content": _PLACEHOLDER.sub(lambda m: values[m[1]], text)}
-            for role, text in parts.items()
-            if text.strip()
+
+        def said(role: str, text: str) -> list[dict[str, str]]:
+            content = _PLACEHOLDER.sub(lambda m: values[m[1]], text)
+            return [{"role": role, "content": content}] if text.strip() else []
+
+        turns = [
+            {"role": role, "content": text}
+            for example in self.examples
+            for role, text in zip(("user", "assistant"), example, strict=True)
         ]
+        return [*said("system", self.system), *turns, *said("user", self.user)]
+
+
+def _repeats(classes: Sequence[str]) -> bool:
+    return len({each.strip().casefold() for each in classes} - {""}) < len(classes)
 
 
 _TEXTS = "Source ({source_language}):\n{source}\n\n"

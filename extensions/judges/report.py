@@ -86,6 +86,7 @@ def _report(run: MetricRun, info: MetricInfo, signature: MetricSignature) -> dic
     rows = load_scores(signature, systems, [key for key, _, _ in distinct])
     scored = np.isfinite(rows).all(axis=1)
     kind = templates.get(str(info.option("template"))).kind
+    kind = prompts.SPANS if kind in prompts.ERRORS else kind
     lengths = np.array([len(text) for _, text, _ in distinct], dtype=np.float64)[scored]
     segments = np.array([segment for _, _, segment in distinct], dtype=np.int64)[scored]
     columns = dict(zip(info.measures, rows[scored].T, strict=True))
@@ -111,7 +112,7 @@ def describe(
     found: dict[str, Any] = {"n": len(scores), "kind": kind}
     if not len(scores):
         return found
-    perfect = {prompts.SCORE: 100.0, prompts.SPANS: 0.0}.get(kind)
+    perfect = {prompts.SCORE: 100.0, prompts.SPANS: 0.0, prompts.STARS: 5.0}.get(kind)
     found["flawless"] = None if perfect is None else float(np.mean(scores == perfect))
     found["mean"] = float(scores.mean())
     found["length_correlation"] = _correlation(scores, lengths)

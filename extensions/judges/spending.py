@@ -18,7 +18,10 @@ from metrics.support import Budget
 
 # Until a model has answered here: tokens for a character of a prompt, and tokens of a reply.
 TOKENS_A_CHARACTER = 0.3
-TOKENS_A_REPLY = {prompts.SCORE: 12, prompts.SPANS: 160, prompts.PAIRS: 10, prompts.LISTS: 60}
+TOKENS_A_REPLY = {
+    **{prompts.SCORE: 12, prompts.SPANS: 160, prompts.PAIRS: 10, prompts.LISTS: 60},
+    **{prompts.STARS: 5, prompts.CLASSES: 10, prompts.LINES: 80},
+}
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ def _volume(
     template: prompts.Template, outputs: QuerySet[Output], test_set: TestSet
 ) -> tuple[int, float]:
     """Return how many questions a pass has, and the characters of all their prompts."""
-    frame = len(template.system) + len(template.user)
+    frame = template.n_characters
     reference = _mean_reference(test_set) if "reference" in template.placeholders else 0.0
     per_segment = outputs.values("segment").annotate(
         n=Count("content_key", distinct=True),

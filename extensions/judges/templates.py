@@ -1,5 +1,9 @@
-"""Templates by name and version: those of the code, and those that were written here."""
+"""Templates by name and version: those of the code, and those written here or read from files."""
 
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -7,9 +11,10 @@ from django.db import IntegrityError, transaction
 
 from core.text import whole
 from extensions.judges.prompts import BUILT_IN, KINDS, Template, unknown
-from metaeval.messages import message
+from metaeval.messages import DataError, Message, message
 from metrics.base import MetricInfo
 from metrics.models import JudgeTemplate
+from metrics.models.judges import validate_template_name
 from metrics.options import OptionError
 
 
@@ -34,7 +39,10 @@ def get(key: str) -> Template:
 
 
 def _of_row(row: JudgeTemplate) -> Template:
-    return Template(row.name, row.version, row.kind, row.system, row.user)
+    examples = tuple((user, assistant) for user, assistant in row.examples)
+    return Template(
+        row.name, row.version, row.kind, row.system, row.user, tuple(row.classes), examples
+    )
 
 
 def of_judge(info: MetricInfo | None) -> Template | None:
@@ -48,18 +56,33 @@ def versions_of(name: str) -> list[Template]:
     return [each for each in all_templates().values() if each.name == name]
 
 
-def add(*, name: str, kind: str, system: str, user: str, by: Any = None) -> Template:
+def add(
+    *,
+    name: str,
+    kind: str,
+    system: str,
+    user: str,
+    classes: Sequence[str] = (),
+    examples: Sequence[tuple[str, str]] = (),
+    by: Any = None,
+) -> Template:
     """Store a new version of a template; a new name begins with version 1.
 
     Raises ValidationError for wrong placeholders, for another kind than that of older versions, for
     the text of the newest version, and if another user stored this version first.
     """
     older = versions_of(name)
-    _check(older, kind, system, user)
-    version = older[0].version + 1 if older else 1
     row = JudgeTemplate(
-        name=name, version=version, kind=kind, system=system, user=user, created_by=by
+        name=name,
+        version=older[0].version + 1 if older else 1,
+        kind=kind,
+        system=system,
+        user=user,
+        classes=list(classes),
+        examples=[list(example) for example in examples],
+        created_by=by,
     )
+    _check(older, _of_row(row))
     _check_words(_of_row(row))
     row.full_clean(validate_constraints=False)
     try:
@@ -74,17 +97,17 @@ def add(*, name: str, kind: str, system: str, user: str, by: Any = None) -> Temp
     return _of_row(row)
 
 
-def _check(older: list[Template], kind: str, system: str, user: str) -> None:
+def _check(older: list[Template], new: Template) -> None:
     if not older:
         return
-    if older[0].kind != kind:
+    if older[0].kind != new.kind:
         problem = message(
             "judge.other-kind",
             "All versions of this template ask for {kind}. Choose another name.",
             kind=KINDS[older[0].kind],
         )
         raise ValidationError([problem])
-    if (older[0].system, older[0].user) == (system, user):
+    if replace(older[0], version=new.version) == new:
         problem = message(
             "judge.same-text", "This is the text of the newest version. Change it first."
         )
@@ -96,3 +119,97 @@ def _check_words(template: Template) -> None:
         template.check()
     except OptionError as error:
         raise ValidationError([error.problem]) from error
+
+
+# Templates in JSON files, such as GEMBA's wording, which is not shipped:
+#
+#     {"name": "stars", "kind": "stars", "user": "… {source_seg} … {target_seg} …"}
+#
+# `kind` declares the format of replies. `classes` are listed from the worst, which counts 0;
+# `examples` are objects with `user` and `assistant`. GEMBA's names of placeholders become ours.
+GEMBA = {
+    "source_lang": "source_language",
+    "target_lang": "target_language",
+    "source_seg": "source",
+    "target_seg": "output",
+    "reference_seg": "reference",
+}
+_GEMBA = re.compile(rf"\{{({'|'.join(GEMBA)})\}}")
+TEXTS, LISTS = ("name", "kind", "user", "system"), ("classes", "examples")
+NEEDED = ("name", "kind", "user")
+LONGEST_NAME = 40
+
+
+def read(file: str, content: bytes) -> dict[str, Any]:
+    """Return what :func:`add` takes; DataError names the file and the field."""
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        document = None
+    return given(document, file)
+
+
+def given(document: Any, file: str) -> dict[str, Any]:
+    """Return the same of what a file contains."""
+    if not isinstance(document, dict):
+        problem = message("judge.file-not-json", "{file} is not a JSON object.", file=file)
+        raise DataError(problem)
+    for field in document:
+        if field not in (*TEXTS, *LISTS):
+            raise _wrong(file, field, message("judge.field-unknown", "there is no such field."))
+    for field in NEEDED:
+        if field not in document:
+            raise _wrong(file, field, message("judge.field-missing", "it is missing."))
+    found = {field: _text(file, field, document.get(field, "")) for field in TEXTS}
+    if len(found["name"]) > LONGEST_NAME or not is_name(found["name"]):
+        problem = message("judge.field-name", "use at most 40 of a–z, 0–9 and -, but not “add”.")
+        raise _wrong(file, "name", problem)
+    for field in ("user", "system"):
+        found[field] = _GEMBA.sub(lambda match: f"{{{GEMBA[match[1]]}}}", found[field])
+    lists = {field: _list(file, field, document.get(field, [])) for field in LISTS}
+    classes = [_text(file, "classes", each) for each in lists["classes"]]
+    examples = [_example(file, each) for each in lists["examples"]]
+    try:
+        Template(**found, version=1, classes=tuple(classes), examples=tuple(examples)).check()
+    except OptionError as error:
+        raise _wrong(file, error.option, error.problem) from error
+    return found | {"classes": classes, "examples": examples}
+
+
+def is_name(name: str) -> bool:
+    """Return whether a template can have this name."""
+    try:
+        validate_template_name(name)
+    except ValidationError:
+        return False
+    return name != "add"
+
+
+def _text(file: str, field: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise _wrong(file, field, message("judge.field-text", "it is not text."))
+    # Databases store neither halves of characters nor zeros.
+    text = value.encode(errors="replace").decode()
+    return text.replace("\r\n", "\n").replace("\0", "�")
+
+
+def _list(file: str, field: str, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise _wrong(file, field, message("judge.field-list", "it is not a list."))
+    return value
+
+
+def _example(file: str, value: Any) -> tuple[str, str]:
+    if not isinstance(value, dict) or set(value) != {"user", "assistant"}:
+        problem = message(
+            "judge.field-example", "an example is an object with “user” and “assistant”."
+        )
+        raise _wrong(file, "examples", problem)
+    return _text(file, "examples", value["user"]), _text(file, "examples", value["assistant"])
+
+
+def _wrong(file: str, field: str, problem: Message) -> DataError:
+    return DataError(
+        message("judge.file-field", "{file}, field {field}: {problem}",
+                file=file, field=field, problem=problem)
+    )  # fmt: skip

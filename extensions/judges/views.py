@@ -16,7 +16,8 @@ from annotation.access import is_site_admin, researcher_required, site_admin_req
 from core.messages import messages_of, translated
 from extensions.judges import endpoints, templates
 from extensions.judges.options import QUEUE
-from extensions.judges.prompts import KINDS, LONGEST
+from extensions.judges.prompts import CLASSES, KINDS, LONGEST
+from metaeval.messages import MessageError
 from metrics.models import JudgeSpending, JudgeTemplate
 from metrics.workers import idle
 
@@ -67,7 +68,8 @@ class NewTemplateForm(VersionForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         kinds: Any = self.fields["kind"]
-        kinds.choices = [(kind, translated(label)) for kind, label in KINDS.items()]
+        # Classes come from a file.
+        kinds.choices = [(kind, translated(KINDS[kind])) for kind in KINDS if kind != CLASSES]
 
     def clean_name(self) -> str:
         """Refuse names of other templates, and the name that is part of an address."""
@@ -75,6 +77,26 @@ class NewTemplateForm(VersionForm):
         if name == "add" or templates.versions_of(name):
             raise ValidationError(gettext("There is already a template with this name."))
         return name
+
+
+class TemplateFileForm(forms.Form):
+    """A template in a file. After `is_valid`, `given` is what it says."""
+
+    file = forms.FileField(
+        label=_("File"),
+        help_text=_(
+            "JSON with name, kind, user and, where needed, system, classes and examples. A name "
+            "that exists gets a new version."
+        ),
+    )
+
+    def clean(self) -> None:
+        """Read the file; an error names the file and the field."""
+        if file := self.cleaned_data.get("file"):
+            try:
+                self.given = templates.read(file.name, file.read())
+            except MessageError as error:
+                self.add_error("file", ValidationError([error.message]))
 
 
 @researcher_required
@@ -99,12 +121,17 @@ def judge_list(request: HttpRequest) -> HttpResponse:
 @site_admin_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def judge_template_add(request: HttpRequest) -> HttpResponse:
-    """Write a template with a new name."""
-    form = NewTemplateForm(request.POST if request.method == "POST" else None)
-    if form.is_valid() and _save(request, form, **form.cleaned_data):
-        return redirect("judge-template", form.cleaned_data["name"])
-    context = {"section": "server", "form": form}
-    status = 422 if form.errors else 200
+    """Write a template with a new name, or read a file with a template or a new version."""
+    sent = request.POST if request.method == "POST" else None
+    is_file = "file" in request.FILES or "from-file" in (sent or {})
+    form = NewTemplateForm(None if is_file else sent)
+    file = TemplateFileForm(*((sent, request.FILES) if is_file else ()))
+    used: forms.Form = file if is_file else form
+    given = file.given if is_file and file.is_valid() else used.is_valid() and used.cleaned_data
+    if given and _save(request, used, **given):
+        return redirect("judge-template", given["name"])
+    context = {"section": "server", "form": form, "file": file}
+    status = 422 if used.errors else 200
     return render(request, "judges/template_add.html", context, status=status)
 
 
@@ -118,8 +145,9 @@ def judge_template(request: HttpRequest, template: str) -> HttpResponse:
     newest, may_edit = versions[0], is_site_admin(request.user)
     sent = request.POST if request.method == "POST" and may_edit else None
     form = VersionForm(sent, initial={"system": newest.system, "user": newest.user})
+    kept = {"classes": newest.classes, "examples": newest.examples}
     if form.is_valid() and _save(
-        request, form, name=template, kind=newest.kind, **form.cleaned_data
+        request, form, name=template, kind=newest.kind, **kept, **form.cleaned_data
     ):
         return redirect("judge-template", template)
     context = {
@@ -133,7 +161,7 @@ def judge_template(request: HttpRequest, template: str) -> HttpResponse:
     return render(request, "judges/template.html", context, status=status)
 
 
-def _save(request: HttpRequest, form: VersionForm, **given: str) -> bool:
+def _save(request: HttpRequest, form: forms.Form, **given: Any) -> bool:
     """Store a version; show errors in the form."""
     try:
         template = templates.add(by=request.user, **given)

@@ -16,6 +16,9 @@ KINDS = [
     ("spans", "error spans with severities (MQM)"),
     ("pairs", "which of two outputs is better"),
     ("lists", "all outputs of a segment in order"),
+    ("stars", "one to five stars"),
+    ("classes", "one of several classes"),
+    ("lines", "errors in lines under severities (GEMBA-MQM)"),
 ]
 
 
@@ -39,6 +42,8 @@ class JudgeTemplate(models.Model):
     kind = models.CharField(max_length=10, choices=KINDS)
     system = models.TextField(blank=True)
     user = models.TextField()
+    classes = models.JSONField(default=list, blank=True)
+    examples = models.JSONField(default=list, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )

@@ -324,6 +324,7 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "api-run-cancel": ("POST", *[API | dict.fromkeys(ROLES[2:], 409)] * 2),
     "api-metric-list": ("GET", API, API),
     "api-metric-detail": ("GET", API, API),
+    "api-judge-template-list": ("GET", API, API),
     "api-metric-retire": ("POST", *[SITE | {"anonymous": 401, "site": 409}] * 2),
     "api-metric-import-list": ("GET", API, API),
     "api-metric-import-detail": ("GET", API, API),

@@ -80,6 +80,7 @@ def hints(places: Places) -> dict[str, Any]:
 RIGHTLY = (200, 201, 202, 204, 409)
 # What some operations want where others want something else by the same name.
 OWN_HINTS: dict[str, Schema] = {
+    "/api/judge-templates/": {"kind": "stars", "user": "{output}?", "classes": [], "examples": []},
     "/api/metrics/": {"options": {"metric": "chrf"}},
     "/api/imports/judgments/": {
         "tables": b"annotator\tsegment\tsystem\tscore\nfit\t1\tfit\t50\n", "test_set": None,

@@ -79,6 +79,7 @@ NAMES = {
     "penalty": message("result.penalty", "penalty"),
     "pieces": message("result.pieces", "pieces of the vocabulary"),
     "pieces_per_second": message("result.pieces-per-second", "pieces per second"),
+    "preprocessing": message("mt.preprocessing", "Preprocessing"),
     "processes": message("result.processes", "processes"),
     "projection": message("result.projection", "projection"),
     "rules": message("result.rules", "version of the rules"),

@@ -57,7 +57,7 @@ def check(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
     errors = errors or chosen.conflicts(cleaned)
     if errors:
         raise ValidationError({name: refusal(error) for name, error in errors.items()})
-    return cleaned
+    return chosen.settle(cleaned)
 
 
 def refusal(error: Message) -> ValidationError:

@@ -20,7 +20,7 @@ from training.contract import JobError, Work
 from training.jobs.saving import locked
 from training.parallel.reading import ParallelError, read_named
 from training.refreeeval.processes import joined, rank
-from training.translation.options import OPTIONS, conflicts
+from training.translation.options import OPTIONS, conflicts, settle
 
 NAMES = [option.name for option in OPTIONS]
 COMMAND = message("folder.mt", "python -m training.translation")
@@ -73,7 +73,7 @@ def _options(pairs: list[str]) -> dict[str, Any]:
     chosen: dict[str, Any] = dict(clean_all(OPTIONS, given))
     if errors := conflicts(chosen):
         raise JobError(*errors.values())
-    return chosen
+    return settle(chosen)
 
 
 def _show(progress: dict[str, Any]) -> None:

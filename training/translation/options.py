@@ -13,6 +13,12 @@ CONTROLS = (
     PLAIN, TARGET_EMBEDDING, LENGTH_TOKEN, "length-difference", "length-ratio", "progress-ratio",
 )  # fmt: skip
 FORMS = ("int", "encoding", "forward-backward")
+NONE, STUDY = "none", "study"
+# What a choice of preprocessing sets: the study's is that of Cheng et al. (2023).
+PRESETS: dict[str, dict[str, Any]] = {
+    NONE: {},
+    STUDY: {"pieces": "bpe", "vocabulary": 64_000, "longest": 128, "imbalance": 1.5},
+}
 
 OPTIONS = (
     Option(
@@ -50,6 +56,19 @@ OPTIONS = (
         "inner", message("mt.inner", "Width of the feed-forward layers"), "integer", 2048, minimum=8
     ),
     Option("dropout", message("mt.dropout", "Dropout"), "number", 0.1, minimum=0, maximum=0.9),
+    Option(
+        "preprocessing",
+        message("mt.preprocessing", "Preprocessing"),
+        "choice",
+        NONE,
+        choices=tuple(PRESETS),
+        help=message(
+            "mt.preprocessing-help",
+            "study (Cheng et al. 2023): Moses’ punctuation and tokens for languages with spaces, "
+            "and, whatever is chosen for them, 64,000 pieces by BPE, at most 128 pieces a side and "
+            "a ratio of lengths of at most 1.5. Translations are detokenised.",
+        ),
+    ),
     Option("pieces", message("mt.pieces", "Pieces"), "choice", "bpe", choices=("bpe", "unigram")),
     Option(
         "vocabulary",
@@ -129,7 +148,22 @@ OPTIONS = (
     ),
     Option("seed", SEED, "integer", 42, minimum=0, maximum=2**31 - 1),
 )
-MAIN = ("control", "layers", "width", "vocabulary", "reverse", "steps", "batch", "seed")
+MAIN = (
+    "control",
+    "layers",
+    "width",
+    "preprocessing",
+    "vocabulary",
+    "reverse",
+    "steps",
+    "batch",
+    "seed",
+)
+
+
+def settle(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings with those that the preprocessing sets."""
+    return {**chosen, **PRESETS[chosen["preprocessing"]]}
 
 
 def conflicts(chosen: Mapping[str, Any]) -> dict[str, Message]:

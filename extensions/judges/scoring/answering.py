@@ -113,12 +113,12 @@ class Answers:
     error: MetricError | None = None
 
 
-def read_reply(kind: str) -> Read:
-    """Return the function that reads replies to a kind of template."""
+def read_reply(template: Template) -> Read:
+    """Return the function that reads replies to a template."""
 
     def read(question: Question, reply: Reply) -> Verdict:
         text = reading.content_of(reply.status, reply.body)
-        return reading.read(kind, text, question.labels)
+        return reading.read(template.kind, text, template.classes or question.labels)
 
     return read
 

@@ -1,7 +1,8 @@
 """Read a verdict from a reply, or the reason why there is none.
 
 Without structured output models answer in several forms. Besides JSON these are read: a number
-alone, a letter alone, errors under headings (GEMBA-MQM, Kocmi & Federmann 2023). Anything else
+alone, a letter alone, errors under headings (GEMBA-MQM, Kocmi & Federmann 2023). Stars and classes
+are read as in GEMBA, from a sentence that names exactly one. Anything else
 makes the reply unreadable; it never counts as zero or as a flawless translation, as in the
 published parsers. Then quotes become spans, because models copy text and do not count characters,
 and several passes become one number and one list of spans.
@@ -114,8 +115,12 @@ def read(kind: str, text: str, labels: Sequence[str] = ()) -> Verdict:
     try:
         if kind == prompts.SCORE:
             return _score(text)
-        if kind == prompts.SPANS:
-            return _spans(text)
+        if kind in prompts.ERRORS:
+            return _spans(text, is_json=kind == prompts.SPANS)
+        if kind == prompts.STARS:
+            return _stars(text)
+        if kind == prompts.CLASSES:
+            return _class(text, labels)
         return _pair(text) if kind == prompts.PAIRS else _ranks(text, labels)
     except _ReplyError as error:
         raise UnusableError(_unreadable(error.message, text)) from None
@@ -167,7 +172,7 @@ def _score(text: str) -> Verdict:
     document = _document(text)
     value: Any = text if document is None else _only_key(document, "score")
     if isinstance(value, str):
-        match = _NUMBER.fullmatch(value.strip().strip("*").strip())
+        match = _NUMBER.fullmatch(value.strip().strip("*[]'\"").strip())
         if match is None:
             raise _ReplyError(message("reply.not-a-number", "it is not a number."))
         value = float(match[1])
@@ -185,8 +190,44 @@ def penalty(errors: Sequence[Error]) -> float:
     return min(CAP, sum(WEIGHTS[error.severity] for error in errors))
 
 
-def _spans(text: str) -> Verdict:
-    document = _document(text)
+_WRITTEN = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
+# 4, 4/5 and “four out of five” name one number; 3.5 and 45 are not whole stars.
+_STARS = re.compile(
+    rf"(?<![\w.,/-])({'|'.join(_WRITTEN)}|\d+(?:[.,]\d+)?)"
+    r"(?:\s*(?:/|out of)\s*(?:5|five))?(?![\w/])",
+    re.IGNORECASE,
+)
+
+
+def _stars(text: str) -> Verdict:
+    """Read one to five stars, drawn or named; several different numbers are none."""
+    answer = text.rpartition("</think>")[2]
+    drawn = answer.count("★") + answer.count("⭐")
+    if not any(sign.isalnum() for sign in answer):
+        # Otherwise asterisks are bold type.
+        drawn += answer.count("*")
+    named = {_WRITTEN.get(word.lower()) or float(word.replace(",", "."))
+             for word in _STARS.findall(answer)}  # fmt: skip
+    found = named | ({drawn} if drawn else set())
+    if len(found) != 1 or not found <= set(_WRITTEN.values()):
+        raise _ReplyError(message("reply.stars", "it does not name one to five stars."))
+    return Verdict(score=float(found.pop()))
+
+
+def _class(text: str, classes: Sequence[str]) -> Verdict:
+    """Return the place of the only class that a reply names, from 0 for the worst."""
+    places = {each.casefold(): place for place, each in enumerate(classes)}
+    # The longest first: one class may be part of another.
+    names = "|".join(re.escape(each) for each in sorted(places, key=len, reverse=True))
+    answer = " ".join(text.rpartition("</think>")[2].casefold().split())
+    found = set(re.findall(rf"(?<!\w)(?:{names})(?!\w)", answer))
+    if len(found) != 1:
+        raise _ReplyError(message("reply.class", "it does not name one of the classes."))
+    return Verdict(score=float(places[found.pop()]))
+
+
+def _spans(text: str, *, is_json: bool) -> Verdict:
+    document = _document(text) if is_json else None
     errors = _under_headings(text) if document is None else _listed(document)
     # Not minus zero.
     return Verdict(score=0.0 - penalty(errors), errors=tuple(errors))

@@ -190,6 +190,8 @@ class Judge(MeanOfSegments):
     def _has_schema(self) -> bool:
         """Return True if the server supports a schema; its reply is stored as any other."""
         wish = self.options["structure"]
+        if self.template.kind in prompts.PLAIN:
+            return False
         if wish != "as the server can":
             return wish == "schema"
         body: dict[str, Any] = {
@@ -227,7 +229,7 @@ class Judge(MeanOfSegments):
             **{key: _short(value) for key, value in named.items()},
             "served": self.served,
             "template": self.template.key,
-            "words": key_of(self.context.endpoint, vars(self.template), 0)[:12],
+            "words": key_of(self.context.endpoint, self.template.content, 0)[:12],
             "output": "schema" if self.builder.has_schema else "plain",
             "limit": int(self.options["limit"]),
             "revision": REVISION,
@@ -242,7 +244,7 @@ class Judge(MeanOfSegments):
         check_inputs(self.info, inputs)
         feed = Whole(inputs, self.info.width)
         if error := self._asked(feed):
-            found = feed.spans if self.template.kind == prompts.SPANS else None
+            found = feed.spans if self.template.kind in prompts.ERRORS else None
             raise UnfinishedError(error.message, feed.rows, found, permanent=error.permanent)
         self.missing = feed.missing
         return feed
@@ -255,7 +257,7 @@ class Judge(MeanOfSegments):
 
     def _asked(self, feed: Feed) -> MetricError | None:
         """Ask about all texts of a feed; return the error that ended it early."""
-        read, limit = read_reply(self.template.kind), int(self.options["limit"])
+        read, limit = read_reply(self.template), int(self.options["limit"])
         asking = Asking(self.context, self.client, read, limit)
         asking.ask(Texts(self, feed, asking))
         return asking.found.error
@@ -364,7 +366,10 @@ def make(info: MetricInfo, *, source_language: str, target_language: str) -> Jud
         raise MetricError(error.problem, permanent=True) from error
     kinds: dict[str, type[Judge]] = {
         prompts.SCORE: Judge,
+        prompts.STARS: Judge,
+        prompts.CLASSES: Judge,
         prompts.SPANS: SpanJudge,
+        prompts.LINES: SpanJudge,
         prompts.PAIRS: PairJudge,
         prompts.LISTS: ListJudge,
     }

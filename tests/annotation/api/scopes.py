@@ -37,6 +37,7 @@ CHANGES = {
     "POST /api/translations/": SCORE,
     "POST /api/translations/{id}/cancel/": SCORE,
     "POST /api/translations/{id}/resume/": SCORE,
+    "POST /api/judge-templates/": SITE,
     "POST /api/metrics/": SITE,
     "POST /api/metrics/{name}/retire/": SITE,
 }

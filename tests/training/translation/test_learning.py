@@ -138,7 +138,8 @@ given = work(Path(sys.argv[1]), pairs(300), **{options!r})
 from dataclasses import replace
 job.run(replace(given, report=report))
 """
-RESUMED = TINY | {"steps": 43, "evaluate_every": 10, "dropout": 0.2, "control": "progress-ratio"}
+RESUMED = TINY | {"steps": 43, "evaluate_every": 10, "dropout": 0.2, "control": "progress-ratio",
+                  "preprocessing": "study"}  # fmt: skip
 
 
 def test_a_killed_training_ends_with_the_same_bits(one_thread: None, tmp_path: Path) -> None:

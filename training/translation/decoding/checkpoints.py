@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +196,12 @@ class Checkpoint:
     def has_control(self) -> bool:
         """Return True if it was trained with a length control."""
         return bool(self.control["control"] != PLAIN)
+
+    @property
+    def preprocessing(self) -> str:
+        """Return what is done to texts before they become pieces, with its version, or nothing."""
+        is_moses = isinstance(self.tokenizer, vocabulary.MosesMarianTokenizer)
+        return f"sacremoses-{version('sacremoses')}" if is_moses else ""
 
     @cached_property
     def limit(self) -> int:

@@ -199,6 +199,15 @@ def refusals(
                 model=name,
             )
         )
+    if request.method == EXACT and request.unit == lengths.WORDS and checkpoint.preprocessing:
+        found.append(
+            message(
+                "translation.words-of-moses",
+                "The words of {model} are Moses’ tokens, also commas. Choose another unit or "
+                "method.",
+                model=name,
+            )
+        )
     known = [n for n in wanted if n is not None]
     if any(n < 1 for n in known):
         found.append(

@@ -1,8 +1,8 @@
 """Train a translation model as a job: vocabulary, pairs, updates, and the folder of the model.
 
 Models are Transformers of Marian's architecture in Marian's format, with one SentencePiece
-vocabulary for both languages. Texts are not tokenised before, unlike the English of the study
-(Moses). The weights with the lowest held-out loss are stored. For a target length L, the decoder
+vocabulary for both languages. Texts are tokenised before only with the study's preprocessing. The
+weights with the lowest held-out loss are stored. For a target length L, the decoder
 gets at step t:
 
 - ``target-embedding`` (Niehues 2020): r = L + 1 − t, the remaining steps, at most ``cap``. ``int``:
@@ -34,8 +34,8 @@ from training.translation.decoding.checkpoints import Checkpoint
 from training.translation.learning import pairs as texts
 from training.translation.learning.pairs import Collator, Pairs, Split
 from training.translation.learning.trainer import curve, train
-from training.translation.models import marian, vocabulary
-from training.translation.options import LENGTH_TOKEN
+from training.translation.models import marian, preparing, vocabulary
+from training.translation.options import LENGTH_TOKEN, STUDY
 
 PACKAGES = ("torch", "transformers", "accelerate", "sentencepiece")
 UPDATES, VOCABULARY, MODEL = "updates", "vocabulary", "model"
@@ -75,7 +75,7 @@ def run(work: Work) -> Outcome:
         "updates": state.global_step,
         "updates_of_kept_weights": best["step"],
         "curve": curve(state),
-        "versions": {name: version(name) for name in PACKAGES},
+        "versions": {name: version(name) for name in _packages(options)},
         "data_hash": [corpus.sha256 for corpus in work.corpora],
     }
     folder = first_alone(lambda: _keep(work, checkpoint, result))
@@ -95,12 +95,23 @@ def _take(work: Work) -> None:
         raise JobError(other_training(work.folder))
 
 
+def _packages(options: Mapping[str, Any]) -> tuple[str, ...]:
+    return (*PACKAGES, "sacremoses") if _is_study(options) else PACKAGES
+
+
+def _is_study(options: Mapping[str, Any]) -> bool:
+    """Return whether texts are tokenised; trainings of earlier versions have no such option."""
+    return bool(options.get("preprocessing") == STUDY)
+
+
 def _vocabulary(work: Work, split: Split, languages: tuple[str, str]) -> Path:
     found = current(work.folder, VOCABULARY)
     if found:
         return found
+    is_study = _is_study(work.options)
+    sides = (each for pair in split.train for each in zip(pair, languages, strict=True))
     made = vocabulary.train(
-        (side for pair in split.train for side in pair),
+        (preparing.tokenized(*each) if is_study else each[0] for each in sides),
         work.options["pieces"],
         work.options["vocabulary"],
     )
@@ -108,7 +119,7 @@ def _vocabulary(work: Work, split: Split, languages: tuple[str, str]) -> Path:
     return save_whole(
         work.folder,
         VOCABULARY,
-        lambda path: vocabulary.write(made, path, languages, n_lengths),
+        lambda path: vocabulary.write(made, path, languages, n_lengths, moses=is_study),
     )
 
 

@@ -66,9 +66,11 @@ class Likelihood(MeanOfSegments):
 
     def signature(self) -> str:
         """Return a signature of everything that changes a value."""
+        own = self.loaded.preprocessing
         fields: dict[str, str | int] = {
             "checkpoint": self.info.checkpoint,
             "weights": self.loaded.weights,
+            **({"preprocessing": own} if own else {}),
             **precision.signature_fields(self.precision),
             "languages": "-".join(self.languages),
             "direction": self.direction,

@@ -15,6 +15,7 @@ from transformers import MarianTokenizer
 
 from metaeval.messages import Message, message
 from training.contract import JobError
+from training.translation.models import preparing
 
 END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
 MODEL = "source.spm"
@@ -85,9 +86,17 @@ def _train(lines: Sequence[str], kind: str, size: int, single: Sequence[str]) ->
 
 
 def write(
-    vocabulary: Vocabulary, folder: Path, languages: tuple[str, str], n_lengths: int = 0
+    vocabulary: Vocabulary,
+    folder: Path,
+    languages: tuple[str, str],
+    n_lengths: int = 0,
+    *,
+    moses: bool = False,
 ) -> None:
-    """Write the files of Marian's tokenizer, with tokens for lengths 1 to `n_lengths`."""
+    """Write the files of Marian's tokenizer, with tokens for lengths 1 to `n_lengths`.
+
+    With `moses`, other programs refuse the tokenizer rather than leave Moses' tokens out.
+    """
     made = sentencepiece.SentencePieceProcessor(model_proto=vocabulary.model)
     pieces = [made.id_to_piece(n) for n in range(made.get_piece_size())]
     rest = [piece for piece in pieces if piece not in (END, UNKNOWN)]
@@ -96,7 +105,7 @@ def write(
     files: dict[str, Any] = {
         "vocab.json": {piece: n for n, piece in enumerate(every)},
         "tokenizer_config.json": {
-            "tokenizer_class": "MarianTokenizer",
+            "tokenizer_class": (MosesMarianTokenizer if moses else MarianTokenizer).__name__,
             "source_lang": languages[0],
             "target_lang": languages[1],
             "model_max_length": 512,
@@ -116,9 +125,28 @@ def length_token(length: int) -> str:
     return f"<len_{length}>"
 
 
+class MosesMarianTokenizer(MarianTokenizer):
+    """Splits Moses' tokens into pieces, and detokenises what it decodes."""
+
+    def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
+        is_target = self.current_spm is self.spm_target
+        language = self.target_lang if is_target else self.source_lang
+        found: list[str] = super()._tokenize(preparing.tokenized(text, language), **kwargs)
+        return found
+
+    def convert_tokens_to_string(self, tokens: list[str]) -> str:
+        """Return the detokenised text of pieces."""
+        language = self.source_lang if self._decode_use_source_tokenizer else self.target_lang
+        return preparing.detokenized(super().convert_tokens_to_string(tokens), language)
+
+
 def load(folder: Path) -> Any:
     """Return the tokenizer of a folder."""
+    settings = folder / "tokenizer_config.json"
+    own = json.loads(settings.read_text(encoding="utf-8")) if settings.exists() else {}
+    is_moses = own.get("tokenizer_class") == MosesMarianTokenizer.__name__
     with warnings.catch_warnings():
-        # It would use sacremoses to change punctuation before splitting into pieces.
+        # It would not use it.
         warnings.filterwarnings("ignore", "Recommended: pip install sacremoses")
-        return MarianTokenizer.from_pretrained(folder, local_files_only=True)
+        kind = MosesMarianTokenizer if is_moses else MarianTokenizer
+        return kind.from_pretrained(folder, local_files_only=True)

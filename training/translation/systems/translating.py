@@ -255,6 +255,7 @@ def _provenance(
         "model_hash": checkpoint.weights,
         "control": checkpoint.control["control"],
         "form": checkpoint.control["form"],
+        **({"preprocessing": checkpoint.preprocessing} if checkpoint.preprocessing else {}),
         **{name: value for name, value in request.as_json().items() if value != ""},
         "outputs": len(texts),
         "empty": sum(not each.text for each in texts),

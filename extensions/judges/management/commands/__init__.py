@@ -1,0 +1,1 @@
+"""`manage.py add_judge_template`."""
