@@ -265,7 +265,8 @@ ENGLISH = Writer()
 def _number(value: float, spec: str) -> str:
     match spec:
         case "":
-            return f"{value:,}" if isinstance(value, int) else f"{value:,g}"
+            is_whole = isinstance(value, int) or (value.is_integer() and abs(value) < 1e15)
+            return f"{int(value):,}" if is_whole else f"{value:,g}"
         case "r":
             return coefficient(value)
         case "r3":

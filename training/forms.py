@@ -217,7 +217,7 @@ def _bounds(option: Option) -> Message | None:
     if low is None and high is None:
         return None
     if low is None:
-        return message("option.at-most", "At most {high:g}.", high=high)
+        return message("option.at-most", "At most {high}.", high=high)
     if high is None:
-        return message("option.at-least", "At least {low:g}.", low=low)
-    return message("option.between", "From {low:g} to {high:g}.", low=low, high=high)
+        return message("option.at-least", "At least {low}.", low=low)
+    return message("option.between", "From {low} to {high}.", low=low, high=high)

@@ -359,4 +359,6 @@ def test_what_is_said_of_many_is_said_once() -> None:
 
 def test_numbers_have_one_form() -> None:
     assert [coefficient(x) for x in (0.614, -0.05, 1.0, -0.001)] == [".61", "−.05", "1.00", ".00"]
+    # The largest seed, as a form states it.
+    assert message("x.l", "{high}", high=float(2**31 - 1)).text == "2,147,483,647"
     assert [p_value(x) for x in (0.034, 0.0051, 0.0004)] == ["p = .03", "p = .005", "p < .001"]
