@@ -8,12 +8,14 @@ With those, Celery watches each child; after it has lost the broker it begins an
 child had died just then and was not replaced yet.
 
 kombu's own broker writes a message into the file that readers look for, so that one may read half
-of it.
+of it. A table of queues, too: of two workers that started at once, one read it empty and ended.
 """
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 from uuid import uuid4
 
@@ -25,13 +27,23 @@ from kombu.utils.json import dumps
 
 
 class Channel(filesystem.Channel):
-    """Gives a message its name when it is complete."""
+    """Gives a message or a table its name when it is complete."""
 
     def _put(self, queue: Any, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
         folder, name = Path(self.data_folder_out), f"{time.time_ns()}_{uuid4()}.{queue}.msg"
         unfinished = folder / f"{name}.tmp"
         unfinished.write_text(dumps(payload))  # type: ignore[no-untyped-call]
         os.replace(unfinished, folder / name)
+
+    def _queue_bind(self, exchange: str, *queue: str) -> None:
+        table = self._exchange_file(exchange)  # type: ignore[no-untyped-call]
+        table.parent.mkdir(exist_ok=True)
+        with NamedTemporaryFile("w", dir=table.parent) as empty:
+            empty.write("[]")
+            empty.flush()
+            with suppress(FileExistsError):
+                os.link(empty.name, table)
+        super()._queue_bind(exchange, *queue)  # type: ignore[no-untyped-call]
 
 
 class Transport(filesystem.Transport):

@@ -9,6 +9,7 @@ from rest_framework.exceptions import ErrorDetail
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.api.parameters import TakesParameters
 from annotation.models import ApiToken
 from extensions.judges import templates
 from extensions.judges.prompts import Template
@@ -37,7 +38,7 @@ class TemplateSerializer(serializers.Serializer[Any]):
 
 
 @extend_schema(tags=["metrics"])
-class TemplateViewSet(viewsets.GenericViewSet[Any]):
+class TemplateViewSet(TakesParameters, viewsets.GenericViewSet[Any]):
     """Every version of every template, the newest of each first."""
 
     scope: ClassVar[str] = ApiToken.Scope.SITE

@@ -111,6 +111,8 @@ class Revisions:
 
     def order(self, answers: Sequence[Answer]) -> list[Answer]:
         """Return the different answers to one thing, the first one first."""
+        if len(answers) < 2:
+            return list(answers)
         versions = list({answer.content: answer for answer in reversed(answers)}.values())[::-1]
         self.copies += len(answers) - len(versions)
         if len(versions) < 2:

@@ -1,6 +1,9 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 from kombu import Connection
 
@@ -46,3 +49,23 @@ def test_messages_come_in_order_and_whole(tmp_path: Path) -> None:
         assert len(names) == 20
         assert all(name.endswith(".cpu.msg") for name in names)
         assert [queue.get(timeout=60).payload["number"] for _ in names] == list(range(20))
+
+
+def test_a_table_of_queues_is_never_seen_unfinished(tmp_path: Path) -> None:
+    """Each queue is bound the moment another process has made the file of the table."""
+    options, seen = transport_options("filesystem://", tmp_path), []
+    with Connection("filesystem://", transport_options=options) as connection:
+        channel = connection.channel()
+        opened = Path.open
+
+        def watched(path: Path, *args: Any, **kwargs: Any) -> Any:
+            file = opened(path, *args, **kwargs)
+            seen.append(os.stat(path).st_size)
+            return file
+
+        with patch.object(Path, "open", watched):
+            channel._queue_bind("own", "key", "", "first")
+            channel._queue_bind("own", "key", "", "second")
+        assert [each.queue for each in channel.get_table("own")] == ["second", "first"]
+    assert seen
+    assert 0 not in seen

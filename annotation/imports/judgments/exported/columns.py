@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import lru_cache
 
 from annotation.uploads.formats.registry import OUR_JUDGMENTS
 from annotation.uploads.tables.columns import Wanted
@@ -116,6 +117,7 @@ def is_exported(columns: Iterable[str]) -> bool:
     return set(columns) >= OUR_JUDGMENTS
 
 
+@lru_cache(maxsize=4096)  # asked for every cell
 def answer_field(title: str) -> str:
     """Return the field of a column for an own scale or a choice; empty for other columns.
 
