@@ -41,7 +41,7 @@ class Channel(filesystem.Channel):
         with NamedTemporaryFile("w", dir=table.parent) as empty:
             empty.write("[]")
             empty.flush()
-            with suppress(FileExistsError):
+            with suppress(OSError):  # there already, or a disk without links
                 os.link(empty.name, table)
         super()._queue_bind(exchange, *queue)  # type: ignore[no-untyped-call]
 
