@@ -229,7 +229,7 @@ class _Current:
 def begin_reports(sender: Any, **_: object) -> None:
     """Write the first report of a worker that is ready, and start the threads for more."""
     queues = sorted(sender.app.amqp.queues.consume_from)
-    children = partial(_children_of, sender.pool)
+    children = partial(children_of, sender.pool)
     reporter = _Current.reporter = Reporter(sender.hostname, queues, children)
     _Current.threads = (
         Periodic("reporter", BEAT_SECONDS, reporter.beat),
@@ -241,8 +241,12 @@ def begin_reports(sender: Any, **_: object) -> None:
     reporter.beat()
 
 
-def _children_of(pool: Any) -> list[int]:
-    return list(pool.info.get("processes", []))
+def children_of(pool: Any) -> list[int]:
+    """Return the process ids of a pool's children: none before it begins and after it ends."""
+    try:
+        return list(pool.info.get("processes", []))
+    except AttributeError:  # raised by Celery's prefork pool at such times
+        return []
 
 
 def begin_to_stop(**_: object) -> None:

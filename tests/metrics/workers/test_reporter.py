@@ -5,13 +5,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from celery.concurrency import prefork, solo
 
 from core.work import processes
 from metrics.checkpoints import places
 from metrics.models.fleet import Worker, WorkerChild
 from metrics.stock import inventory
 from metrics.workers import capability, reporter
-from metrics.workers.reporter import Reporter
+from metrics.workers.reporter import Reporter, children_of
 from tests.metrics.fleet import comet, empty_models, encoder, make_worker
 from tests.worker_packages import full
 
@@ -153,3 +154,8 @@ def test_what_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     assert reporter.resident() == []
     places.RESIDENT.append(lambda: ["acme/x"])
     assert reporter.resident() == ["acme/x"]
+
+
+def test_a_pool_that_has_ended_has_no_children() -> None:
+    assert children_of(prefork.TaskPool(limit=2)) == []
+    assert children_of(solo.TaskPool(limit=1)) == [os.getpid()]
