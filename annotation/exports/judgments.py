@@ -28,6 +28,7 @@ The tables of spans have one row per span, which `judgment` joins to the judgmen
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from django.db.models import Count, Q
@@ -43,7 +44,7 @@ from annotation.exports.rows import (
     values_with_spans,
     with_spans,
 )
-from annotation.exports.tables import csv_response
+from annotation.exports.tables import csv_response, in_blocks
 from annotation.filters import EVERYTHING, Filters
 from annotation.imports.judgments.exported.columns import (
     CHOICE,
@@ -247,19 +248,15 @@ def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterato
     paths = {name: path or name for name, path in (STORED | PARTS).items()}
     paths |= MORE if more else {}
     settings: str | None = settings_text(campaign)
-    rows = values_with_spans(judgments_of(campaign, filters), list(paths.values()))
-    for found, spans in rows:
-        values = {name: found[path] for name, path in paths.items()}
-        values |= {
-            OPENINGS: openings.get(values["assignment"], []),
-            PLAYING: playing.get(values["judgment"], []),
-            SAMPLED: sampled.get(values["of"]),
-            "exclusion_reason": reasons.get(values["person"], ""),
-        }
-        row = _row(campaign, values, spans, pools) | {"settings": settings}
-        settings = None
-        row = {name: row[name] for name in JUDGMENT_HEADER}
-        yield row | {name: _more(values, name) for name in more}
+    for values, spans in values_with_spans(judgments_of(campaign, filters), paths):
+        values[OPENINGS] = openings.get(values["assignment"], [])
+        values[PLAYING] = playing.get(values["judgment"], [])
+        values[SAMPLED] = sampled.get(values["of"])
+        values["exclusion_reason"] = reasons.get(values["person"], "")
+        later = {name: _more(values, name) for name in more}
+        values |= _made(campaign, values, spans, pools)
+        values["settings"], settings = settings, None
+        yield {name: values[name] for name in JUDGMENT_HEADER} | later
 
 
 def settings_text(campaign: Campaign) -> str:
@@ -305,10 +302,10 @@ def _plays_of(campaign: Campaign) -> Any:
     return own.values_list("judgment", "events")
 
 
-def _row(campaign: Campaign, values: Row, spans: Sequence[Span], pools: Pools) -> Row:
+def _made(campaign: Campaign, values: Row, spans: Sequence[Span], pools: Pools) -> Row:
+    """Return the columns that are not stored as they go out."""
     start, end, drawn = values["started_at"], values["submitted_at"], values["drawn"]
     return {
-        **{name: values[name] for name in STORED},
         "campaign": campaign.slug,
         "system": values["by"] or values["whole"],
         "length_ratio": str(campaign.length_ratio),
@@ -353,17 +350,19 @@ def _z(values: Row, pool: Mapping[int, Moments]) -> float | None:
 
 
 def plain(row: Row) -> Row:
-    """Return a row with times as text, as JSON and CSV have them."""
-    stamps = {name: row[name] for name in TIMES if name in row}
-    return row | {name: time.isoformat() if time else None for name, time in stamps.items()}
+    """Make the times of a row text, as JSON and CSV have them, and return it."""
+    for name in TIMES:
+        if time := row.get(name):
+            row[name] = time.isoformat()
+    return row
 
 
 def judgment_rows(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[tuple[Any, ...]]:
     """Yield the values of `header_of` as CSV cells; spans are JSON."""
-    header = header_of(campaign)
-    for row in judgment_dicts(campaign, filters):
-        cells = plain(row) | {"spans": json.dumps(row["spans"], ensure_ascii=False)}
-        yield tuple(cells[name] for name in header)
+    cells = itemgetter(*header_of(campaign))
+    for row in map(plain, judgment_dicts(campaign, filters)):
+        row["spans"] = json.dumps(row["spans"], ensure_ascii=False)
+        yield cells(row)
 
 
 def json_lines(rows: Iterator[Row]) -> Iterator[str]:
@@ -383,7 +382,7 @@ def judgments_response(
     if fmt == "json":
         name = filters.file_name(f"{campaign.slug}-judgments")
         return StreamingHttpResponse(
-            _json_array(campaign, filters),
+            in_blocks(_json_array(campaign, filters)),
             content_type="application/json",
             headers={"Content-Disposition": f'inline; filename="{name}.json"'},
         )

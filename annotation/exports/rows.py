@@ -46,15 +46,18 @@ def with_spans(rows: QuerySet[Judgment]) -> Iterator[tuple[Judgment, Sequence[Sp
 
 
 def values_with_spans(
-    rows: QuerySet[Judgment], names: Sequence[str]
+    rows: QuerySet[Judgment], paths: Mapping[str, str]
 ) -> Iterator[tuple[dict[str, Any], Sequence[Span]]]:
-    """Yield columns by name with error spans; `pk` must be one of them. Makes no model objects."""
-    values = rows.values_list(*names).iterator(chunk_size=CHUNK)
-    place = list(names).index("pk")
+    """Yield columns by name with error spans; `paths` says where each is found, and one is `pk`.
+
+    Makes no model objects.
+    """
+    values = rows.values_list(*paths.values()).iterator(chunk_size=CHUNK)
+    place = list(paths.values()).index("pk")
     while portion := list(islice(values, CHUNK)):
         spans = spans_of([row[place] for row in portion])
         for row in portion:
-            yield dict(zip(names, row, strict=True)), spans.get(row[place], ())
+            yield dict(zip(paths, row, strict=True)), spans.get(row[place], ())
 
 
 def spans_of(judgments: Sequence[int]) -> Mapping[int, Sequence[Span]]:
