@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, serializers, viewsets
 
-from annotation.access import visible_campaigns
+from annotation.access import is_site_admin, visible_campaigns
 from annotation.api.pages import CursorPagination
 from annotation.api.parameters import LEAVING_OUT, TakesParameters, Texts
 from annotation.filters import FilterError, Filters
 from annotation.filters.choice import quoted
 from annotation.filters.chosen import filtered
-from annotation.models import ErrorSpan, Judgment, SampledSegment
+from annotation.models import ErrorSpan, Judgment
 from metaeval.messages import message
 
 
@@ -40,8 +40,7 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
         help_text="The probability with which the system was drawn for the screen; null if "
         "nothing was drawn.",
     )
-    segment_inclusion = serializers.FloatField(
-        allow_null=True,
+    segment_inclusion = serializers.SerializerMethodField(
         help_text="The probability with which the segment was drawn; null if the campaign covers "
         "its whole test set, or for control items of other segments.",
     )
@@ -100,6 +99,12 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
         system = item.output.system if item.output is not None else item.system
         return system.name if system is not None else None
 
+    def get_segment_inclusion(self, judgment: Judgment) -> float | None:
+        """Return the inclusion probability of the segment in the campaign's sample."""
+        campaign = judgment.assignment.annotator.campaign_id
+        samples = judgment.assignment.item.segment.samples.all()
+        return next((each.inclusion for each in samples if each.campaign_id == campaign), None)
+
     def get_column(self, judgment: Judgment) -> int:
         """Return the position among the systems next to each other on a screen, from 1."""
         drawn = judgment.assignment.column
@@ -129,22 +134,13 @@ class JudgmentViewSet(TakesParameters, mixins.ListModelMixin, viewsets.GenericVi
             "assignment__item__output__system",
             "assignment__item__system",
         )
-        .annotate(
-            segment_inclusion=Subquery(
-                SampledSegment.objects.filter(
-                    campaign=OuterRef("assignment__annotator__campaign"),
-                    segment=OuterRef("assignment__item__segment"),
-                ).values("inclusion")
-            )
-        )
-        .prefetch_related("spans")
+        .prefetch_related("spans", "assignment__item__segment__samples")
         .order_by("pk")
     )
 
     def get_queryset(self) -> QuerySet[Judgment]:
         """Filter by campaign; exclude campaigns that the user may not read."""
-        visible = visible_campaigns(self.request.user)
-        rows = super().get_queryset().filter(assignment__annotator__campaign__in=visible)
+        visible, rows = visible_campaigns(self.request.user), super().get_queryset()
         query = self.request.query_params
         filters, slug = Filters.from_query(query), query.get("campaign")
         if not slug and filters.words:
@@ -155,8 +151,10 @@ class JudgmentViewSet(TakesParameters, mixins.ListModelMixin, viewsets.GenericVi
                     filters=list(filters.words),
                 )
             )
-        if not slug:
+        if not slug and is_site_admin(self.request.user):
             return rows
+        if not slug:
+            return rows.filter(assignment__annotator__campaign__in=visible)
         campaign = visible.filter(slug=slug).first()
         if campaign is None:
             raise FilterError(

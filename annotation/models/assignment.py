@@ -71,15 +71,21 @@ class ContextOpening(models.Model):
         return f"{self.assignment_id} {self.opened_at}"
 
 
-# Practice does not count.
-_RATING = ~Q(item__kind=Item.Kind.TUTORIAL)
 OPEN = Q(completed_at=None, released_at=None)
-GIVEN = {
-    "rated": Count("completed_at", filter=_RATING),
-    "open": Count("pk", filter=OPEN & _RATING),
-}
 # Items that a screen shows: of the systems on it, `n_columns` are drawn in dynamic assignment.
 SIZE = Count("pk") * Max("n_columns") / Count("column", distinct=True)
+
+
+def given(campaign: Campaign) -> dict[str, Count]:
+    """Return counts of a campaign's assignments: `rated` and `open`, without practice items.
+
+    The few practice items are read once, and no other item.
+    """
+    is_rating = ~Q(item__in=campaign.items.filter(kind=Item.Kind.TUTORIAL).order_by())
+    return {
+        "rated": Count("completed_at", filter=is_rating),
+        "open": Count("pk", filter=OPEN & is_rating),
+    }
 
 
 def wanted(campaign: Campaign) -> tuple[int, int, bool]:
@@ -89,7 +95,7 @@ def wanted(campaign: Campaign) -> tuple[int, int, bool]:
     """
     counts = Assignment.objects.filter(
         annotator__campaign=campaign, annotator__excluded_at=None
-    ).aggregate(**GIVEN)
+    ).aggregate(**given(campaign))
     return count_wanted(campaign, counts["rated"], counts["open"])
 
 

@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign, Judgment
-from annotation.models.assignment import GIVEN, OPEN, count_wanted
+from annotation.models.assignment import OPEN, count_wanted, given
 from annotation.monitor.answers import read_answers
 from annotation.monitor.controls import Repeats, Share, read_controls
 from annotation.quality.verdict import ITEMS
@@ -160,9 +160,10 @@ def _people(campaign: Campaign) -> list[dict[str, Any]]:
     fields = ("pk", "label", "is_simulated", "excluded_at")
     people = list(campaign.annotators.order_by("pk").values(*fields))
     rows = Assignment.objects.filter(annotator__campaign=campaign).order_by()
-    given = rows.values(who=F("annotator_id")).annotate(**GIVEN, **PROGRESS)
-    counts = {row["who"]: row for row in given}
-    nothing = dict.fromkeys((*GIVEN, *PROGRESS), 0)
+    columns = given(campaign) | PROGRESS
+    by_person = rows.values(who=F("annotator_id")).annotate(**columns)
+    counts = {row["who"]: row for row in by_person}
+    nothing = dict.fromkeys(columns, 0)
     return [person | counts.get(person["pk"], nothing) for person in people]
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
-from annotation.models import Campaign, Judgment
+from annotation.models import Annotator, Campaign, Judgment
 from annotation.protocols import Layout
 from annotation.protocols.published import PACES
 from core.text import words_in
@@ -81,16 +81,16 @@ def offer(campaign: Campaign, n_items: int | None) -> Offer | None:
 COLUMNS = ("annotator", "rated", "paid_hours", "active_hours", "pay", "currency")
 
 
-def working_time() -> dict[str, Any]:
-    """Return columns for annotators: `paid_ms` and `active_ms` of all judgments and revisions.
+def working_time(people: QuerySet[Annotator] | Sequence[int]) -> dict[int, tuple[int, int]]:
+    """Return paid and active milliseconds of annotators with judgments, of all their revisions.
 
     Impossible reports of browsers do not count as active time.
     """
-    own = Judgment.objects.filter(assignment__annotator=OuterRef("pk")).order_by()
-    grouped = own.values("assignment__annotator")
-    paid = grouped.annotate(n=Sum("paid_ms")).values("n")
-    active = grouped.annotate(n=Sum("active_ms", filter=Q(time_doubt=""))).values("n")
-    return {"paid_ms": Subquery(paid), "active_ms": Subquery(active)}
+    own = Judgment.objects.filter(assignment__annotator__in=people).order_by()
+    summed = own.values_list("assignment__annotator").annotate(
+        paid=Sum("paid_ms"), active=Sum("active_ms", filter=Q(time_doubt=""))
+    )
+    return {pk: (paid or 0, active or 0) for pk, paid, active in summed}
 
 
 def rows(campaign: Campaign, codes: Mapping[int, str] | None = None) -> Iterator[Sequence[Any]]:
@@ -98,11 +98,10 @@ def rows(campaign: Campaign, codes: Mapping[int, str] | None = None) -> Iterator
 
     `codes` has completion codes by id, which become the last column; others have an empty one.
     """
-    people: QuerySet[Any] = campaign.annotators.annotate(
-        completed=Count("assignments__completed_at"), **working_time()
-    )
+    times = working_time(campaign.annotators.all())
+    people = campaign.annotators.annotate(completed=Count("assignments__completed_at"))
     for person in people.order_by("pk"):
-        paid, active = person.paid_ms or 0, person.active_ms or 0
+        paid, active = times.get(person.pk, (0, 0))
         yield (
             person.label,
             person.completed,

@@ -58,9 +58,9 @@ _OPEN = Case(
     default=Value(2),
     output_field=IntegerField(),
 )
-_RATED = Exists(
-    Assignment.objects.filter(annotator__campaign=OuterRef("pk"), completed_at__isnull=False)
-)
+_ANSWERS = Assignment.objects.filter(annotator=OuterRef("pk"), completed_at__isnull=False)
+# By annotator, or PostgreSQL reads the answers of other campaigns until it finds one.
+_RATED = Exists(Annotator.objects.filter(Exists(_ANSWERS), campaign=OuterRef("pk")))
 _SORTED: dict[str, tuple[str, ...]] = {
     "open": ("open", "-created_at", "pk"),
     "rated": ("-rated", "open", "-created_at", "pk"),
@@ -121,11 +121,13 @@ def campaigns_of(user: Any, choice: Choice) -> QuerySet[Campaign]:
     for word in choice.q.split():
         rows = rows.filter(_has(word))
     if choice.sort == "activity":
-        given = Assignment.objects.filter(annotator__campaign=OuterRef("pk")).order_by()
-        last = Subquery(given.values("annotator__campaign").values(n=Max("completed_at")))
+        people = Annotator.objects.filter(campaign=OuterRef("pk")).order_by()
+        last = Subquery(people.values("campaign").values(n=Max("answered_at")))
         rows = rows.annotate(activity=Coalesce(last, "closed_at", "opened_at", "created_at"))
     elif choice.sort in ("open", "rated"):
-        rows = rows.annotate(open=_OPEN, rated=_RATED)
+        rows = rows.annotate(open=_OPEN)
+    if choice.sort == "rated":
+        rows = rows.annotate(rated=_RATED)
     return rows.order_by(*_SORTED[choice.sort])
 
 

@@ -38,7 +38,8 @@ from annotation.forms.access import (
     RenewForm,
     in_words,
 )
-from annotation.models import AccessLink, Annotator, Campaign, Item, Membership
+from annotation.models import AccessLink, Annotator, Assignment, Campaign, Membership
+from annotation.models.assignment import given
 from annotation.pay.offers import COLUMNS, pay_for, rows, working_time
 from annotation.qualification import codes, stopping
 from annotation.views.campaigns import open_or_say
@@ -136,40 +137,41 @@ def _fresh_csv(campaign: Campaign, fresh: Sequence[fresh_links.FreshLink]) -> st
     return "".join(csv_lines(("annotator", "email", "link"), named))
 
 
-# Practice is not counted, as on the page Progress.
-_RATING = ~Q(assignments__item__kind=Item.Kind.TUTORIAL)
-_GIVEN = Q(assignments__released_at=None) | Q(assignments__completed_at__isnull=False)
-
-
 def _people(campaign: Campaign, asked: str, sort: str, *, knows_all: bool) -> QuerySet[Any]:
     """Return annotators by a part of their label; for admins also of their id or address."""
-    counted = campaign.annotators.select_related("user", "access_link").annotate(
-        assigned=Count("assignments", filter=_RATING & _GIVEN),
-        completed=Count("assignments__completed_at", filter=_RATING),
-        answered=Count("assignments__completed_at"),
-        **working_time(),
-    )
+    found = campaign.annotators.select_related("user", "access_link")
     _label, order = SORTS.get(sort, SORTS[""])
+    if sort in ("least", "most"):
+        found = found.annotate(completed=Count("assignments__completed_at"))
     if asked:
         named = Q(label__icontains=asked)
         if knows_all:
             named |= Q(external_id__icontains=asked) | Q(user__email__icontains=asked)
             named |= Q(user__username__icontains=asked)
-        counted = counted.filter(named)
-    return counted.order_by(*order, "pk")
+        found = found.filter(named)
+    return found.order_by(*order, "pk")
 
 
 def _rows(campaign: Campaign, page: Page[Any]) -> list[dict[str, object]]:
     people = list(page)
-    shown = Annotator.objects.filter(pk__in=[person.pk for person in people])
-    done = codes.finished(campaign, shown)
+    shown = [person.pk for person in people]
+    done = codes.finished(campaign, Annotator.objects.filter(pk__in=shown))
+    # Practice is not counted, as on the page Progress.
+    rows = Assignment.objects.filter(annotator__in=shown).order_by().values("annotator")
+    counted = rows.annotate(**given(campaign), answered=Count("completed_at"))
+    counts = {row["annotator"]: row for row in counted}
+    nothing = {"rated": 0, "open": 0, "answered": 0}
+    times = working_time(shown)
     return [
         {
             "annotator": person,
+            **(count := counts.get(person.pk, nothing)),
+            "assigned": count["rated"] + count["open"],
+            "paid_ms": (paid := times.get(person.pk, (0, 0))[0]),
             "is_finished": person.pk in done,
             "background": in_words(person.background),
             "is_expired": _is_over(person.token_expires_at),
-            "pay": pay_for(campaign, person.paid_ms or 0),
+            "pay": pay_for(campaign, paid),
             "person_id": person.external_id.partition(":")[2],
         }
         for person in people
