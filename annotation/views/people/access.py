@@ -157,25 +157,28 @@ def _rows(campaign: Campaign, page: Page[Any]) -> list[dict[str, object]]:
     shown = [person.pk for person in people]
     done = codes.finished(campaign, Annotator.objects.filter(pk__in=shown))
     # Practice is not counted, as on the page Progress.
-    rows = Assignment.objects.filter(annotator__in=shown).order_by().values("annotator")
-    counted = rows.annotate(**given(campaign), answered=Count("completed_at"))
-    counts = {row["annotator"]: row for row in counted}
-    nothing = {"rated": 0, "open": 0, "answered": 0}
+    own = Assignment.objects.filter(annotator__in=shown).order_by().values_list("annotator")
+    counted = own.annotate(**given(campaign), answered=Count("completed_at"))
+    counts: dict[int, tuple[int, ...]] = {pk: tuple(numbers) for pk, *numbers in counted}
     times = working_time(shown)
-    return [
-        {
+    found: list[dict[str, object]] = []
+    for person in people:
+        rated, n_open, answered = counts.get(person.pk, (0, 0, 0))
+        paid, _active = times.get(person.pk, (0, 0))
+        row = {
             "annotator": person,
-            **(count := counts.get(person.pk, nothing)),
-            "assigned": count["rated"] + count["open"],
-            "paid_ms": (paid := times.get(person.pk, (0, 0))[0]),
+            "rated": rated,
+            "assigned": rated + n_open,
+            "answered": answered,
+            "paid_ms": paid,
             "is_finished": person.pk in done,
             "background": in_words(person.background),
             "is_expired": _is_over(person.token_expires_at),
             "pay": pay_for(campaign, paid),
             "person_id": person.external_id.partition(":")[2],
         }
-        for person in people
-    ]
+        found.append(row)
+    return found
 
 
 def _links(campaign: Campaign) -> list[dict[str, object]]:
