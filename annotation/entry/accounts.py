@@ -6,6 +6,7 @@ The statements are put together once in a process. Each sign-in is a line of the
 import logging
 from typing import Any
 
+from django.contrib.auth import BACKEND_SESSION_KEY
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_login_failed
@@ -15,10 +16,12 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
 
+from annotation.access import only_rates
 from annotation.entry.throttle import network_address
 from core.database.prepared import Prepared, placeholder_key
 
 logger = logging.getLogger(__name__)
+BY_LINK = "annotation.entry.accounts.LinkBackend"
 USER = placeholder_key(1)
 SESSION = "placeholder for a key"
 
@@ -33,6 +36,18 @@ class LinkBackend(BaseBackend):
         """Return the account unless it is deactivated."""
         user = next(iter(_account.rows({USER: user_id})), None)
         return user if user is not None and user.is_active else None
+
+
+def may_replace(request: HttpRequest, user: User | None) -> bool:
+    """Return whether a link may sign `user` in without asking whoever uses the browser.
+
+    It may if nobody is signed in, if it is the same person, and after another link: such sessions
+    can do nothing but rate. It may not replace a session that began with a password.
+    """
+    present = request.user
+    if not present.is_authenticated or present == user:
+        return True
+    return request.session.get(BACKEND_SESSION_KEY) == BY_LINK and only_rates(present)
 
 
 class SessionStore(db.SessionStore):
