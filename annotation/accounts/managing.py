@@ -82,6 +82,7 @@ def enter(link: AccountLink, password: str) -> User:
     user.set_password(password)
     user.save(update_fields=["password"])
     link.delete()
+    user.sign_ins.all().delete()
     note(user, user, Action.ENTERED)
     return user
 
@@ -110,7 +111,18 @@ def set_active(*, actor: User, user: User, is_active: bool) -> None:
         user.is_active = is_active
         user.save(update_fields=["is_active"])
         AccountLink.objects.filter(user=user).delete()
+        user.sign_ins.all().delete()
         note(actor, user, Action.ACTIVATED if is_active else Action.DEACTIVATED)
+
+
+@transaction.atomic
+def sign_out(*, actor: User, user: User) -> int:
+    """End all sessions of an account that began with a password; return how many there were."""
+    _check_may_change(actor, user)
+    ended, _rows = user.sign_ins.all().delete()
+    if ended:
+        note(actor, user, Action.SIGNED_OUT)
+    return ended
 
 
 def _check_may_change(actor: User, user: User) -> None:

@@ -16,6 +16,7 @@ from annotation.models.people import (
     GuessCount,
     Instructions,
     Membership,
+    SignIn,
 )
 from annotation.models.prefill import OutputSuggestions, Prefill, SuggestionFate
 from annotation.models.programs import ApiToken, RepeatableAnswer
@@ -53,6 +54,7 @@ __all__ = [
     "RepeatableAnswer",
     "SampledSegment",
     "Segment",
+    "SignIn",
     "SkippedRows",
     "Stop",
     "SuggestionFate",

@@ -281,6 +281,23 @@ class AccountLink(models.Model):
         return f"link of account {self.user_id}"
 
 
+class SignIn(models.Model):
+    """A browser in which an account signed in with its password; its session names the row.
+
+    A session ends when its row is deleted. Nothing here leads to the session. `seen_at` is exact
+    to a minute; `address` is empty unless `settings.SESSION_ADDRESSES`.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="sign_ins")
+    created_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+    browser = models.CharField(max_length=60, blank=True, default="")
+    address = models.CharField(max_length=45, blank=True, default="")
+
+    def __str__(self) -> str:
+        return f"sign-in of account {self.user_id}"
+
+
 class GuessCount(models.Model):
     """How often guessing failed lately: at one account from one network, at an account, at links.
 
