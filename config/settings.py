@@ -97,6 +97,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "annotation.entry.sign_ins.SignInMiddleware",
     "annotation.api.authentication.TokenMiddleware",
+    "annotation.web.password.AdminMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]

@@ -45,6 +45,7 @@ from annotation.views.campaigns import open_or_say
 from annotation.web import fresh_links
 from annotation.web.errors import wants_json
 from annotation.web.parameters import NOTHING, Parameters, page_of, takes
+from annotation.web.password import ask_password
 from core.messages import messages_of, sentences, translated
 from metaeval.messages import message
 
@@ -222,6 +223,8 @@ def privacy(request: HttpRequest, slug: str) -> HttpResponse:
 def member_add(request: HttpRequest, slug: str) -> HttpResponse:
     """Give an account a role in the campaign."""
     campaign = campaign_for_admin(request, slug)
+    if asked := ask_password(request):
+        return asked
     form = MemberForm(request.POST)
     if form.is_valid():
         try:
@@ -240,6 +243,8 @@ def member_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     member = get_object_or_404(
         Membership.objects.select_related("user", "campaign"), campaign=campaign, pk=pk
     )
+    if asked := ask_password(request):
+        return asked
     people.remove_member(member=member, actor=signed_in(request))
     # Accounts that removed their own role may no longer see the campaign.
     return redirect("campaigns") if member.user == request.user else redirect("access", slug=slug)

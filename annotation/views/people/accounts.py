@@ -34,6 +34,7 @@ from annotation.notifications import letters as mails
 from annotation.web.appearance import choices
 from annotation.web.errors import refuse, refuse_guessing
 from annotation.web.parameters import Parameters, page_of, takes
+from annotation.web.password import ask_password
 from core.messages import invalid, messages_of, sentences
 from metaeval.messages import message
 
@@ -57,7 +58,7 @@ def account_list(request: HttpRequest) -> HttpResponse:
     """List all accounts, with a form for a new one."""
     form = InviteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        return _invite(request, form)
+        return ask_password(request) or _invite(request, form)
     asked = request.GET.get("q", "").strip()
     rows = managing.managed()
     page = page_of(request, rows.filter(username__icontains=asked) if asked else rows, PER_PAGE)
@@ -131,6 +132,8 @@ def _detail(request: HttpRequest, user: User) -> HttpResponse:
 def account_change(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
     """Change roles, make or mail a link, sign out, deactivate or activate an account."""
     actor, user = signed_in(request), get_object_or_404(User, pk=pk)
+    if verb != "sign-out" and (asked := ask_password(request)):
+        return asked
     try:
         if verb == "link":
             return _link_page(request, user, managing.reset(actor=actor, user=user))
