@@ -26,7 +26,7 @@ from annotation.views.judging import (
     qualifying,
     welcome,
 )
-from annotation.views.people import access, accounts, decisions, letters, sign_ins, tokens
+from annotation.views.people import access, accounts, decisions, letters, personal, sign_ins, tokens
 
 urlpatterns = [
     # First, because every answer comes here: addresses are compared in this order.
@@ -51,6 +51,8 @@ urlpatterns = [
             ("deactivate", "account-deactivate"),
         )
     ),
+    path("accounts/<int:pk>/export/", personal.account_export, name="account-export"),
+    path("accounts/<int:pk>/erase/", personal.account_erase, name="account-erase"),
     path("password/<str:token>/", accounts.account_link, name="account-link"),
     # 1 uploads
     path("testsets/", uploads.testset_list, name="testsets"),
@@ -107,6 +109,8 @@ urlpatterns = [
         access.member_remove,
         name="member-remove",
     ),
+    path("campaigns/<slug:slug>/access/data/", personal.data_rule, name="data-rule"),
+    path("campaigns/<slug:slug>/audit.jsonl", personal.audit_file, name="audit-file"),
     path("campaigns/<slug:slug>/access/people/", access.people_add, name="people-add"),
     path("campaigns/<slug:slug>/access/mail/", letters.letters, name="letters"),
     path("campaigns/<slug:slug>/access/addresses/", letters.addresses_set, name="addresses-set"),

@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotation.access import ADMIN
 from annotation.models import AccountLink, ChangeEntry
 from annotation.models.people import hash_token, new_token
-from metaeval.messages import message
+from metaeval.messages import Message, message
 
 Action = ChangeEntry.Action
 INVITATION, RESET = timedelta(days=7), timedelta(days=1)
@@ -56,7 +56,7 @@ def reset(*, actor: User, user: User) -> str:
 
 def check_may_link(actor: User, user: User) -> None:
     """Raise PermissionDenied or ValidationError unless `actor` may make a link for an account."""
-    _check_may_change(actor, user)
+    check_may_change(actor, user)
     if not user.is_active:
         raise ValidationError([INACTIVE])
 
@@ -90,7 +90,7 @@ def enter(link: AccountLink, password: str) -> User:
 @transaction.atomic
 def set_roles(*, actor: User, user: User, roles: Sequence[str]) -> None:
     """Give an account these roles and no others."""
-    _check_may_change(actor, user)
+    check_may_change(actor, user)
     if user == actor and not actor.is_superuser and ADMIN not in roles:
         raise ValidationError([NOT_YOURSELF])
     if set(roles) != {group.name for group in user.groups.all()}:
@@ -104,7 +104,7 @@ def set_active(*, actor: User, user: User, is_active: bool) -> None:
 
     All that the account made and judged stays.
     """
-    _check_may_change(actor, user)
+    check_may_change(actor, user)
     if user == actor:
         raise ValidationError([NOT_YOURSELF])
     if user.is_active != is_active:
@@ -118,19 +118,20 @@ def set_active(*, actor: User, user: User, is_active: bool) -> None:
 @transaction.atomic
 def sign_out(*, actor: User, user: User) -> int:
     """End all sessions of an account that began with a password; return how many there were."""
-    _check_may_change(actor, user)
+    check_may_change(actor, user)
     ended, _rows = user.sign_ins.all().delete()
     if ended:
         note(actor, user, Action.SIGNED_OUT)
     return ended
 
 
-def _check_may_change(actor: User, user: User) -> None:
+def check_may_change(actor: User, user: User) -> None:
+    """Raise PermissionDenied unless `actor` may change an account."""
     if user.is_superuser and not actor.is_superuser:
         raise PermissionDenied(NOT_YOURS)
 
 
-def note(actor: User, user: User, action: str, reason: str = "") -> None:
+def note(actor: User, user: User, action: str, reason: str | Message = "") -> None:
     """Record a change of an account."""
     ChangeEntry.objects.create(
         actor=actor, actor_name=actor.get_username(), action=action, kind="account",

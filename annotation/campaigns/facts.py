@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from django.db.models import Q
+from django.db.models import Q, Sum
 
 from annotation.campaigns.effort import controls, describe_effort
 from annotation.campaigns.people import STATES
@@ -41,8 +41,8 @@ PUBLISHED = message("facts.published", "scores published without judgments")
 
 
 def facts(campaign: Campaign) -> list[Message]:
-    """Return the parts of the line of facts. Four counting queries, three of them cached."""
-    n_systems, n_segments, rated = ttl_cache(
+    """Return the parts of the line of facts. Five counting queries, four of them cached."""
+    n_systems, n_segments, rated, removed = ttl_cache(
         ("facts", campaign.pk, campaign.status), lambda: _sizes(campaign)
     )
     length = message("facts.length", "length ratio {percent}", percent=campaign.percent)
@@ -57,14 +57,25 @@ def facts(campaign: Campaign) -> list[Message]:
         plural("facts.systems", "{n} system", "{n} systems", n=n_systems),
         plural("facts.segments", "{n} segment", "{n} segments", n=n_segments),
         _ratings(campaign, *rated),
+        *([_removed(removed)] if removed else []),
         STATES[campaign.status],
     ]
 
 
-def _sizes(campaign: Campaign) -> tuple[int, int, tuple[int, int]]:
-    """Count systems, segments, and the existing and wanted ratings."""
+def _sizes(campaign: Campaign) -> tuple[int, int, tuple[int, int], int]:
+    """Count systems, segments, the existing and wanted ratings, and removed judgments."""
     done, total, _ = wanted(campaign)
-    return campaign.systems.count(), campaign.segments.count(), (done, total)
+    removed = campaign.annotators.aggregate(n=Sum("n_removed"))["n"] or 0
+    return campaign.systems.count(), campaign.segments.count(), (done, total), removed
+
+
+def _removed(n: int) -> Message:
+    return plural(
+        "facts.removed",
+        "{n} judgment of an erased person removed",
+        "{n} judgments of erased persons removed",
+        n=n,
+    )
 
 
 def _ratings(campaign: Campaign, done: int, total: int) -> Message:

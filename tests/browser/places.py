@@ -18,6 +18,8 @@ NOT_PAGES = {
     "account-mail": "a redirect",
     "account-sign-out": "a redirect",
     "sign-ins-end": "a redirect",
+    "account-export": "a file",
+    "audit-file": "a file",
     "sign-in-end": "a redirect",
     "account-activate": "a redirect",
     "account-deactivate": "a redirect",

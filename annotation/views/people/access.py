@@ -21,6 +21,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.access import (
     campaign_for_admin,
     campaign_for_reader,
+    is_site_admin,
     researcher_required,
     runs_campaign,
     signed_in,
@@ -106,6 +107,7 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: object) -> HttpRe
         "sorts": [(name, label, name == sort) for name, (label, _order) in SORTS.items()],
         "n_people": campaign.annotators.count() if asked else page.paginator.count,
         "people": _rows(campaign, page),
+        "is_site_admin": is_site_admin(request.user),
         "is_fixed": is_fixed,
         "n_free": n_free,
         "takes_links": runs_it and _takes_links(campaign, has_room=not is_fixed or n_free > 0),
