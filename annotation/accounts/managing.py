@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.models import Group, User
@@ -13,7 +14,7 @@ from django.utils import timezone
 from annotation.access import ADMIN
 from annotation.models import AccountLink, ChangeEntry
 from annotation.models.people import hash_token, new_token
-from metaeval.messages import Message, message
+from metaeval.messages import message
 
 Action = ChangeEntry.Action
 INVITATION, RESET = timedelta(days=7), timedelta(days=1)
@@ -131,8 +132,8 @@ def check_may_change(actor: User, user: User) -> None:
         raise PermissionDenied(NOT_YOURS)
 
 
-def note(actor: User, user: User, action: str, reason: str | Message = "") -> None:
-    """Record a change of an account."""
+def note(actor: User, user: User, action: str, reason: Any = "") -> None:
+    """Record a change of an account; the reason is a text or a message."""
     ChangeEntry.objects.create(
         actor=actor, actor_name=actor.get_username(), action=action, kind="account",
         key=str(user.pk), name=user.get_username(), reason=reason,

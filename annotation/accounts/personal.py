@@ -64,7 +64,7 @@ def _beneath(rows: QuerySet[Any], seen: set[tuple[str, Any]]) -> Iterator[Row]:
 
 def _pointing_at(model: type[Model]) -> list[tuple[type[Model], Any]]:
     """Return the foreign keys that lead to a table, without the tables between two others."""
-    fields = model._meta.get_fields(include_hidden=True)
+    fields: Any = model._meta.get_fields(include_hidden=True)
     keys = [each.field for each in fields if each.auto_created and not each.concrete]
     return [
         (key.model, key)

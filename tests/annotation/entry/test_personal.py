@@ -1,4 +1,4 @@
-"""One person's data: exported, erased as each campaign decided, and deleted when its time is over."""
+"""One person's data: exported, erased as each campaign decided, deleted when its time is over."""
 
 import json
 import uuid
