@@ -20,7 +20,7 @@ class DataRuleForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = DataRule
         fields = ("erasure", *LABELS)
-        labels = LABELS | {"erasure": _("When a site admin erases an annotator")}
+        labels = LABELS | {"erasure": _("Judgments of an annotator whom a site admin erases")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

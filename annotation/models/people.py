@@ -126,8 +126,8 @@ class DataRule(models.Model):
     """
 
     class Erasure(models.TextChoices):
-        PSEUDONYM = "pseudonym", _("Keep the judgments under a pseudonym")
-        REMOVE = "remove", _("Delete the judgments, too")
+        PSEUDONYM = "pseudonym", _("stay under a pseudonym")
+        REMOVE = "remove", _("are deleted")
 
     campaign = models.OneToOneField(Campaign, models.CASCADE, related_name="data_rule")
     erasure = models.CharField(max_length=10, choices=Erasure.choices, default=Erasure.PSEUDONYM)

@@ -137,6 +137,8 @@ PAGES: dict[str, list[str]] = {
     "own-account": ["/account/"],
     "accounts": ["/accounts/"],
     "account": ["/accounts/{account}/"],
+    "account-erase": ["/accounts/{account}/erase/"],
+    "data-rule": ["/campaigns/harbour-80/access/data/"],
     "account-link": ["/password/dead/"],
     "glossary": ["/glossary/"],
     "search": ["/search/?q=bleu", "/search/?q=nothingofthiskind"],
