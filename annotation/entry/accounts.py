@@ -4,8 +4,10 @@ The statements are put together once in a process. Each sign-in is a line of the
 """
 
 import logging
+from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.models import User
@@ -18,6 +20,7 @@ from django.utils import timezone
 
 from annotation.access import only_rates
 from annotation.entry.throttle import network_address
+from annotation.models import SignIn
 from core.database.prepared import Prepared, placeholder_key
 
 logger = logging.getLogger(__name__)
@@ -52,6 +55,13 @@ def may_replace(request: HttpRequest, user: User | None) -> bool:
 
 class SessionStore(db.SessionStore):
     """Sessions in the database, as Django's."""
+
+    @classmethod
+    def clear_expired(cls) -> None:
+        """Delete sessions that have expired, and the rows of sign-ins that are over."""
+        super().clear_expired()
+        oldest = timezone.now() - timedelta(days=settings.SESSION_DAYS)
+        SignIn.objects.filter(created_at__lte=oldest).delete()
 
     def _get_session_from_db(self) -> Any:
         row = next(iter(_session.rows({SESSION: self.session_key})), None)

@@ -101,9 +101,7 @@ def _begin(request: HttpRequest | None, user: User, **kwargs: Any) -> None:
     if request is None or request.session.get(BACKEND_SESSION_KEY) == BY_LINK:
         return
     now = timezone.now()
-    days = timedelta(days=settings.SESSION_DAYS)
-    old = SignIn.objects.filter(pk=request.session.get(KEY, 0))
-    (old | SignIn.objects.filter(user=user, created_at__lte=now - days)).delete()
+    SignIn.objects.filter(pk=request.session.get(KEY, 0)).delete()
     address = network_address(request) if settings.SESSION_ADDRESSES else ""
     row = SignIn.objects.create(
         user=user, created_at=now, seen_at=now, browser=browser_of(request), address=address

@@ -90,6 +90,8 @@ def _lines(rows: Iterator[dict[str, Any]], name: str) -> StreamingHttpResponse:
 def account_export(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Return all that is stored about an account as JSON Lines, and record the export."""
     user = get_object_or_404(User, pk=pk)
+    if asked := ask_password(request):
+        return asked
     managing.note(signed_in(request), user, managing.Action.EXPORTED)
     return _lines(personal.rows_about(user), f"account-{user.pk}.jsonl")
 

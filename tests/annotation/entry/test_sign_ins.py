@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
+from django.core.management import call_command
 from django.db import DatabaseError, connection
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
@@ -150,6 +151,17 @@ def test_use_puts_off_the_idle_limit_and_not_the_other(
         assert is_in(client)
     later(monkeypatch, hours=16)
     assert not is_in(client)
+
+
+def test_rows_that_are_over_are_deleted_with_sessions(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(world.researcher)
+    later(monkeypatch, days=13)
+    enter(world.admin)
+    later(monkeypatch, days=1)
+    call_command("clearsessions")
+    assert [row.user for row in SignIn.objects.all()] == [world.admin]
 
 
 def test_limits_are_settings(world: World, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
