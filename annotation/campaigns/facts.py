@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from django.db.models import Q, Sum
+from django.db.models import Count, Q, Sum
 
 from annotation.campaigns.effort import controls, describe_effort
 from annotation.campaigns.people import STATES
@@ -41,9 +41,12 @@ PUBLISHED = message("facts.published", "scores published without judgments")
 
 
 def facts(campaign: Campaign) -> list[Message]:
-    """Return the parts of the line of facts. Five counting queries, four of them cached."""
-    n_systems, n_segments, rated, removed = ttl_cache(
+    """Return the parts of the line of facts. Four counting queries, three of them cached."""
+    n_systems, n_segments, rated = ttl_cache(
         ("facts", campaign.pk, campaign.status), lambda: _sizes(campaign)
+    )
+    people = campaign.annotators.aggregate(
+        n=Count("pk", filter=Q(excluded_at=None)), removed=Sum("n_removed")
     )
     length = message("facts.length", "length ratio {percent}", percent=campaign.percent)
     return [
@@ -56,17 +59,16 @@ def facts(campaign: Campaign) -> list[Message]:
         *([length] if campaign.length_ratio != 1 else []),
         plural("facts.systems", "{n} system", "{n} systems", n=n_systems),
         plural("facts.segments", "{n} segment", "{n} segments", n=n_segments),
-        _ratings(campaign, *rated),
-        *([_removed(removed)] if removed else []),
+        _ratings(campaign, people["n"], *rated),
+        *([_removed(people["removed"])] if people["removed"] else []),
         STATES[campaign.status],
     ]
 
 
-def _sizes(campaign: Campaign) -> tuple[int, int, tuple[int, int], int]:
-    """Count systems, segments, the existing and wanted ratings, and removed judgments."""
+def _sizes(campaign: Campaign) -> tuple[int, int, tuple[int, int]]:
+    """Count systems, segments, and the existing and wanted ratings."""
     done, total, _ = wanted(campaign)
-    removed = campaign.annotators.aggregate(n=Sum("n_removed"))["n"] or 0
-    return campaign.systems.count(), campaign.segments.count(), (done, total), removed
+    return campaign.systems.count(), campaign.segments.count(), (done, total)
 
 
 def _removed(n: int) -> Message:
@@ -78,8 +80,7 @@ def _removed(n: int) -> Message:
     )
 
 
-def _ratings(campaign: Campaign, done: int, total: int) -> Message:
-    n = campaign.annotators.filter(excluded_at=None).count()
+def _ratings(campaign: Campaign, n: int, done: int, total: int) -> Message:
     if not n:
         return PUBLISHED if campaign.origin == Campaign.Origin.IMPORTED else NO_ANNOTATORS
     if campaign.is_simulated:
