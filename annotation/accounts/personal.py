@@ -169,7 +169,7 @@ def forget_person(annotator: Annotator) -> None:
 
 
 def forget_visits(entries: QuerySet[AuditEntry]) -> None:
-    """Remove what platforms said of visits: ids of sessions, submissions and studies."""
+    """Remove what platforms report about visits: ids of sessions, submissions and studies."""
     for entry in entries.filter(action=ENTERED):
         entry.details = {name: value for name, value in entry.details.items() if name == "by"}
         entry.save(update_fields=["details"])

@@ -120,7 +120,7 @@ MOST_DAYS = MaxValueValidator(3_650)
 
 
 class DataRule(models.Model):
-    """What happens with personal data of a campaign; without one, nothing is deleted by itself.
+    """What happens with personal data of a campaign; without one, nothing is deleted.
 
     Days are counted from the closing of the campaign; None keeps the data.
     """

@@ -93,7 +93,7 @@ class AdminMiddleware:
         return self.get_response(request)
 
     def process_view(self, request: HttpRequest, *view: object) -> HttpResponseBase | None:
-        """Ask those whom the admin lets in."""
+        """Ask everybody who may use the admin."""
         match = request.resolver_match
         is_change = request.method == "POST" and match is not None and "admin" in match.app_names
         return ask_password(request) if is_change and request.user.is_staff else None

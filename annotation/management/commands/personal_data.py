@@ -7,13 +7,16 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.core.management.base import CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
 from annotation.accounts import managing, personal, retention
 from annotation.management.command_line import BaseCommand
-from core.messages import messages_of, sentences
+from core.commands import RefusedCommandError, refused_by
+from metaeval.messages import message
+
+NO_ADMIN = message("command.no-admin", "Name the site admin with --by.")
+NO_OUTPUT = message("command.no-output", "Name the file with --output.")
 
 
 class Command(BaseCommand):
@@ -37,12 +40,12 @@ class Command(BaseCommand):
                 self.stdout.write(f"{campaign.slug}: {done} deleted")
             return
         if not options["by"]:
-            raise CommandError("Name the site admin with --by.")
+            raise RefusedCommandError(NO_ADMIN)
         actor, user = _account(options["by"]), _account(options["export"] or options["erase"])
         if options["erase"]:
             self._erase(actor, user)
         elif options["output"] is None:
-            raise CommandError("Name the file with --output.")
+            raise RefusedCommandError(NO_OUTPUT)
         else:
             self._export(actor, user, options["output"])
 
@@ -50,9 +53,9 @@ class Command(BaseCommand):
         try:
             kept, removed = personal.erase(actor=actor, user=user)
         except ValidationError as error:
-            raise CommandError(sentences(messages_of(error))) from error
+            raise refused_by(error) from error
         except PermissionDenied as error:
-            raise CommandError(error.args[0].text) from error
+            raise RefusedCommandError(error.args[0]) from error
         self.stdout.write(f"{user.get_username()}: {kept} judgments kept, {removed} removed")
 
     def _export(self, actor: User, user: User, path: Path) -> None:
@@ -67,5 +70,7 @@ class Command(BaseCommand):
 def _account(name: str) -> User:
     user = User.objects.filter(username=name).first()
     if user is None:
-        raise CommandError(f"There is no account {name}.")
+        raise RefusedCommandError(
+            message("command.no-account", "There is no account {name}.", name=name)
+        )
     return user
