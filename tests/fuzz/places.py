@@ -27,6 +27,7 @@ from annotation.models import (
     TestSetShare,
 )
 from annotation.models.people import hash_token
+from annotation.web import password  # noqa: F401 - it marks sign-ins once it is imported
 from core.messages import as_json
 from dashboards.models import Selection
 from extensions.neural.bertscore.options import make_info
