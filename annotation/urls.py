@@ -26,7 +26,7 @@ from annotation.views.judging import (
     qualifying,
     welcome,
 )
-from annotation.views.people import access, accounts, decisions, letters, tokens
+from annotation.views.people import access, accounts, decisions, letters, personal, sign_ins, tokens
 
 urlpatterns = [
     # First, because every answer comes here: addresses are compared in this order.
@@ -36,6 +36,8 @@ urlpatterns = [
     path("account/", accounts.own_account, name="own-account"),
     path("account/tokens/", tokens.token_make, name="token-make"),
     path("account/tokens/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),
+    path("account/sign-ins/end/", sign_ins.sign_in_end, name="sign-ins-end"),
+    path("account/sign-ins/<int:pk>/end/", sign_ins.sign_in_end, name="sign-in-end"),
     path("accounts/", accounts.account_list, name="accounts"),
     path("accounts/<int:pk>/", accounts.account_detail, name="account"),
     *(
@@ -44,10 +46,13 @@ urlpatterns = [
             ("roles", "account-roles"),
             ("link", "account-reset"),
             ("mail", "account-mail"),
+            ("sign-out", "account-sign-out"),
             ("activate", "account-activate"),
             ("deactivate", "account-deactivate"),
         )
     ),
+    path("accounts/<int:pk>/export/", personal.account_export, name="account-export"),
+    path("accounts/<int:pk>/erase/", personal.account_erase, name="account-erase"),
     path("password/<str:token>/", accounts.account_link, name="account-link"),
     # 1 uploads
     path("testsets/", uploads.testset_list, name="testsets"),
@@ -104,6 +109,8 @@ urlpatterns = [
         access.member_remove,
         name="member-remove",
     ),
+    path("campaigns/<slug:slug>/access/data/", personal.data_rule, name="data-rule"),
+    path("campaigns/<slug:slug>/audit.jsonl", personal.audit_file, name="audit-file"),
     path("campaigns/<slug:slug>/access/people/", access.people_add, name="people-add"),
     path("campaigns/<slug:slug>/access/mail/", letters.letters, name="letters"),
     path("campaigns/<slug:slug>/access/addresses/", letters.addresses_set, name="addresses-set"),

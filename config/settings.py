@@ -95,8 +95,9 @@ MIDDLEWARE = [
     "config.refusals.UnreadableMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "annotation.entry.sign_ins.SignInMiddleware",
     "annotation.api.authentication.TokenMiddleware",
+    "annotation.web.password.AdminMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -168,10 +169,22 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 SESSION_ENGINE = "annotation.entry.accounts"
+# Sign-ins by password end after this long without a request, and after this many days in any case.
+SESSION_IDLE_HOURS = env_int("SESSION_IDLE_HOURS", 12)
+SESSION_DAYS = env_int("SESSION_DAYS", 14)
+if SESSION_IDLE_HOURS < 0 or SESSION_DAYS < 1:
+    raise ImproperlyConfigured("SESSION_IDLE_HOURS must be at least 0, SESSION_DAYS at least 1.")
+# Sessions by link last as long as Django's.
+SESSION_COOKIE_AGE = max(14, SESSION_DAYS) * 24 * 3600
+# Whether the account page shows the network address of each sign-in.
+SESSION_ADDRESSES = env_bool("SESSION_ADDRESSES", False)
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+# Browsers then take these cookies from this host alone, over HTTPS.
+if HTTPS:
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
 # A load balancer asks without TLS.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^prometheus$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.parameters import TakesParameters
+from annotation.web.password import require_recent
 from core.messages import as_json, refusal_as_json
 from lifecycle import services
 from lifecycle.resources import RESOURCE_TYPES
@@ -72,6 +73,7 @@ class ResourceView(TakesParameters):
     def delete(self, request: Request, kind: str, which: str) -> Response:
         """Delete a resource; 409 with the reasons if it cannot be deleted."""
         found = _allowed(find(request.user, kind, which), "delete")
+        require_recent(request)
         sent = DeleteSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         try:

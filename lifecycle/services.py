@@ -15,7 +15,7 @@ from django.db.models import Model, ProtectedError
 
 from annotation.campaigns.sampling import store_sample
 from annotation.forms.campaign.form import free_slug
-from annotation.models import Archived, AuditEntry, Campaign, ChangeEntry, Instructions
+from annotation.models import Archived, AuditEntry, Campaign, ChangeEntry, DataRule, Instructions
 from annotation.presets import free_name
 from lifecycle.resources import ResourceType
 from metaeval.messages import Message, message
@@ -50,6 +50,9 @@ def copy_campaign(campaign: Campaign, user: Any) -> Campaign:
             for each in campaign.translations.all()
         ]
     )  # fmt: skip
+    if rule := DataRule.objects.filter(campaign=campaign).first():
+        rule.pk, rule.campaign, rule._state.adding = None, made, True
+        rule.save()
     return made
 
 

@@ -20,6 +20,7 @@ from annotation.access import (
 )
 from annotation.models import Campaign, ChangeEntry
 from annotation.web.parameters import Parameters, page_of, takes
+from annotation.web.password import ask_password
 from core.messages import messages_of, sentences, translated
 from core.text import key
 from lifecycle import services
@@ -179,6 +180,8 @@ def delete(request: HttpRequest, kind: str, which: str) -> HttpResponse:
     errors: list[Message] = []
     sent = {name: request.POST.get(name, "") for name in ("seen", "typed", "reason")}
     if request.method == "POST":
+        if asked := ask_password(request):
+            return asked
         try:
             services.delete(found.kind, found.resource, found.user, **sent)
         except ValidationError as refused:

@@ -30,6 +30,7 @@ Next, as root ({folder}/touchstone runs every command with these settings):
      systemctl daemon-reload
      systemctl enable --now touchstone-web touchstone-worker
      systemctl enable --now touchstone-release_claims.timer touchstone-clearsessions.timer
+     systemctl enable --now touchstone-personal_data.timer
   4. Put {folder}/nginx.conf where nginx reads it, with your certificate, and reload nginx.
   5. {folder}/touchstone check --deploy names what is missing.
 """

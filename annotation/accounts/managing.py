@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.models import Group, User
@@ -56,7 +57,7 @@ def reset(*, actor: User, user: User) -> str:
 
 def check_may_link(actor: User, user: User) -> None:
     """Raise PermissionDenied or ValidationError unless `actor` may make a link for an account."""
-    _check_may_change(actor, user)
+    check_may_change(actor, user)
     if not user.is_active:
         raise ValidationError([INACTIVE])
 
@@ -82,6 +83,7 @@ def enter(link: AccountLink, password: str) -> User:
     user.set_password(password)
     user.save(update_fields=["password"])
     link.delete()
+    user.sign_ins.all().delete()
     note(user, user, Action.ENTERED)
     return user
 
@@ -89,7 +91,7 @@ def enter(link: AccountLink, password: str) -> User:
 @transaction.atomic
 def set_roles(*, actor: User, user: User, roles: Sequence[str]) -> None:
     """Give an account these roles and no others."""
-    _check_may_change(actor, user)
+    check_may_change(actor, user)
     if user == actor and not actor.is_superuser and ADMIN not in roles:
         raise ValidationError([NOT_YOURSELF])
     if set(roles) != {group.name for group in user.groups.all()}:
@@ -103,23 +105,35 @@ def set_active(*, actor: User, user: User, is_active: bool) -> None:
 
     All that the account made and judged stays.
     """
-    _check_may_change(actor, user)
+    check_may_change(actor, user)
     if user == actor:
         raise ValidationError([NOT_YOURSELF])
     if user.is_active != is_active:
         user.is_active = is_active
         user.save(update_fields=["is_active"])
         AccountLink.objects.filter(user=user).delete()
+        user.sign_ins.all().delete()
         note(actor, user, Action.ACTIVATED if is_active else Action.DEACTIVATED)
 
 
-def _check_may_change(actor: User, user: User) -> None:
+@transaction.atomic
+def sign_out(*, actor: User, user: User) -> int:
+    """End all sessions of an account that began with a password; return how many there were."""
+    check_may_change(actor, user)
+    ended, _rows = user.sign_ins.all().delete()
+    if ended:
+        note(actor, user, Action.SIGNED_OUT)
+    return ended
+
+
+def check_may_change(actor: User, user: User) -> None:
+    """Raise PermissionDenied unless `actor` may change an account."""
     if user.is_superuser and not actor.is_superuser:
         raise PermissionDenied(NOT_YOURS)
 
 
-def note(actor: User, user: User, action: str, reason: str = "") -> None:
-    """Record a change of an account."""
+def note(actor: User, user: User, action: str, reason: Any = "") -> None:
+    """Record a change of an account; the reason is a text or a message."""
     ChangeEntry.objects.create(
         actor=actor, actor_name=actor.get_username(), action=action, kind="account",
         key=str(user.pk), name=user.get_username(), reason=reason,

@@ -42,6 +42,7 @@ from annotation.models import (
     Notification,
 )
 from annotation.quality.exclusions import exclude_annotator, include_annotator, reassign_items
+from annotation.web.password import require_recent
 from core.messages import as_json
 from metaeval.messages import Message, message
 
@@ -367,6 +368,7 @@ class MemberViewSet(_PeopleViewSet):
     def create(self, request: Request, slug: str, format: str | None = None) -> Response:
         """Give an account a role in the campaign."""
         campaign, actor = self.to_run(), actor_of(request)
+        require_recent(request)
         sent = MemberSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         given = {"username": sent.validated_data["user"]["username"]}
@@ -383,6 +385,7 @@ class MemberViewSet(_PeopleViewSet):
     def destroy(self, request: Request, slug: str, pk: str, format: str | None = None) -> Response:
         """Remove an account's role in the campaign."""
         campaign, actor = self.to_run(), actor_of(request)
+        require_recent(request)
         rows = Membership.objects.select_related("user", "campaign").filter(campaign=campaign)
         people.remove_member(member=get_object_or_404(rows, pk=pk), actor=actor)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from django.db.models import Q
+from django.db.models import Count, Q, Sum
 
 from annotation.campaigns.effort import controls, describe_effort
 from annotation.campaigns.people import STATES
@@ -45,6 +45,9 @@ def facts(campaign: Campaign) -> list[Message]:
     n_systems, n_segments, rated = ttl_cache(
         ("facts", campaign.pk, campaign.status), lambda: _sizes(campaign)
     )
+    people = campaign.annotators.aggregate(
+        n=Count("pk", filter=Q(excluded_at=None)), removed=Sum("n_removed")
+    )
     length = message("facts.length", "length ratio {percent}", percent=campaign.percent)
     return [
         message(
@@ -56,7 +59,8 @@ def facts(campaign: Campaign) -> list[Message]:
         *([length] if campaign.length_ratio != 1 else []),
         plural("facts.systems", "{n} system", "{n} systems", n=n_systems),
         plural("facts.segments", "{n} segment", "{n} segments", n=n_segments),
-        _ratings(campaign, *rated),
+        _ratings(campaign, people["n"], *rated),
+        *([_removed(people["removed"])] if people["removed"] else []),
         STATES[campaign.status],
     ]
 
@@ -67,8 +71,16 @@ def _sizes(campaign: Campaign) -> tuple[int, int, tuple[int, int]]:
     return campaign.systems.count(), campaign.segments.count(), (done, total)
 
 
-def _ratings(campaign: Campaign, done: int, total: int) -> Message:
-    n = campaign.annotators.filter(excluded_at=None).count()
+def _removed(n: int) -> Message:
+    return plural(
+        "facts.removed",
+        "{n} judgment of an erased person removed",
+        "{n} judgments of erased persons removed",
+        n=n,
+    )
+
+
+def _ratings(campaign: Campaign, n: int, done: int, total: int) -> Message:
     if not n:
         return PUBLISHED if campaign.origin == Campaign.Origin.IMPORTED else NO_ANNOTATORS
     if campaign.is_simulated:

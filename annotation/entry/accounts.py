@@ -4,8 +4,11 @@ The statements are put together once in a process. Each sign-in is a line of the
 """
 
 import logging
+from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_login_failed
@@ -15,10 +18,13 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
 
+from annotation.access import only_rates
 from annotation.entry.throttle import network_address
+from annotation.models import SignIn
 from core.database.prepared import Prepared, placeholder_key
 
 logger = logging.getLogger(__name__)
+BY_LINK = "annotation.entry.accounts.LinkBackend"
 USER = placeholder_key(1)
 SESSION = "placeholder for a key"
 
@@ -35,8 +41,27 @@ class LinkBackend(BaseBackend):
         return user if user is not None and user.is_active else None
 
 
+def may_replace(request: HttpRequest, user: User | None) -> bool:
+    """Return whether a link may sign `user` in without asking whoever uses the browser.
+
+    It may if nobody is signed in, if it is the same person, and after another link: such sessions
+    can do nothing but rate. It may not replace a session that began with a password.
+    """
+    present = request.user
+    if not present.is_authenticated or present == user:
+        return True
+    return request.session.get(BACKEND_SESSION_KEY) == BY_LINK and only_rates(present)
+
+
 class SessionStore(db.SessionStore):
     """Sessions in the database, as Django's."""
+
+    @classmethod
+    def clear_expired(cls) -> None:
+        """Delete sessions that have expired, and the rows of sign-ins that are over."""
+        super().clear_expired()
+        oldest = timezone.now() - timedelta(days=settings.SESSION_DAYS)
+        SignIn.objects.filter(created_at__lte=oldest).delete()
 
     def _get_session_from_db(self) -> Any:
         row = next(iter(_session.rows({SESSION: self.session_key})), None)

@@ -13,9 +13,11 @@ from annotation.models.people import (
     AccountLink,
     Annotator,
     AuditEntry,
+    DataRule,
     GuessCount,
     Instructions,
     Membership,
+    SignIn,
 )
 from annotation.models.prefill import OutputSuggestions, Prefill, SuggestionFate
 from annotation.models.programs import ApiToken, RepeatableAnswer
@@ -33,6 +35,7 @@ __all__ = [
     "Campaign",
     "ChangeEntry",
     "ContextOpening",
+    "DataRule",
     "Disagreement",
     "ErrorSpan",
     "FileImport",
@@ -53,6 +56,7 @@ __all__ = [
     "RepeatableAnswer",
     "SampledSegment",
     "Segment",
+    "SignIn",
     "SkippedRows",
     "Stop",
     "SuggestionFate",

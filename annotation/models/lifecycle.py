@@ -52,6 +52,9 @@ class ChangeEntry(models.Model):
         ROLES = "roles", _("Given roles")
         DEACTIVATED = "deactivated", _("Deactivated")
         ACTIVATED = "activated", _("Activated")
+        SIGNED_OUT = "signed out", _("Signed out everywhere")
+        EXPORTED = "exported", _("Personal data exported")
+        ERASED = "erased", _("Personal data erased")
         TOKEN_MADE = "token made", _("Made a token for programs")
         TOKEN_REVOKED = "token revoked", _("Revoked a token for programs")
 

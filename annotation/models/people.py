@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
+from django.core.validators import MaxValueValidator
 from django.db import models
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -67,6 +68,7 @@ class Annotator(models.Model):
     `qualified_at` is when they passed the comprehension test; with `stopped_at`, they rate nothing
     until somebody has decided. `codes` are completion codes that came with the campaign: `passed`,
     `failed`, and with how many failed checks one still passes (`most`, below 1 a share of them).
+    `n_removed` judgments were deleted when the person's data was erased.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="annotators")
@@ -90,6 +92,7 @@ class Annotator(models.Model):
     qualified_at = models.DateTimeField(null=True, blank=True)
     stopped_at = models.DateTimeField(null=True, blank=True)
     excluded_at = models.DateTimeField(null=True, blank=True)
+    n_removed = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -111,6 +114,33 @@ class Annotator(models.Model):
     def barred_at(self) -> datetime | None:
         """Since when the annotator may rate nothing more: stopped by a rule, or excluded."""
         return min(filter(None, (self.stopped_at, self.excluded_at)), default=None)
+
+
+MOST_DAYS = MaxValueValidator(3_650)
+
+
+class DataRule(models.Model):
+    """What happens with personal data of a campaign; without one, nothing is deleted.
+
+    Days are counted from the closing of the campaign; None keeps the data.
+    """
+
+    class Erasure(models.TextChoices):
+        PSEUDONYM = "pseudonym", _("stay under a pseudonym")
+        REMOVE = "remove", _("are deleted")
+
+    campaign = models.OneToOneField(Campaign, models.CASCADE, related_name="data_rule")
+    erasure = models.CharField(max_length=10, choices=Erasure.choices, default=Erasure.PSEUDONYM)
+    addresses_days = models.PositiveSmallIntegerField(null=True, blank=True, validators=[MOST_DAYS])
+    platform_ids_days = models.PositiveSmallIntegerField(
+        null=True, blank=True, validators=[MOST_DAYS]
+    )
+    backgrounds_days = models.PositiveSmallIntegerField(
+        null=True, blank=True, validators=[MOST_DAYS]
+    )
+
+    def __str__(self) -> str:
+        return f"data of {self.campaign_id}"
 
 
 class Membership(models.Model):
@@ -227,6 +257,9 @@ ACTIONS: dict[str, Promise] = {
     "study": _("changed the study"),
     "member set": _("set a member’s role"),
     "member removed": _("removed a member"),
+    "erased": _("erased an annotator’s personal data"),
+    "forgot": _("deleted personal data after their time"),
+    "data rule": _("changed the rule for personal data"),
     "made private": _("made the campaign private"),
     "made public": _("made the campaign public"),
 }
@@ -247,9 +280,18 @@ DETAILS: dict[str, Promise] = {
     "from": _("from"),
     "before": _("before"),
     "now": _("now"),
+    "kept": _("judgments kept"),
+    "removed": _("judgments removed"),
+    "addresses": _("e-mail addresses"),
+    "platform_ids": _("platform ids"),
+    "backgrounds": _("background answers"),
+    "erasure": _("when a person is erased"),
+    "addresses_days": _("days for e-mail addresses"),
+    "platform_ids_days": _("days for platform ids"),
+    "backgrounds_days": _("days for background answers"),
 }
 # Details whose values are codes of ours; others are names, numbers or texts.
-CODED = frozenset({"role", "by", "channel", "checks"})
+CODED = frozenset({"role", "by", "channel", "checks", "erasure"})
 VALUES: dict[str, Promise] = {
     "researcher": _("researcher"),
     "reviewer": _("reviewer"),
@@ -259,6 +301,8 @@ VALUES: dict[str, Promise] = {
     "mturk": _("Mechanical Turk"),
     "email": _("e-mail"),
     "webhook": _("webhook"),
+    "pseudonym": _("judgments are kept"),
+    "remove": _("judgments are deleted"),
     "passed": _("passed"),
     "failed": _("failed"),
 }
@@ -279,6 +323,23 @@ class AccountLink(models.Model):
 
     def __str__(self) -> str:
         return f"link of account {self.user_id}"
+
+
+class SignIn(models.Model):
+    """A browser in which an account signed in with its password; its session names the row.
+
+    A session ends when its row is deleted. Nothing here leads to the session. `seen_at` is exact
+    to a minute; `address` is empty unless `settings.SESSION_ADDRESSES`.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="sign_ins")
+    created_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+    browser = models.CharField(max_length=60, blank=True, default="")
+    address = models.CharField(max_length=45, blank=True, default="")
+
+    def __str__(self) -> str:
+        return f"sign-in of account {self.user_id}"
 
 
 class GuessCount(models.Model):

@@ -21,6 +21,7 @@ from annotation.access import (
 from annotation.forms.access import AccountForm
 from annotation.models import System, TestSet, TestSetShare
 from annotation.views.uploads import show_test_set
+from annotation.web.password import ask_password
 from core.messages import translated
 from metaeval.messages import message
 
@@ -35,7 +36,7 @@ NOT_YOURS = message(
 def share_add(request: HttpRequest, slug: str) -> HttpResponse:
     """Let one more account add to a test set."""
     test_set = _for_sharing(request, slug)
-    return _change(request, test_set, "share_form", test_sets.share)
+    return ask_password(request) or _change(request, test_set, "share_form", test_sets.share)
 
 
 @admin_required
@@ -44,9 +45,10 @@ def share_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Stop sharing a test set with an account."""
     test_set = _for_sharing(request, slug)
     rows = TestSetShare.objects.select_related("user", "test_set")
-    test_sets.unshare(
-        shared=get_object_or_404(rows, test_set=test_set, pk=pk), actor=signed_in(request)
-    )
+    shared = get_object_or_404(rows, test_set=test_set, pk=pk)
+    if asked := ask_password(request):
+        return asked
+    test_sets.unshare(shared=shared, actor=signed_in(request))
     return redirect(test_set)
 
 
@@ -55,7 +57,7 @@ def share_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def owner_set(request: HttpRequest, slug: str) -> HttpResponse:
     """Give a test set another owner."""
     test_set = test_set_for_reader(request, slug)
-    return _change(request, test_set, "owner_form", test_sets.set_owner)
+    return ask_password(request) or _change(request, test_set, "owner_form", test_sets.set_owner)
 
 
 def _for_sharing(request: HttpRequest, slug: str) -> TestSet:

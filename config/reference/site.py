@@ -81,8 +81,12 @@ VARIABLES = (
     Variable("CSRF_TRUSTED_ORIGINS", "", "origins behind a proxy: `https://mt.example.org`"),
     Variable(
         *("HTTPS", "no"),
-        "secure cookies, plain HTTP is redirected; trusts the proxy's `X-Forwarded-Proto`",
+        "secure cookies with `__Host-` names, plain HTTP is redirected; trusts the proxy's "
+        "`X-Forwarded-Proto`",
     ),
+    Variable("SESSION_IDLE_HOURS", "12", "ends unused sign-ins by password; 0: never"),
+    Variable("SESSION_DAYS", "14", "ends all sign-ins by password"),
+    Variable("SESSION_ADDRESSES", "no", "store and list the network address of each sign-in"),
     Variable("HSTS_SECONDS", "0", "Strict-Transport-Security; `check --deploy` requires it"),
     Variable(
         *("TRUSTED_PROXIES", ""),

@@ -4,7 +4,7 @@ const PATIENCE_MS = 20_000;
 
 /** The CSRF token of this moment: signing in, here or in another tab, changes the cookie. */
 function csrfToken() {
-  return document.cookie.match(/(?:^|;\s*)csrftoken=([^;]+)/)?.[1] ?? "";
+  return document.cookie.match(/(?:^|;\s*)(?:__Host-)?csrftoken=([^;]+)/)?.[1] ?? "";
 }
 
 /**

@@ -23,9 +23,11 @@ from annotation.models import (
     Judgment,
     Membership,
     Output,
+    SignIn,
     TestSetShare,
 )
 from annotation.models.people import hash_token
+from annotation.web import password  # noqa: F401 - it marks sign-ins once it is imported
 from core.messages import as_json
 from dashboards.models import Selection
 from extensions.neural.bertscore.options import make_info
@@ -100,6 +102,7 @@ def _make_keys(campaign: Campaign, world: World) -> dict[str, int]:
     rows: dict[str, Any] = {
         "testsets/<slug>/shares": TestSetShare(test_set=world.test_set, user=researcher),
         "members": Membership(campaign=campaign, user=researcher),
+        "sign-ins": SignIn(user=world.admin, created_at=timezone.now(), seen_at=timezone.now()),
         "tokens": ApiToken(user=world.admin, name="fit", expires_at=timezone.now()),
         "selections": Selection(campaign=campaign, owner=world.admin, name="fit", query=""),
     }

@@ -1,7 +1,8 @@
 """Ways into a campaign for its annotators, and the pages between items."""
 
-from django.contrib.auth import login
+from django.contrib.auth import login, logout
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
@@ -9,10 +10,11 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.access import signed_in
+from annotation.access import signed_in, visible_campaigns
 from annotation.entry import throttle, welcome
+from annotation.entry.accounts import BY_LINK, may_replace
 from annotation.entry.welcome import NotOpenError, refuse_unless_open
 from annotation.judging import assignments
 from annotation.judging.progress import progress
@@ -24,7 +26,6 @@ from annotation.web.errors import refuse, refuse_guessing
 from core.messages import translated
 from metaeval.messages import Message, message
 
-BACKEND = "annotation.entry.accounts.LinkBackend"
 DEAD_LINK_TITLE = _("This link does not work")
 DEAD_LINK = message(
     "entry.dead-link",
@@ -41,15 +42,37 @@ PAGE_SIZE = 100
 
 
 @never_cache
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def personal_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Sign the owner of the link in, instead of whoever was signed in before."""
+    """Sign the owner of the link in; ask first if that would end a session with a password."""
     with transaction.atomic():
         annotator = assignments.find_by_token(token, lock=True)
         if annotator is None or annotator.user is None:
             return _dead_link(request, token)
-        login(request, annotator.user, backend=BACKEND)
+        if asked := ask_to_switch(request, annotator.user, annotator.campaign):
+            return asked
+        login(request, annotator.user, backend=BY_LINK)
     return redirect("annotate", slug=annotator.campaign.slug)
+
+
+def ask_to_switch(
+    request: HttpRequest, user: User | None, campaign: Campaign
+) -> HttpResponse | None:
+    """Return what to answer before a link signs `user` in; None if it may do so now.
+
+    Another person's session is replaced only by the button that says so. The page does not say
+    whose link it is.
+    """
+    if may_replace(request, user):
+        return None
+    choice = request.POST.get("switch", "")
+    if choice == "open":
+        logout(request)
+        return None
+    if choice == "stay":
+        is_seen = visible_campaigns(request.user).filter(pk=campaign.pk).exists()
+        return redirect(campaign if is_seen else "home")
+    return render(request, "annotation/switch.html")
 
 
 def _dead_link(request: HttpRequest, token: str) -> HttpResponse:

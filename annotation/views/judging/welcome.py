@@ -9,13 +9,14 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.access import signed_in
 from annotation.entry import links, welcome
+from annotation.entry.accounts import BY_LINK
 from annotation.entry.throttle import attempt_link
 from annotation.entry.welcome import NotOpenError, refuse_unless_open
 from annotation.forms.welcome import BackgroundForm, initial
 from annotation.judging import instructions
 from annotation.judging.assignments import find_annotator
 from annotation.models import AccessLink, Annotator
-from annotation.views.judging.assignments import BACKEND, annotator_or_404, not_open_page
+from annotation.views.judging.assignments import annotator_or_404, ask_to_switch, not_open_page
 from annotation.web.errors import refusal_json, refuse, refuse_guessing, wants_json
 from metaeval.messages import message
 
@@ -79,9 +80,12 @@ def _enter_open(request: HttpRequest, link: AccessLink) -> HttpResponse:
 
 
 def _let_in(request: HttpRequest, link: AccessLink, person: str) -> HttpResponse:
+    known = links.find_person(link, person)
+    if asked := ask_to_switch(request, known.user if known else None, link.campaign):
+        return asked
     details = links.entry_details(link, request.GET)
     annotator = links.let_in(link=link, external_id=person, details=details)
-    login(request, annotator.user, backend=BACKEND)
+    login(request, annotator.user, backend=BY_LINK)
     return redirect("annotate", slug=link.campaign.slug)
 
 

@@ -21,6 +21,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.access import (
     campaign_for_admin,
     campaign_for_reader,
+    is_site_admin,
     researcher_required,
     runs_campaign,
     signed_in,
@@ -46,6 +47,7 @@ from annotation.views.campaigns import open_or_say
 from annotation.web import fresh_links
 from annotation.web.errors import wants_json
 from annotation.web.parameters import NOTHING, Parameters, page_of, takes
+from annotation.web.password import ask_password
 from core.messages import messages_of, sentences, translated
 from metaeval.messages import message
 
@@ -106,6 +108,7 @@ def _page(request: HttpRequest, campaign: Campaign, **changed: object) -> HttpRe
         "sorts": [(name, label, name == sort) for name, (label, _order) in SORTS.items()],
         "n_people": campaign.annotators.count() if asked else page.paginator.count,
         "people": _rows(campaign, page),
+        "is_site_admin": is_site_admin(request.user),
         "is_fixed": is_fixed,
         "n_free": n_free,
         "takes_links": runs_it and _takes_links(campaign, has_room=not is_fixed or n_free > 0),
@@ -227,6 +230,8 @@ def privacy(request: HttpRequest, slug: str) -> HttpResponse:
 def member_add(request: HttpRequest, slug: str) -> HttpResponse:
     """Give an account a role in the campaign."""
     campaign = campaign_for_admin(request, slug)
+    if asked := ask_password(request):
+        return asked
     form = MemberForm(request.POST)
     if form.is_valid():
         try:
@@ -245,6 +250,8 @@ def member_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     member = get_object_or_404(
         Membership.objects.select_related("user", "campaign"), campaign=campaign, pk=pk
     )
+    if asked := ask_password(request):
+        return asked
     people.remove_member(member=member, actor=signed_in(request))
     # Accounts that removed their own role may no longer see the campaign.
     return redirect("campaigns") if member.user == request.user else redirect("access", slug=slug)

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.contrib import messages
-from django.contrib.auth import login, update_session_auth_hash
+from django.contrib.auth import login, logout, update_session_auth_hash
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.contrib.auth.models import User
@@ -27,13 +27,14 @@ from annotation.access import (
     site_admin_required,
 )
 from annotation.accounts import managing
-from annotation.entry import throttle
+from annotation.entry import sign_ins, throttle
 from annotation.forms.access import AccountMailForm, InviteForm, RolesForm, TokenForm
 from annotation.models import AccountLink
 from annotation.notifications import letters as mails
 from annotation.web.appearance import choices
 from annotation.web.errors import refuse, refuse_guessing
 from annotation.web.parameters import Parameters, page_of, takes
+from annotation.web.password import ask_password
 from core.messages import invalid, messages_of, sentences
 from metaeval.messages import message
 
@@ -57,7 +58,7 @@ def account_list(request: HttpRequest) -> HttpResponse:
     """List all accounts, with a form for a new one."""
     form = InviteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        return _invite(request, form)
+        return ask_password(request) or _invite(request, form)
     asked = request.GET.get("q", "").strip()
     rows = managing.managed()
     page = page_of(request, rows.filter(username__icontains=asked) if asked else rows, PER_PAGE)
@@ -121,6 +122,7 @@ def _detail(request: HttpRequest, user: User) -> HttpResponse:
         "mail_form": AccountMailForm(initial={"address": user.email, "sheet": uuid4()}),
         "letters": user.letters.order_by("-pk")[:5],
         "parts": user.annotators.count(),
+        "sign_ins": sign_ins.present(user),
     }
     return render(request, "accounts/account.html", context)
 
@@ -128,8 +130,10 @@ def _detail(request: HttpRequest, user: User) -> HttpResponse:
 @site_admin_required
 @require_POST
 def account_change(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
-    """Change roles, make or mail a link, deactivate or activate an account."""
+    """Change roles, make or mail a link, sign out, deactivate or activate an account."""
     actor, user = signed_in(request), get_object_or_404(User, pk=pk)
+    if verb != "sign-out" and (asked := ask_password(request)):
+        return asked
     try:
         if verb == "link":
             return _link_page(request, user, managing.reset(actor=actor, user=user))
@@ -142,6 +146,8 @@ def account_change(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
             if form.errors:
                 raise invalid("account.no-role", "This role does not exist.")
             managing.set_roles(actor=actor, user=user, roles=roles)
+        elif verb == "sign-out":
+            managing.sign_out(actor=actor, user=user)
         else:
             managing.set_active(actor=actor, user=user, is_active=verb == "activate")
         text = gettext("The account %(name)s has been changed.")
@@ -176,6 +182,7 @@ def account_link(request: HttpRequest, token: str) -> HttpResponse:
         form = described(SetPasswordForm(link.user, request.POST or None))
         if request.method == "POST" and form.is_valid():
             user = managing.enter(link, form.cleaned_data["new_password1"])
+            logout(request)
             login(request, user, backend=BACKEND)
             return redirect("home")
     context = {"form": form, "account": link.user}
@@ -200,6 +207,7 @@ def own_account(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form is not None and form.is_valid():
         form.save()
         update_session_auth_hash(request, form.user)
+        sign_ins.others(request, user).delete()
         messages.success(
             request, _("Your password has been changed. Other browsers have been signed out.")
         )
@@ -222,6 +230,8 @@ def show_own(
         "tokens": user.api_tokens.filter(revoked_at=None) if has_tokens else (),
         "token_form": token_form or TokenForm(user=user),
         "token": token,
+        "sign_ins": sign_ins.present(user),
+        "sign_in": request.session.get(sign_ins.KEY),
     }
     status = 422 if any(each is not None and each.errors for each in (form, token_form)) else 200
     response = render(request, "accounts/own.html", context, status=status)

@@ -260,13 +260,6 @@ def test_a_link_opens_no_account_that_can_do_more_than_rate(
     assert "_auth_user_id" not in other.session
 
 
-def test_entering_switches_the_account(world: World, campaign: Campaign, client: Client) -> None:
-    _, address = make_link(world, campaign, provider="prolific")
-    client.force_login(world.admin)
-    client.get(address, PROLIFIC)
-    assert client.session["_auth_user_id"] == str(campaign.annotators.get().user_id)
-
-
 def test_fixed_shares_are_filled_and_no_more(world: World, client: Client) -> None:
     campaign = make_open(world, mode="static", annotators_per_item=2)
     entered = campaign.annotators.order_by("pk")[0]

@@ -67,7 +67,7 @@ def test_a_personal_link_switches_the_account(world: World, client: Client) -> N
     session["left"] = "behind"
     session.save()
     before = session.session_key
-    client.get(address)
+    client.post(address, {"switch": "open"})
     assert client.session["_auth_user_id"] == str(annotator.user.pk)
     assert client.session.session_key != before
     assert "left" not in client.session
