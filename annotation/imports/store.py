@@ -177,9 +177,11 @@ def note_suggestions(campaign: Campaign, draft: CampaignDraft) -> None:
 
 def outputs_of(campaign: Campaign) -> dict[tuple[str, str], int]:
     """Return the outputs of a campaign's systems by system and segment."""
-    rows = Output.objects.filter(system__in=campaign.systems.all())
-    columns = rows.values_list("system__name", "segment__key", "pk")
-    return {(system, segment): pk for system, segment, pk in columns}
+    systems = dict(campaign.systems.values_list("pk", "name"))
+    keys = dict(campaign.test_set.segments.values_list("pk", "key"))
+    rows = Output.objects.filter(system__in=systems).order_by()
+    columns = rows.values_list("system", "segment", "pk").iterator()
+    return {(systems[system], keys[segment]): pk for system, segment, pk in columns}
 
 
 def store_items(

@@ -10,7 +10,14 @@ from django.db import IntegrityError, transaction
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import Output, Reference, Segment, SkippedRows, System, TestSet
 from annotation.models.corpus import content_key, in_order
-from annotation.uploads.changes import Changes, Stored, compare, read_stored
+from annotation.uploads.changes import (
+    Changes,
+    Stored,
+    StoredSegment,
+    compare,
+    read_segments,
+    read_stored,
+)
 from annotation.uploads.checks import check
 from annotation.uploads.drafts import TestSetDraft, translator_of
 from annotation.uploads.media.storage import recall
@@ -158,14 +165,14 @@ def _write_test_set(draft: TestSetDraft, user: Any) -> TestSet:
     )
 
 
-def _write_segments(draft: TestSetDraft, test_set: TestSet) -> dict[str, Segment]:
+def _write_segments(draft: TestSetDraft, test_set: TestSet) -> dict[str, StoredSegment]:
     rows = (
         (test_set.pk, i, s.key, s.document, s.domain, s.source)
         for i, s in enumerate(counted(STORING, draft.segments))
     )
     columns = ("test_set_id", "position", "key", "document", "domain", "source")
     insert(Segment, columns, rows)
-    segments = {segment.key: segment for segment in test_set.segments.all()}
+    segments = read_segments(test_set)
     _write_attachments(draft, segments)
     references = (
         (segments[s.key].pk, name, text)
@@ -176,14 +183,13 @@ def _write_segments(draft: TestSetDraft, test_set: TestSet) -> dict[str, Segment
     return segments
 
 
-def _write_attachments(draft: TestSetDraft, segments: Mapping[str, Segment]) -> None:
+def _write_attachments(draft: TestSetDraft, segments: Mapping[str, StoredSegment]) -> None:
     """Store attachments. Raises OutdatedError if a file has been deleted since the preview."""
     rows = [each for each in draft.segments if each.attachments]
     for each in rows:
         if "file" in each.attachments and recall(each.attachments["file"]) is None:
             raise OutdatedError
-        segments[each.key].beside = each.attachments
-    written = [segments[each.key] for each in rows]
+    written = [Segment(pk=segments[each.key].pk, beside=each.attachments) for each in rows]
     Segment.objects.bulk_update(written, ["beside"], batch_size=BATCH // 4)
 
 

@@ -1,6 +1,6 @@
 """Insert many rows at once, without an object for each of them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -74,14 +74,18 @@ def _default(field: Any) -> Any:
 
 def _converted(fields: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Iterable[tuple[Any, ...]]:
     """Yield rows as the database takes them."""
-    special: list[tuple[int, Callable[..., Any]]] = [
-        (n, field.get_db_prep_save)
+    special = [
+        (n, field.get_db_prep_save, field.get_db_prep_save({}, connection))
+        if isinstance(field, models.JSONField)
+        else (n, field.get_db_prep_save, None)
         for n, field in enumerate(fields)
         if isinstance(field, CONVERTED)
     ]
     for row in rows:
         values = list(row)
-        for n, convert in special:
-            if values[n] is not None:
+        for n, convert, empty in special:
+            if values[n] == {}:
+                values[n] = empty
+            elif values[n] is not None:
                 values[n] = convert(values[n], connection)
         yield tuple(values)
