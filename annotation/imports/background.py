@@ -46,6 +46,14 @@ OUTDATED = message(
 )
 
 
+class RefusedError(Exception):
+    """Files cannot be stored, for the errors of the report."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self.report = report
+
+
 class StoppedError(Exception):
     """The import was cancelled, or its worker has to stop."""
 
@@ -68,10 +76,12 @@ class Found:
 class Door(ABC):
     """How files of one kind are checked and stored; `purpose` is that of their tokens.
 
-    `look` is the type of what pages show of files that were checked.
+    `look` is the type of what pages show of files that were checked; without `has_preview`, no page
+    asks for a confirmation.
     """
 
     purpose: str
+    has_preview = True
     look: type = type(None)
 
     @abstractmethod
@@ -81,9 +91,10 @@ class Door(ABC):
     @abstractmethod
     def store(self, row: FileImport, found: Found) -> dict[str, Any]:
         """Store what was found, in a transaction, and say what: plain values. Raises
-        ValidationError.
+        ValidationError or RefusedError.
 
-        `sentences` are messages as JSON, and `campaigns` and `test_sets` have the slugs.
+        `sentences` are messages as JSON, `test_sets` has the slugs, `results` what became of each
+        campaign, and `links` its new personal links, encrypted (`annotation.web.fresh_links`).
         """
 
     @abstractmethod
@@ -112,6 +123,8 @@ class FileImports(WorkKind[FileImport]):
                 _work(row)
         except waiting.ExpiredError:
             _end(row, State.REFUSED, Report([Problem("error", EXPIRED)]))
+        except RefusedError as error:
+            _end(row, State.REFUSED, error.report)
         except ValidationError as error:
             problems = [Problem("error", text) for text in messages_of(error)]
             _end(row, State.REFUSED, Report(problems))

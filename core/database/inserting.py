@@ -51,7 +51,10 @@ def insert(
     values = (row + end for row in _converted([fields[name] for name in columns], rows))
     quote = connection.ops.quote_name
     # All names come from models, none from people.
-    table, listed = quote(model._meta.db_table), ", ".join(quote(fields[n].column) for n in names)
+    table, listed = (
+        quote(model._meta.db_table),
+        ", ".join(quote(str(fields[n].column)) for n in names),
+    )
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             first = next(values, None)
