@@ -129,14 +129,16 @@ def read_anew(
     chosen = {
         column: field
         for column, field in columns.chosen.items()
-        if field != reading.fields.get(column, "") or field in columns.repeatable
+        if columns.is_renamed
+        or field != reading.fields.get(column, "")
+        or field in columns.repeatable
     }
     words = changed(
         sent,
         correction.words,
         chosen,
         correction.directions.stated,
-        is_headless=columns.cleaned_data["headless"],
+        is_renamed=columns.is_renamed,
     )
     words = replace(words, words={**words.words, SKIP: ",".join(correction.skip.chosen)})
     kept = sources.keep(words, user_id)
