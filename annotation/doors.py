@@ -15,7 +15,7 @@ from annotation.campaign_files.storing import Wish, open_file
 from annotation.forms.uploads import read_again
 from annotation.imports import background, sources
 from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
-from annotation.imports.gold import add_gold, read_gold, require_draft
+from annotation.imports.gold import add_gold, added, read_gold, require_draft
 from annotation.imports.judgments import Understood
 from annotation.imports.sources import Reading, Sent
 from annotation.imports.store import CampaignImport, Launched, launch
@@ -34,7 +34,7 @@ from annotation.uploads.previews import FIRST
 from annotation.uploads.tables.skipping import skipped
 from annotation.web import fresh_links
 from core.messages import as_json
-from metaeval.messages import Message, message, plural
+from metaeval.messages import Message, message
 
 CAMPAIGN_GONE = message("gold.campaign-gone", "The campaign no longer exists, or it is not yours.")
 
@@ -270,8 +270,7 @@ class GoldItems(background.Door):
     def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
         """Add the items."""
         number = add_gold(campaign=_of_gold(row), items=found.drafts)
-        added = plural("gold.added", "Added {n} item.", "Added {n} items.", n=number)
-        return {"sentences": [as_json(added)]}
+        return {"sentences": [as_json(added(number))]}
 
     def page(self, row: FileImport) -> str:
         """Return the page of the items of the campaign."""

@@ -49,7 +49,14 @@ from annotation.forms.tables import (
 )
 from annotation.imports import background, human_scores, sources
 from annotation.imports.drafts import CampaignDraft
-from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
+from annotation.imports.gold import (
+    add_gold,
+    added,
+    delete_gold,
+    read_gold,
+    require_draft,
+    uploaded,
+)
 from annotation.imports.judgments import Understood
 from annotation.imports.sources import Sent
 from annotation.imports.store import launch
@@ -393,8 +400,7 @@ def gold_items(request: HttpRequest, slug: str) -> HttpResponse:
             items = read_gold(campaign, file, report)
             if not report.errors:
                 number = add_gold(campaign=campaign, items=items)
-                added = ngettext("Added %(n)s item.", "Added %(n)s items.", number)
-                messages.success(request, added % {"n": f"{number:,}"})
+                messages.success(request, translated(added(number)))
                 return redirect("campaign-items", slug=campaign.slug)
         except ValidationError as error:
             form.add_error(None, error)
