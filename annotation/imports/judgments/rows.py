@@ -60,9 +60,10 @@ class Row:
     def text(self, field: str, report: Report) -> str:
         """Return a text with LF, in our exports unchanged; report a cell of another type."""
         value = self.cells.get(field)
-        if value is None or isinstance(value, str):
-            is_own = self.sheet.is_exported
-            return (value or "") if is_own else normalise(value or "").text
+        if not value and (value is None or value == ""):
+            return ""
+        if isinstance(value, str):
+            return value if self.sheet.is_exported else normalise(value).text
         report.error(not_text(value), self.at(field))
         return ""
 
@@ -72,6 +73,8 @@ class Row:
         What annotators typed on a server of ours was stored there, whatever it is.
         """
         text = self.text(field, report)
+        if not text:
+            return ""
         forbidden = UNSTORABLE if self.sheet.is_exported else FORBIDDEN
         if found := forbidden.search(text):
             report.error(
@@ -87,6 +90,8 @@ class Row:
     def name(self, field: str) -> str:
         """Return a key or name without outer blanks; numbers are names too."""
         value = self.cells.get(field)
+        if type(value) is str:
+            return value.strip()
         return "" if value is None or isinstance(value, dict | list) else str(value).strip()
 
     def named(self, fields: Sequence[str]) -> list[Message]:
@@ -105,6 +110,8 @@ class Row:
     def number(self, field: str, report: Report) -> float | None:
         """Return a finite number, or None for a missing one; report other values."""
         value = self.cells.get(field)
+        if value is None:
+            return None
         number = read_score(value)
         if number is None:
             report.error(no_number(value), self.at(field))
@@ -126,6 +133,8 @@ class Row:
     def is_true(self, field: str, report: Report) -> bool:
         """Return yes or no; anything else is reported."""
         word = self.name(field).lower()
+        if not word:
+            return False
         if word not in TRUE | FALSE:
             report.error(
                 message(
