@@ -283,7 +283,7 @@ def changed(
 ) -> Sent:
     """Return what was sent with other answers, columns and directions.
 
-    Of columns that are called otherwise now, nothing that was said before holds.
+    Earlier choices for columns that have other names now are dropped.
     """
     known = {} if is_renamed else stated_columns(sent.words, Report())
     said = {} if is_renamed else json.loads(sent.words.get(DIRECTIONS, "") or "{}") | directions

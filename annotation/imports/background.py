@@ -184,9 +184,14 @@ def _show(row: FileImport, found: Found) -> None:
 
 def _end(row: FileImport, state: State, report: Report, **fields: Any) -> bool:
     """End this part of the work; return whether the row was still ours."""
-    listed = sorted(report.problems, key=lambda problem: problem.severity != "error")
-    problems = [problem.to_json() for problem in listed[:MOST_PROBLEMS]]
+    problems = listed(report)
     return claims.finish(row, state=state, report=problems, stage="", done=0, total=0, **fields)
+
+
+def listed(report: Report) -> list[dict[str, Any]]:
+    """Return the problems that are stored of a report, the errors first."""
+    found = sorted(report.problems, key=lambda problem: problem.severity != "error")
+    return [problem.to_json() for problem in found[:MOST_PROBLEMS]]
 
 
 def is_large(files: Iterable[InputFile]) -> bool:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -71,6 +72,7 @@ OF_ANNOTATORS = (
     "annotator_key", "is_simulated", "is_excluded", "excluded_at", "exclusion_reason",
 )  # fmt: skip
 UNKNOWN, NOBODY = Shown(), AnnotatorDraft()
+NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 def judged(row: Row, report: Report) -> dict[str, Any]:
@@ -163,8 +165,10 @@ def annotator(row: Row, report: Report) -> AnnotatorDraft:
     )
 
 
-def ratings(row: Row, protocol: Protocol, report: Report) -> dict[str, int]:
+def ratings(row: Row, protocol: Protocol, report: Report) -> Mapping[str, int]:
     """Return the values of a protocol's own scales by name; others than its values are errors."""
+    if not any(scale.key for scale in protocol.scales):
+        return NONE
     found: dict[str, int] = {}
     for scale in protocol.scales:
         if not scale.key:
@@ -189,8 +193,10 @@ def ratings(row: Row, protocol: Protocol, report: Report) -> dict[str, int]:
     return found
 
 
-def choices(row: Row, protocol: Protocol, report: Report) -> dict[str, str]:
+def choices(row: Row, protocol: Protocol, report: Report) -> Mapping[str, str]:
     """Return what was chosen by the name of each choice; unknown options are errors."""
+    if not protocol.choices:
+        return NONE
     found: dict[str, str] = {}
     for choice in protocol.choices:
         field = CHOICE + choice.key.casefold()
