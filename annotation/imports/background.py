@@ -218,7 +218,7 @@ def begin(
 
     Where the same person imports the same files in the same way, that import is returned.
     """
-    FileImport.objects.filter(state=State.CHECKED, created_at__lt=timezone.now() - EXPIRES).delete()
+    _expire()
     purpose, chosen = door_named(door).purpose, dict(choices or {})
     key = {"created_by": user, "door": door, "digest": _digest(token, purpose, files, chosen, user)}
     held = waiting.hold(token, user_id=user.pk, purpose=purpose)
@@ -234,6 +234,15 @@ def begin(
         return FileImport.objects.get(**key, state__in=FileImport.OPEN)
     row.refresh_from_db()
     return row
+
+
+def _expire() -> None:
+    """Delete imports that nobody confirmed, and links that nobody fetched in time."""
+    old = FileImport.objects.filter(created_at__lt=timezone.now() - EXPIRES)
+    old.filter(state=State.CHECKED).delete()
+    for row in old.filter(stored__has_key="links"):
+        del row.stored["links"]
+        row.save(update_fields=["stored"])
 
 
 def _digest(

@@ -140,3 +140,19 @@ def test_gold_items_of_a_campaign_that_was_opened_are_refused(
     row = work()
     assert [each.code for each in background.report_of(row).problems] == ["campaign.not-draft"]
     assert (row.state, Item.objects.count()) == (State.REFUSED, before)
+
+
+def test_links_that_nobody_fetched_are_deleted(
+    world: World, as_admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_admin.post(API, {"file": as_upload("c.json", smallest())})
+    row = work()
+    assert row.stored["links"]
+    page = reverse("campaign-items", args=[world.campaign.slug])
+    as_admin.post(page, {"table": as_upload("g.tsv", HEAD + GOLD)})
+    row.refresh_from_db()
+    assert row.stored["links"]
+    monkeypatch.setattr(background, "EXPIRES", -background.EXPIRES)
+    as_admin.post(page, {"table": as_upload("g.tsv", HEAD + PRACTICE)})
+    row.refresh_from_db()
+    assert (row.state, "links" in row.stored) == (State.STORED, False)
