@@ -28,7 +28,7 @@ from annotation.imports import background, sources
 from annotation.imports.judgments.options import HIGHER, LOWER
 from annotation.imports.sources import Reading
 from annotation.imports.store import launch
-from annotation.models import Campaign, FileImport
+from annotation.models import ApiToken, Campaign, FileImport
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Place, Problem
 from annotation.uploads.tables.skipping import KINDS, skipped
@@ -39,6 +39,7 @@ from core.text import pluralize
 from metaeval.messages import Message
 
 MAX_PROBLEMS = 1_000
+SCOPE = ApiToken.Scope.ANNOTATE_ADMIN
 RETRY_SECONDS = 2
 
 
@@ -264,9 +265,14 @@ class FileImportSerializer(serializers.ModelSerializer[FileImport]):
         return {name: value for name, value in row.stored.items() if name != "links"}
 
     def get_links(self, row: FileImport) -> list[dict[str, str]]:
-        """Return the personal links of the campaigns that were stored."""
+        """Return the personal links of the campaigns that were stored.
+
+        A token must be able to create annotators: reading alone shows nobody's link.
+        """
         request = self.context.get("request")
         if request is None or row.created_by_id != request.user.pk:
+            return []
+        if isinstance(request.auth, ApiToken) and SCOPE not in request.auth.scopes:
             return []
         return [
             {"campaign": slug, "annotator": label, "link": link}

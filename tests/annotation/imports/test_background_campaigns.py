@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from annotation.accounts import tokens
 from annotation.imports import background
 from annotation.models import Annotator, Campaign, FileImport, Item
 from core.work import working
@@ -84,6 +85,11 @@ def test_a_campaign_file_is_opened_by_a_worker(world: World, as_admin: Client) -
     assert (stored.status, stored.created_by) == (Campaign.Status.OPEN, world.admin)
     answer = as_admin.get(begun["Location"])
     links = answer.json()["links"]
+    for scopes, n in ((["read"], 0), (["read", "annotate-admin"], len(links))):
+        token = tokens.make(user=world.admin, name="script", scopes=scopes, days=1)
+        headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+        shown = Client().get(begun["Location"], headers=headers).json()
+        assert (shown["state"], len(shown["links"])) == ("stored", n)
     assert (len(links), answer["Cache-Control"]) == (smallest()["people"], "no-store")
     for each in links:
         path = each["link"].removeprefix("http://testserver")
