@@ -1,4 +1,4 @@
-"""What annotation imports by workers: tables of judgments and of human scores, and test sets."""
+"""What annotation imports by workers: campaigns and their gold items, and test sets."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,14 +10,18 @@ from django.core.exceptions import ValidationError
 from django.urls import reverse
 
 from annotation import protocols
+from annotation.access import runs_campaign
+from annotation.campaign_files.storing import Wish, open_file
 from annotation.forms.uploads import read_again
 from annotation.imports import background, sources
 from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.gold import add_gold, added, read_gold, require_draft
 from annotation.imports.judgments import Understood
 from annotation.imports.sources import Reading, Sent
-from annotation.imports.store import Launched, launch
+from annotation.imports.store import CampaignImport, Launched, launch
 from annotation.models import Campaign, FileImport, Item
 from annotation.uploads import (
+    InputFile,
     OutdatedError,
     Report,
     TestSetDraft,
@@ -28,8 +32,11 @@ from annotation.uploads import (
 )
 from annotation.uploads.previews import FIRST
 from annotation.uploads.tables.skipping import skipped
+from annotation.web import fresh_links
 from core.messages import as_json
 from metaeval.messages import Message, message
+
+CAMPAIGN_GONE = message("gold.campaign-gone", "The campaign no longer exists, or it is not yours.")
 
 
 @dataclass(frozen=True)
@@ -154,7 +161,7 @@ def campaign_values(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str
 
 
 class Campaigns(background.Door):
-    """Tables of judgments and of human scores, which become campaigns."""
+    """Tables of judgments and of human scores, and campaigns of Appraise and Pearmut."""
 
     purpose, look = sources.PURPOSE, Look
 
@@ -168,11 +175,20 @@ class Campaigns(background.Door):
     def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
         """Store test sets and campaigns."""
         launched = launch(found.drafts, user=row.created_by, skipped=skipped(found.report))
-        return {"results": [_result(each) for each in launched]}
+        return _stored(launched)
 
     def page(self, row: FileImport) -> str:
         """Return the page of all imports of campaigns."""
         return reverse("campaign-import")
+
+
+def _stored(launched: Sequence[Launched]) -> dict[str, Any]:
+    links = {
+        each.result.campaign.slug: fresh_links.sealed_invitations(each.invitations)
+        for each in launched
+        if each.invitations
+    }
+    return {"results": [_result(each) for each in launched], **({"links": links} if links else {})}
 
 
 def _result(launched: Launched) -> dict[str, Any]:
@@ -186,6 +202,89 @@ def _result(launched: Launched) -> dict[str, Any]:
 
 
 campaigns = Campaigns()
+
+
+class CampaignFiles(background.Door):
+    """Files that hold a whole campaign, ours or Pearmut's; without a confirmation."""
+
+    purpose, has_preview = sources.PURPOSE, False
+
+    def check(self, row: FileImport, token: str) -> background.Found:
+        """Try a file that will not be stored; others are checked as they are stored."""
+        sent = sources.recall(token, row.created_by_id)
+        report, answer = Report(), {}
+        if not row.choices.get("store"):
+            opened = open_file(*wish_of(sent, report, is_dry_run=True), user=row.created_by)
+            if opened is not None:
+                answer = {"slug": opened.campaign.slug, "n_annotators": len(opened.invitations)}
+        return background.Found(report, drafts=sent, answer=answer)
+
+    def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
+        """Store the campaign, and open it if that was asked for."""
+        opened = open_file(*wish_of(found.drafts, found.report), user=row.created_by)
+        if opened is None:
+            raise background.RefusedError(found.report)
+        result = CampaignImport(opened.campaign, True, opened.campaign.items.count(), 0, 0)
+        return _stored([Launched(result, opened.invitations)])
+
+    def page(self, row: FileImport) -> str:
+        """Return the page of all imports of campaigns."""
+        return reverse("campaign-import")
+
+
+CAMPAIGN_FILE, GOLD = "campaign-file", "gold"
+
+
+def sent_file(file: InputFile, wish: Wish) -> Sent:
+    """Return a campaign file as an import that can wait."""
+    words = {"slug": wish.slug, "ends": wish.ends, "is_draft": "yes" if wish.is_draft else ""}
+    words |= {n: getattr(wish, n) for n in ("source_language", "target_language")}
+    media = {f"media{number}": each for number, each in enumerate(wish.media)}
+    return Sent(CAMPAIGN_FILE, {"file": file, **media}, words)
+
+
+def wish_of(
+    sent: Sent, report: Report, *, is_dry_run: bool = False
+) -> tuple[InputFile, Report, Wish]:
+    """Return what `open_file` takes of an import that waited."""
+    words: dict[str, Any] = {**sent.words, "is_draft": bool(sent.words["is_draft"])}
+    wish = Wish(**words, is_dry_run=is_dry_run, media=sent.several("media"))
+    return sent.files["file"], report, wish
+
+
+campaign_files = CampaignFiles()
+
+
+class GoldItems(background.Door):
+    """Tables of gold and practice items for a draft; without a confirmation."""
+
+    purpose, has_preview = sources.PURPOSE, False
+
+    def check(self, row: FileImport, token: str) -> background.Found:
+        """Read the table for the campaign that was chosen. Raises ValidationError."""
+        sent, report, campaign = sources.recall(token, row.created_by_id), Report(), _of_gold(row)
+        require_draft(campaign)
+        items = read_gold(campaign, sent.files["table"], report)
+        return background.Found(report, drafts=items)
+
+    def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
+        """Add the items."""
+        number = add_gold(campaign=_of_gold(row), items=found.drafts)
+        return {"sentences": [as_json(added(number))]}
+
+    def page(self, row: FileImport) -> str:
+        """Return the page of the items of the campaign."""
+        return reverse("campaign-items", args=[row.choices["campaign"]])
+
+
+def _of_gold(row: FileImport) -> Campaign:
+    campaign = Campaign.objects.filter(slug=row.choices["campaign"]).first()
+    if campaign is None or not runs_campaign(row.created_by, campaign):
+        raise ValidationError([CAMPAIGN_GONE])
+    return campaign
+
+
+gold_items = GoldItems()
 
 
 class TestSets(background.Door):

@@ -390,6 +390,10 @@ IMPORT_DOORS: dict[str, str] = {
     "test-set": "annotation.doors.test_sets",
     "judgments": "annotation.doors.campaigns",
     "human-scores": "annotation.doors.campaigns",
+    "appraise": "annotation.doors.campaigns",
+    "pearmut": "annotation.doors.campaigns",
+    "campaign-file": "annotation.doors.campaign_files",
+    "gold": "annotation.doors.gold_items",
     "metric-scores": "metrics.spans.doors.metric_scores",
     "spans": "metrics.spans.doors.spans",
 }

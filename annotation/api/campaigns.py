@@ -25,17 +25,27 @@ from annotation.access import (
     is_researcher,
     not_blinded,
     runs_campaign,
+    signed_in,
     visible_campaigns,
 )
-from annotation.api.imports import ProblemSerializer, problems_of_forms, refusal, unless_too_large
+from annotation.api.imports import (
+    BEGUN,
+    ProblemSerializer,
+    begun,
+    problems_of_forms,
+    refusal,
+    unless_too_large,
+)
 from annotation.api.parameters import TakesParameters, Texts
 from annotation.api.test_sets import SystemSerializer
 from annotation.campaign_files import Opened, open_file, to_values
 from annotation.campaign_files.storing import Wish, form_data
 from annotation.campaigns import Invitation
+from annotation.doors import CAMPAIGN_FILE, sent_file
 from annotation.filters.choice import quoted
 from annotation.forms.campaign.editing import CHANGED, ChangedError, DraftForm
 from annotation.forms.campaign.form import CampaignForm
+from annotation.imports import background, sources
 from annotation.models import Assignment, Campaign, TestSet
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Place, Problem
@@ -292,6 +302,7 @@ class CampaignViewSet(OfCampaign, viewsets.ReadOnlyModelViewSet[Campaign]):
         responses={
             200: OpenApiResponse(TriedSerializer, "A dry run: nothing was stored."),
             201: MadeSerializer,
+            202: BEGUN,
             413: OpenApiResponse(None, "The body is too large."),
         },
     )
@@ -349,7 +360,11 @@ class CampaignViewSet(OfCampaign, viewsets.ReadOnlyModelViewSet[Campaign]):
             ends=given.get("ends", ""),
             media=[InputFile.sent(file) for file in given["media"]],
         )
-        opened = open_file(InputFile.sent(given["file"]), report, wish, user=request.user)
+        file = InputFile.sent(given["file"])
+        if background.is_large(files := [file, *wish.media]):
+            token = sources.keep(sent_file(file, wish), signed_in(request).pk)
+            return begun(request, CAMPAIGN_FILE, token, files, {"store": not wish.is_dry_run})
+        opened = open_file(file, report, wish, user=request.user)
         if opened is None:
             n = pluralize(len(report.errors), "error")
             return refusal(f"{n}; nothing was stored.", report.problems)

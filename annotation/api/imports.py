@@ -28,16 +28,18 @@ from annotation.imports import background, sources
 from annotation.imports.judgments.options import HIGHER, LOWER
 from annotation.imports.sources import Reading
 from annotation.imports.store import launch
-from annotation.models import Campaign, FileImport
+from annotation.models import ApiToken, Campaign, FileImport
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Place, Problem
 from annotation.uploads.tables.skipping import KINDS, skipped
 from annotation.views.uploads import is_too_large, too_large_sentence
+from annotation.web import fresh_links
 from core.messages import messages_of
 from core.text import pluralize
 from metaeval.messages import Message
 
 MAX_PROBLEMS = 1_000
+SCOPE = ApiToken.Scope.ANNOTATE_ADMIN
 RETRY_SECONDS = 2
 
 
@@ -238,22 +240,45 @@ def _answer(reading: Reading, report: Report, *, is_stored: bool, is_new: bool) 
 class FileImportSerializer(serializers.ModelSerializer[FileImport]):
     """An import by a worker: `stage`, `done` and `total` say how far it has come.
 
-    `report` are problems, `stored` what was stored, or found in a dry run.
+    `report` are problems, `stored` what was stored, or found in a dry run. `links` are the personal
+    links of new annotators, which only the sender of the files gets, for a day.
     """
 
+    links = serializers.SerializerMethodField()
+    stored = serializers.SerializerMethodField()
     page = serializers.SerializerMethodField()
     report = serializers.SerializerMethodField()
 
     class Meta:
         model = FileImport
         fields = (
-            "id", "door", "name", "state", "stage", "done", "total", "report", "stored", "page",
-            "created_at",
+            "id", "door", "name", "state", "stage", "done", "total", "report", "stored", "links",
+            "page", "created_at",
         )  # fmt: skip
 
     def get_page(self, row: FileImport) -> str:
         """Return the address of the page of the import."""
         return row.get_absolute_url()
+
+    def get_stored(self, row: FileImport) -> dict[str, Any]:
+        """Return what was stored, without the links."""
+        return {name: value for name, value in row.stored.items() if name != "links"}
+
+    def get_links(self, row: FileImport) -> list[dict[str, str]]:
+        """Return the personal links of the campaigns that were stored.
+
+        A token must be able to create annotators: reading alone shows nobody's link.
+        """
+        request = self.context.get("request")
+        if request is None or row.created_by_id != request.user.pk:
+            return []
+        if isinstance(request.auth, ApiToken) and SCOPE not in request.auth.scopes:
+            return []
+        return [
+            {"campaign": slug, "annotator": label, "link": link}
+            for slug, rows in row.stored.get("links", {}).items()
+            for label, link in fresh_links.personal(request, rows)
+        ]
 
     @extend_schema_field(ProblemSerializer(many=True))
     def get_report(self, row: FileImport) -> Any:
@@ -273,14 +298,16 @@ def begun(
     choices: Mapping[str, Any],
 ) -> Response:
     """Let a worker import files, and answer with the address of the import."""
-    return _state_of(background.begin(request.user, door, token, files, choices), 202)
+    return _state_of(request, background.begin(request.user, door, token, files, choices), 202)
 
 
-def _state_of(row: FileImport, code: int) -> Response:
+def _state_of(request: Request, row: FileImport, code: int) -> Response:
     headers = {"Retry-After": str(RETRY_SECONDS)} if row.is_waiting else {}
+    headers["Cache-Control"] = "no-store"
     if code == status.HTTP_202_ACCEPTED:
         headers["Location"] = reverse("api-file-import-detail", args=[row.pk])
-    return Response(FileImportSerializer(row).data, status=code, headers=headers)
+    data = FileImportSerializer(row, context={"request": request}).data
+    return Response(data, status=code, headers=headers)
 
 
 @extend_schema(tags=["imports"])
@@ -302,7 +329,7 @@ class FileImportViewSet(
 
     def retrieve(self, request: Request, pk: str, format: str | None = None) -> Response:
         """Return an import, with `Retry-After` while a worker has something to do."""
-        return _state_of(self.get_object(), status.HTTP_200_OK)
+        return _state_of(request, self.get_object(), status.HTTP_200_OK)
 
     @extend_schema(responses={200: FileImportSerializer, 409: RefusedSerializer})
     def destroy(self, request: Request, pk: str, format: str | None = None) -> Response:
@@ -312,7 +339,7 @@ class FileImportViewSet(
             refused = {"error": "This import has already ended."}
             return Response(refused, status=status.HTTP_409_CONFLICT)
         row.refresh_from_db()
-        return _state_of(row, status.HTTP_200_OK)
+        return _state_of(request, row, status.HTTP_200_OK)
 
 
 class JudgmentsImportView(ImportView):

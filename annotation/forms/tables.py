@@ -12,11 +12,16 @@ from annotation import protocols
 from annotation.forms.columns import HEADLESS
 from annotation.forms.imports import QuestionField, StudyField, ToolForm
 from annotation.forms.uploads import FilesField
-from annotation.imports.judgments.options import HIGHER, LAST_WINS, LOWER
+from annotation.imports.judgments.options import (
+    HIGHER,
+    LAST_WINS,
+    LOWER,
+    stated_columns,
+)
 from annotation.imports.sources import HUMAN_SCORES, JUDGMENTS, Sent
 from annotation.models import Campaign, TestSet
 from annotation.protocols.composed import MOST_WEIGHT
-from annotation.uploads import InputFile
+from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import showable
 from annotation.uploads.tables.skipping import SKIP
 from core import languages
@@ -274,16 +279,16 @@ def changed(
     columns: dict[str, str],
     directions: dict[str, str],
     *,
-    is_headless: bool,
+    is_renamed: bool,
 ) -> Sent:
-    """Return what was sent with other answers, columns and directions."""
+    """Return what was sent with other answers, columns and directions.
+
+    Earlier choices for columns that have other names now are dropped.
+    """
+    known = {} if is_renamed else stated_columns(sent.words, Report())
+    said = {} if is_renamed else json.loads(sent.words.get(DIRECTIONS, "") or "{}") | directions
     values = words.words()
-    if is_headless:
-        values["headless"] = str(True)
-    if is_headless != ("headless" in sent.words):
-        # The columns have other names now.
-        return Sent(sent.tool, sent.files, values)
-    for name, own in ((COLUMNS, columns), (DIRECTIONS, directions)):
-        if both := json.loads(sent.words.get(name, "") or "{}") | own:
+    for name, both in ((COLUMNS, known | columns), (DIRECTIONS, said)):
+        if both:
             values[name] = json.dumps(both)
     return Sent(sent.tool, sent.files, values)

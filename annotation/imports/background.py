@@ -46,6 +46,14 @@ OUTDATED = message(
 )
 
 
+class RefusedError(Exception):
+    """Files cannot be stored, for the errors of the report."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self.report = report
+
+
 class StoppedError(Exception):
     """The import was cancelled, or its worker has to stop."""
 
@@ -68,10 +76,12 @@ class Found:
 class Door(ABC):
     """How files of one kind are checked and stored; `purpose` is that of their tokens.
 
-    `look` is the type of what pages show of files that were checked.
+    `look` is the type of what pages show of files that were checked; without `has_preview`, no page
+    asks for a confirmation.
     """
 
     purpose: str
+    has_preview = True
     look: type = type(None)
 
     @abstractmethod
@@ -81,9 +91,10 @@ class Door(ABC):
     @abstractmethod
     def store(self, row: FileImport, found: Found) -> dict[str, Any]:
         """Store what was found, in a transaction, and say what: plain values. Raises
-        ValidationError.
+        ValidationError or RefusedError.
 
-        `sentences` are messages as JSON, and `campaigns` and `test_sets` have the slugs.
+        `sentences` are messages as JSON, `test_sets` has the slugs, `results` what became of each
+        campaign, and `links` its new personal links, encrypted (`annotation.web.fresh_links`).
         """
 
     @abstractmethod
@@ -112,6 +123,8 @@ class FileImports(WorkKind[FileImport]):
                 _work(row)
         except waiting.ExpiredError:
             _end(row, State.REFUSED, Report([Problem("error", EXPIRED)]))
+        except RefusedError as error:
+            _end(row, State.REFUSED, error.report)
         except ValidationError as error:
             problems = [Problem("error", text) for text in messages_of(error)]
             _end(row, State.REFUSED, Report(problems))
@@ -171,9 +184,14 @@ def _show(row: FileImport, found: Found) -> None:
 
 def _end(row: FileImport, state: State, report: Report, **fields: Any) -> bool:
     """End this part of the work; return whether the row was still ours."""
-    listed = sorted(report.problems, key=lambda problem: problem.severity != "error")
-    problems = [problem.to_json() for problem in listed[:MOST_PROBLEMS]]
+    problems = listed(report)
     return claims.finish(row, state=state, report=problems, stage="", done=0, total=0, **fields)
+
+
+def listed(report: Report) -> list[dict[str, Any]]:
+    """Return the problems that are stored of a report, the errors first."""
+    found = sorted(report.problems, key=lambda problem: problem.severity != "error")
+    return [problem.to_json() for problem in found[:MOST_PROBLEMS]]
 
 
 def is_large(files: Iterable[InputFile]) -> bool:
@@ -200,7 +218,7 @@ def begin(
 
     Where the same person imports the same files in the same way, that import is returned.
     """
-    FileImport.objects.filter(state=State.CHECKED, created_at__lt=timezone.now() - EXPIRES).delete()
+    _expire()
     purpose, chosen = door_named(door).purpose, dict(choices or {})
     key = {"created_by": user, "door": door, "digest": _digest(token, purpose, files, chosen, user)}
     held = waiting.hold(token, user_id=user.pk, purpose=purpose)
@@ -216,6 +234,15 @@ def begin(
         return FileImport.objects.get(**key, state__in=FileImport.OPEN)
     row.refresh_from_db()
     return row
+
+
+def _expire() -> None:
+    """Delete imports that nobody confirmed, and links that nobody fetched in time."""
+    old = FileImport.objects.filter(created_at__lt=timezone.now() - EXPIRES)
+    old.filter(state=State.CHECKED).delete()
+    for row in old.filter(stored__has_key="links"):
+        del row.stored["links"]
+        row.save(update_fields=["stored"])
 
 
 def _digest(

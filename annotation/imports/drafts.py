@@ -33,7 +33,7 @@ def base_document(name: str, system: str) -> str:
     return plain.removesuffix(f"#{system}") if system else plain
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ItemDraft:
     """One thing to rate. `partner` is the index of the target a control belongs to.
 
@@ -79,7 +79,7 @@ class AnnotatorDraft:
     reason: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Shown:
     """How one annotator was shown an item, as in :class:`annotation.models.Assignment`.
 
@@ -104,7 +104,7 @@ class FateDraft:
     span: Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class JudgmentDraft:
     """One answer: `item` indexes the items of the draft, `score` is on the protocol's scale.
 

@@ -17,7 +17,7 @@ from annotation.uploads.spellings import Near
 from annotation.uploads.tables.columns import propose, renamed
 from annotation.uploads.tables.meanings import WANTED
 from annotation.uploads.tables.rows import read_table, require_rows
-from metaeval.messages import Message, message, truncated
+from metaeval.messages import Message, message, plural, truncated
 
 COLUMNS = ("kind", "segment", "source", "reference", "text", "low", "high", "feedback")
 FIELDS = [field for field in WANTED if field.name in COLUMNS]
@@ -75,6 +75,11 @@ def add_gold(*, campaign: Campaign, items: Sequence[Item]) -> int:
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     require_status(campaign, Campaign.Status.DRAFT)
     return len(Item.objects.bulk_create(items, batch_size=2_000))
+
+
+def added(number: int) -> Message:
+    """Return how many items were added."""
+    return plural("gold.added", "Added {n} item.", "Added {n} items.", n=number)
 
 
 @transaction.atomic

@@ -2,7 +2,7 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -66,7 +66,7 @@ def submit_key(slug: str, judgment: JudgmentDraft, revision: int) -> uuid.UUID:
     return uuid.uuid5(_NAMESPACE, name)
 
 
-def with_revisions(judgments: Sequence[JudgmentDraft]) -> Iterator[tuple[JudgmentDraft, int]]:
+def with_revisions(judgments: Iterable[JudgmentDraft]) -> Iterator[tuple[JudgmentDraft, int]]:
     """Number the answers of one annotator to one item from 1, unless they have numbers."""
     seen: Counter[tuple[str, int]] = Counter()
     for judgment in judgments:

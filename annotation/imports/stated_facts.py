@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from uuid import uuid4
 
 from django.utils import timezone
 
-from annotation.imports.drafts import AnnotatorDraft, CampaignDraft, JudgmentDraft, Shown
+from annotation.imports.drafts import AnnotatorDraft, CampaignDraft, JudgmentDraft
 from annotation.imports.sameness import submit_key, with_revisions
+from annotation.judging.answers import rated_text
 from annotation.judging.judgments import edits_of
 from annotation.models import (
     Annotator,
@@ -20,77 +22,90 @@ from annotation.models import (
     Playback,
     SuggestionFate,
 )
-from annotation.protocols import Protocol
+from annotation.protocols import Protocol, Span
 from annotation.quality.exclusions import EXCLUDE
+from core.database.inserting import insert, reserve
+from core.text import batched
 from core.work.kinds import STORING, counted
 
-BATCH = 2_000
-Assignments = Mapping[tuple[str, int], Assignment]
+# Columns that a judgment and its draft share.
+AS_DRAFTED = (
+    *("post_edit", "visible_ms", "active_ms", "paid_ms", "time_doubt", "sent_together", "comment"),
+    *("is_flagged", "started_at", "submitted_at"),
+)
+SPAN = ("side", "start", "end", "severity", "category")
+# Of an answer whose edits are not counted, only the item's text would be read.
+BLANK = Item()
 
 
 def store_judgments(
-    campaign: Campaign, draft: CampaignDraft, items: Sequence[Item], user: Any
+    campaign: Campaign, draft: CampaignDraft, items: Sequence[int], user: Any
 ) -> None:
     """Store the judgments of a draft with their annotators; `items` are those of the draft."""
-    answers = list(with_revisions(draft.judgments))
-    last: dict[tuple[str, int], int] = {}
-    for answer, revision in answers:
-        key = answer.annotator, answer.item
-        last[key] = max(revision, last.get(key, 0))
     assignments = _store_assignments(campaign, draft, items, user)
-    protocol = campaign.judging
-    stored = Judgment.objects.bulk_create(
-        [
-            Judgment(
-                assignment=assignments[answer.annotator, answer.item],
-                revision=revision,
-                is_current=answer.is_current and revision == last[answer.annotator, answer.item],
-                score=answer.score if protocol.has_score else None,
-                ratings=dict(answer.ratings),
-                choices=dict(answer.choices),
-                post_edit=answer.post_edit,
-                **_edits(protocol, items[answer.item], answer),
-                visible_ms=answer.visible_ms,
-                active_ms=answer.active_ms,
-                paid_ms=answer.paid_ms,
-                time_doubt=answer.time_doubt,
-                sent_together=answer.sent_together,
-                comment=answer.comment,
-                is_flagged=answer.is_flagged,
-                submit_key=submit_key(draft.slug, answer, revision),
-                started_at=answer.started_at,
-                submitted_at=answer.submitted_at,
+    last: dict[int, int] = {}
+    for answer, revision in with_revisions(draft.judgments):
+        key = assignments[answer.annotator, answer.item]
+        last[key] = max(revision, last.get(key, 0))
+    pks = reserve(Judgment, len(draft.judgments))
+    protocol, edited = campaign.judging, _edited_items(draft, items)
+
+    def rows() -> Iterable[tuple[Any, ...]]:
+        numbered = with_revisions(counted(STORING, draft.judgments))
+        for pk, (answer, revision) in zip(pks, numbered, strict=True):
+            assignment = assignments[answer.annotator, answer.item]
+            edits = _edits(protocol, edited.get(items[answer.item], BLANK), answer)
+            yield (
+                pk,
+                assignment,
+                revision,
+                answer.is_current and revision == last[assignment],
+                answer.score if protocol.has_score else None,
+                dict(answer.ratings),
+                dict(answer.choices),
+                edits["hter"],
+                edits["penalty"],
+                submit_key(draft.slug, answer, revision),
+                *(getattr(answer, name) for name in AS_DRAFTED),
             )
-            for answer, revision in counted(STORING, answers)
-        ],
-        batch_size=BATCH,
+
+    columns = ("id", "assignment_id", "revision", "is_current", "score", "ratings", "choices")
+    insert(Judgment, (*columns, "hter", "penalty", "submit_key", *AS_DRAFTED), rows())
+    pairs = list(zip(pks, draft.judgments, strict=True))
+    spans = ((pk, *_place(span)) for pk, answer in pairs for span in answer.spans)
+    insert(ErrorSpan, ("judgment_id", *SPAN), spans)
+    fates = (
+        (pk, each.number, each.origin, each.fate, *_place(each.span))
+        for pk, answer in pairs
+        for each in answer.fates
     )
-    pairs = [(row, answer) for row, (answer, _) in zip(stored, answers, strict=True)]
-    ErrorSpan.objects.bulk_create(
-        [ErrorSpan(judgment=row, **vars(span)) for row, answer in pairs for span in answer.spans],
-        batch_size=BATCH,
-    )
-    SuggestionFate.objects.bulk_create(
-        [
-            SuggestionFate(
-                judgment=row, number=each.number, origin=each.origin, fate=each.fate,
-                **vars(each.span),
-            )
-            for row, answer in pairs
-            for each in answer.fates
-        ],
-        batch_size=BATCH,
-    )  # fmt: skip
-    Playback.objects.bulk_create(
-        [Playback(judgment=row, events=answer.playing) for row, answer in pairs if answer.playing],
-        batch_size=BATCH,
-    )
+    insert(SuggestionFate, ("judgment_id", "number", "origin", "fate", *SPAN), fates)
+    playing = ((pk, answer.playing) for pk, answer in pairs if answer.playing)
+    insert(Playback, ("judgment_id", "events"), playing)
+
+
+def _place(span: Span) -> tuple[Any, ...]:
+    return tuple(getattr(span, name) for name in SPAN)
+
+
+def _edited_items(draft: CampaignDraft, items: Sequence[int]) -> dict[int, Item]:
+    """Return the items with edited outputs by primary key, with the texts that were rated."""
+    edited = {
+        items[answer.item]
+        for answer in draft.judgments
+        if answer.post_edit is not None or answer.hter is not None
+    }
+    found: dict[int, Item] = {}
+    for pks in batched(sorted(edited), 500):
+        rows = Item.objects.filter(pk__in=pks).select_related("output")
+        found |= {item.pk: item for item in rows.only("text", "output__text")}
+    return found
 
 
 def _edits(protocol: Protocol, item: Item, answer: JudgmentDraft) -> dict[str, float | None]:
     """Return HTER and penalty; edits of an output whose text is unknown are those of the file."""
     score = answer.score if protocol.has_score else None
-    is_unknown = answer.hter is not None and not (item.text or (item.output and item.output.text))
+    is_unknown = answer.hter is not None and not rated_text(item)
     post_edit = None if is_unknown else answer.post_edit
     edits = edits_of(protocol, item, score=score, post_edit=post_edit, spans=answer.spans)
     if not is_unknown:
@@ -100,9 +115,12 @@ def _edits(protocol: Protocol, item: Item, answer: JudgmentDraft) -> dict[str, f
 
 
 def _store_assignments(
-    campaign: Campaign, draft: CampaignDraft, items: Sequence[Item], user: Any
-) -> Assignments:
-    """Store assignments of the judged items, in the order of their first judgments."""
+    campaign: Campaign, draft: CampaignDraft, items: Sequence[int], user: Any
+) -> Mapping[tuple[str, int], int]:
+    """Store assignments of the judged items, in the order of their first judgments.
+
+    Returns their primary keys by annotator and number of the item.
+    """
     first: dict[str, dict[int, JudgmentDraft]] = {}
     for judgment in draft.judgments:
         first.setdefault(judgment.annotator, {}).setdefault(judgment.item, judgment)
@@ -113,29 +131,37 @@ def _store_assignments(
     annotators = Annotator.objects.bulk_create(people)
     _note_exclusions(annotators, draft, user)
     now = timezone.now()
-    given = [
-        (annotator, item, position, judgment)
+    given = [(label, item) for label, judgments in first.items() for item in judgments]
+    pks = reserve(Assignment, len(given))
+    placed = (
+        (annotator.pk, position, *answered)
         for annotator in annotators
-        for position, (item, judgment) in _placed(first[annotator.label])
-    ]
-    stored = Assignment.objects.bulk_create(
-        [
-            Assignment(
-                annotator=annotator,
-                item=items[item],
-                position=position,
-                condition=judgment.shown.condition,
-                inclusion=judgment.shown.inclusion,
-                column=judgment.shown.column,
-                completed_at=judgment.submitted_at or now,
-            )
-            for annotator, item, position, judgment in counted(STORING, given)
-        ],
-        batch_size=BATCH,
+        for position, answered in _placed(first[annotator.label])
     )
-    pairs = list(zip(stored, given, strict=True))
-    _store_openings((row, judgment.shown) for row, (*_, judgment) in pairs)
-    return {(annotator.label, item): row for row, (annotator, item, *_) in pairs}
+    numbered = zip(counted(STORING, pks), placed, strict=True)
+    rows = (
+        (
+            pk,
+            uuid4(),
+            annotator,
+            items[item],
+            position,
+            judgment.shown.condition,
+            judgment.shown.inclusion,
+            judgment.shown.column,
+            judgment.submitted_at or now,
+        )
+        for pk, (annotator, position, item, judgment) in numbered
+    )
+    columns = ("id", "public_id", "annotator_id", "item_id", "position", "condition", "inclusion")
+    insert(Assignment, (*columns, "column", "completed_at"), rows)
+    openings = (
+        (pk, time)
+        for pk, (label, item) in zip(pks, given, strict=True)
+        for time in first[label][item].shown.openings
+    )
+    insert(ContextOpening, ("assignment_id", "opened_at"), openings)
+    return dict(zip(given, pks, strict=True))
 
 
 def _placed(
@@ -172,14 +198,3 @@ def _note_exclusions(annotators: Sequence[Annotator], draft: CampaignDraft, user
         for each in annotators
         if each.excluded_at is not None
     )
-
-
-def _store_openings(shown: Iterable[tuple[Assignment, Shown]]) -> None:
-    """Store when documents were opened; rows are stamped when they are made, so set again."""
-    times = [(assignment, time) for assignment, own in shown for time in own.openings]
-    made = ContextOpening.objects.bulk_create(
-        [ContextOpening(assignment=assignment) for assignment, _ in times], batch_size=BATCH
-    )
-    for row, (_, time) in zip(made, times, strict=True):
-        row.opened_at = time
-    ContextOpening.objects.bulk_update(made, ["opened_at"], batch_size=500)

@@ -1,7 +1,8 @@
 """Store a draft completely or not at all; storing it again changes nothing."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -30,10 +31,16 @@ from annotation.uploads import TestSetDraft
 from annotation.uploads.problems import Report
 from annotation.uploads.spellings import fold
 from annotation.uploads.warnings import warn_of_entities
+from core.database.inserting import insert, reserve
 from core.messages import invalid, messages_of
+from core.work.kinds import STORING, counted
 from metaeval.messages import Message, message, plural, truncated
 
-BATCH = 2_000
+# Fields that an item and its draft share.
+AS_DRAFTED = (
+    *("text", "batch", "screen", "place", "column", "n_columns", "note", "low", "high"),
+    "feedback",
+)
 
 
 @dataclass(frozen=True)
@@ -84,8 +91,7 @@ def store_campaign(draft: CampaignDraft, test_set: TestSet, *, user: Any = None)
         return before
     campaign = _create(draft, test_set, user)
     outputs = outputs_of(campaign)
-    segments = dict(test_set.segments.values_list("key", "pk"))
-    items = store_items(campaign, draft, segments, outputs)
+    items = store_items(campaign, draft, dict(test_set.segments.values_list("key", "pk")), outputs)
     note_suggestions(campaign, draft)
     if draft.original:
         OriginalFile.objects.create(campaign=campaign, content=draft.original)
@@ -171,95 +177,85 @@ def note_suggestions(campaign: Campaign, draft: CampaignDraft) -> None:
 
 def outputs_of(campaign: Campaign) -> dict[tuple[str, str], int]:
     """Return the outputs of a campaign's systems by system and segment."""
-    rows = Output.objects.filter(system__in=campaign.systems.all())
-    columns = rows.values_list("system__name", "segment__key", "pk")
-    return {(system, segment): pk for system, segment, pk in columns}
+    systems = dict(campaign.systems.values_list("pk", "name"))
+    keys = dict(campaign.test_set.segments.values_list("pk", "key"))
+    rows = Output.objects.filter(system__in=systems).order_by()
+    columns = rows.values_list("system", "segment", "pk").iterator()
+    return {(systems[system], keys[segment]): pk for system, segment, pk in columns}
 
 
 def store_items(
     campaign: Campaign,
     draft: CampaignDraft,
-    segments: dict[str, int],
-    outputs: dict[tuple[str, str], int],
-) -> list[Item]:
-    """Store the items of a draft.
+    segments: Mapping[str, int],
+    outputs: Mapping[tuple[str, str], int],
+) -> Sequence[int]:
+    """Store the items of a draft, and return their primary keys.
 
     Raises ValidationError for an item whose segment or output is not stored.
     """
-    items = []
     systems = dict(campaign.systems.values_list("name", "pk"))
-    for number, item in enumerate(draft.items, start=1):
-        is_document = item.kind == Item.Kind.DOCUMENT
-        named = item.system if not is_document else None
-        output = outputs.get((named, item.segment)) if named else None
-        if item.segment not in segments:
-            raise invalid(
-                "import.item-without-segment",
-                "Item {number} of {campaign}: there is no stored segment “{segment}”.",
-                number=number,
-                campaign=draft.slug,
-                segment=item.segment,
-            )
-        if named and output is None:
-            raise invalid(
-                "import.item-without-output",
-                "Item {number} of {campaign}: “{system}” has no stored output for segment "
-                "“{segment}”.",
-                number=number,
-                campaign=draft.slug,
-                system=named,
-                segment=item.segment,
-            )
-        items.append(
-            Item(
-                campaign=campaign,
-                kind=item.kind,
-                segment_id=segments[item.segment],
-                output_id=output,
-                system_id=systems[item.system] if is_document and item.system else None,
-                text=item.text,
-                batch=item.batch,
-                screen=item.screen,
-                place=item.place,
-                column=item.column,
-                n_columns=item.n_columns,
-                note=item.note,
-                low=item.low,
-                high=item.high,
-                feedback=item.feedback,
-                suggestions=item.stored_suggestions or as_stored(item.suggestions),
-                rules=None if item.rules is None else dict(item.rules),
-            )
+    pks = reserve(Item, len(draft.items))
+    rows = (
+        (
+            pk,
+            campaign.pk,
+            item.kind,
+            *_shown(draft, number, segments, outputs),
+            systems[item.system] if item.kind == Item.Kind.DOCUMENT and item.system else None,
+            None if item.partner is None else pks[item.partner],
+            item.stored_suggestions or as_stored(item.suggestions),
+            None if item.rules is None else dict(item.rules),
+            *(getattr(item, name) for name in AS_DRAFTED),
         )
-    items = Item.objects.bulk_create(items, batch_size=BATCH)
-    _link_partners(draft, items)
+        for number, (pk, item) in enumerate(zip(pks, counted(STORING, draft.items), strict=True))
+    )
+    columns = ("id", "campaign_id", "kind", "segment_id", "output_id", "system_id", "partner_id")
+    insert(Item, (*columns, "suggestions", "rules", *AS_DRAFTED), rows)
     drawn = {segments[i.segment]: i.inclusion for i in draft.items if i.inclusion is not None}
     keep_sample(campaign, drawn)
-    return items
+    return pks
 
 
-def _link_partners(draft: CampaignDraft, items: Sequence[Item]) -> None:
-    controls = []
-    for item, source in zip(items, draft.items, strict=True):
-        if source.partner is not None:
-            item.partner = items[source.partner]
-            controls.append(item)
-    Item.objects.bulk_update(controls, ["partner"], batch_size=500)
+def _shown(
+    draft: CampaignDraft,
+    number: int,
+    segments: Mapping[str, int],
+    outputs: Mapping[tuple[str, str], int],
+) -> tuple[int, int | None]:
+    """Return the segment and the output of an item. Raises ValidationError."""
+    item = draft.items[number]
+    named = item.system if item.kind != Item.Kind.DOCUMENT else None
+    output = outputs.get((named, item.segment)) if named else None
+    if item.segment not in segments:
+        raise invalid(
+            "import.item-without-segment",
+            "Item {number} of {campaign}: there is no stored segment “{segment}”.",
+            number=number + 1,
+            campaign=draft.slug,
+            segment=item.segment,
+        )
+    if named and output is None:
+        raise invalid(
+            "import.item-without-output",
+            "Item {number} of {campaign}: “{system}” has no stored output for segment “{segment}”.",
+            number=number + 1,
+            campaign=draft.slug,
+            system=named,
+            segment=item.segment,
+        )
+    return segments[item.segment], output
 
 
 def _store_published(
     campaign: Campaign, draft: CampaignDraft, outputs: dict[tuple[str, str], int]
 ) -> None:
     systems = dict(campaign.systems.values_list("name", "pk"))
-    rows = [
-        PublishedScore(campaign=campaign, output_id=outputs[key], value=value)
-        for key, value in draft.output_scores.items()
-    ]
-    rows += [
-        PublishedScore(campaign=campaign, system_id=systems[name], value=value)
-        for name, value in draft.system_scores.items()
-    ]
-    PublishedScore.objects.bulk_create(rows, batch_size=BATCH)
+    rows = chain(
+        ((campaign.pk, outputs[key], None, value) for key, value in draft.output_scores.items()),
+        ((campaign.pk, None, systems[key], value) for key, value in draft.system_scores.items()),
+    )
+    insert(PublishedScore, ("campaign_id", "output_id", "system_id", "value"), rows)
 
 
 # Store test sets, campaigns and their annotators of an import, completely or not at all.

@@ -5,8 +5,9 @@ A stored text never changes, because judgments and scores refer to it.
 
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any, NamedTuple
 
-from annotation.models import Output, Reference, Segment, System, TestSet
+from annotation.models import Output, Reference, System, TestSet
 from annotation.uploads.drafts import (
     DESCRIPTION,
     NAME,
@@ -21,12 +22,24 @@ from core import languages
 from metaeval.messages import Message, message, plural, truncated
 
 
+class StoredSegment(NamedTuple):
+    """A stored segment, as a tenth of the memory of a model."""
+
+    pk: int
+    position: int
+    key: str
+    source: str
+    document: str
+    domain: str
+    beside: Any
+
+
 @dataclass
 class Stored:
     """A stored test set by the uploader's names: segment keys, system identities."""
 
     test_set: TestSet | None = None
-    segments: dict[str, Segment] = field(default_factory=dict)
+    segments: dict[str, StoredSegment] = field(default_factory=dict)
     references: dict[str, dict[str, str]] = field(default_factory=dict)
     systems: dict[tuple[str, Decimal], int] = field(default_factory=dict)
 
@@ -37,6 +50,12 @@ class Stored:
             return {}
         rows = Output.objects.filter(system=pk).order_by()
         return dict(rows.values_list("segment__key", "text"))
+
+
+def read_segments(test_set: TestSet) -> dict[str, StoredSegment]:
+    """Return the stored segments of a test set by key."""
+    rows = test_set.segments.values_list(*StoredSegment._fields)
+    return {row[2]: StoredSegment(*row) for row in rows.iterator()}
 
 
 @dataclass(frozen=True)
@@ -77,7 +96,7 @@ def read_stored(slug: str, *, lock: bool = False) -> Stored:
     if test_set is None:
         return Stored()
     stored = Stored(test_set)
-    stored.segments = {segment.key: segment for segment in test_set.segments.all()}
+    stored.segments = read_segments(test_set)
     stored.references = {key: {} for key in stored.segments}
     references = Reference.objects.filter(segment__test_set=test_set).order_by()
     for key, name, text in references.values_list("segment__key", "name", "text"):

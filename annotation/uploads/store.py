@@ -5,20 +5,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, connection, transaction
-from django.db.models import Model
+from django.db import IntegrityError, transaction
 
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import Output, Reference, Segment, SkippedRows, System, TestSet
 from annotation.models.corpus import content_key, in_order
-from annotation.uploads.changes import Changes, Stored, compare, read_stored
+from annotation.uploads.changes import (
+    Changes,
+    Stored,
+    StoredSegment,
+    compare,
+    read_segments,
+    read_stored,
+)
 from annotation.uploads.checks import check
 from annotation.uploads.drafts import TestSetDraft, translator_of
 from annotation.uploads.media.storage import recall
 from annotation.uploads.problems import Problem, Report
 from annotation.uploads.spellings import align
 from core import languages
-from core.text import batched
+from core.database.inserting import insert
 from core.work.kinds import STORING, counted
 from metaeval.messages import Message, message
 
@@ -143,20 +149,8 @@ def _write(draft: TestSetDraft, stored: Stored, user: Any) -> TestSet:
         stored.segments = _write_segments(draft, test_set)
         stored.references = {s.key: s.references for s in draft.segments}
     outputs = _new_outputs(draft, stored, _write_systems(draft, stored, test_set))
-    _insert(Output, ("system_id", "segment_id", "text", "content_key"), outputs)
+    insert(Output, ("system_id", "segment_id", "text", "content_key"), outputs)
     return test_set
-
-
-def _insert(model: type[Model], columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
-    """Insert plain rows, much faster than bulk_create: SQLite blocks other writers meanwhile."""
-    quote = connection.ops.quote_name
-    names = ", ".join(map(quote, columns))
-    marks = ", ".join(["%s"] * len(columns))
-    with connection.cursor() as cursor:
-        # All names come from models, none from people.
-        insert = f"INSERT INTO {quote(model._meta.db_table)} ({names}) VALUES ({marks})"  # noqa: S608
-        for batch in batched(rows, BATCH):
-            cursor.executemany(insert, batch)
 
 
 def _write_test_set(draft: TestSetDraft, user: Any) -> TestSet:
@@ -171,32 +165,31 @@ def _write_test_set(draft: TestSetDraft, user: Any) -> TestSet:
     )
 
 
-def _write_segments(draft: TestSetDraft, test_set: TestSet) -> dict[str, Segment]:
+def _write_segments(draft: TestSetDraft, test_set: TestSet) -> dict[str, StoredSegment]:
     rows = (
         (test_set.pk, i, s.key, s.document, s.domain, s.source)
         for i, s in enumerate(counted(STORING, draft.segments))
     )
     columns = ("test_set_id", "position", "key", "document", "domain", "source")
-    _insert(Segment, columns, rows)
-    segments = {segment.key: segment for segment in test_set.segments.all()}
+    insert(Segment, columns, rows)
+    segments = read_segments(test_set)
     _write_attachments(draft, segments)
     references = (
         (segments[s.key].pk, name, text)
         for s in draft.segments
         for name, text in s.references.items()
     )
-    _insert(Reference, ("segment_id", "name", "text"), references)
+    insert(Reference, ("segment_id", "name", "text"), references)
     return segments
 
 
-def _write_attachments(draft: TestSetDraft, segments: Mapping[str, Segment]) -> None:
+def _write_attachments(draft: TestSetDraft, segments: Mapping[str, StoredSegment]) -> None:
     """Store attachments. Raises OutdatedError if a file has been deleted since the preview."""
     rows = [each for each in draft.segments if each.attachments]
     for each in rows:
         if "file" in each.attachments and recall(each.attachments["file"]) is None:
             raise OutdatedError
-        segments[each.key].beside = each.attachments
-    written = [segments[each.key] for each in rows]
+    written = [Segment(pk=segments[each.key].pk, beside=each.attachments) for each in rows]
     Segment.objects.bulk_update(written, ["beside"], batch_size=BATCH // 4)
 
 

@@ -9,20 +9,22 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.access import admin_required, is_site_admin, signed_in
+from annotation.access import is_site_admin, researcher_required, signed_in
 from annotation.forms.preview import Preview, download
 from annotation.imports import background
 from annotation.models import Campaign, FileImport, TestSet
+from annotation.web import fresh_links
 from annotation.web.live import is_part, render_live
 from metaeval.messages import from_json
 
 
-@admin_required
+@researcher_required
 @require_http_methods(["GET", "HEAD"])
 def file_import(request: HttpRequest, pk: int) -> HttpResponse:
     """Show an import; once its files are checked, go on to their preview."""
     row = get_object_or_404(imports_for(request.user), pk=pk)
-    if row.state == row.State.CHECKED and row.created_by_id == signed_in(request).pk:
+    is_own, door = row.created_by_id == signed_in(request).pk, background.door_named(row.door)
+    if row.state == row.State.CHECKED and is_own and door.has_preview:
         preview = background.preview_of(row)
         if is_part(request):
             return HttpResponse(headers={"HX-Redirect": preview, "Vary": "HX-Request"})
@@ -34,14 +36,14 @@ def file_import(request: HttpRequest, pk: int) -> HttpResponse:
         "row": row,
         "shown": Preview(report),
         "address": "?",
-        "page": background.door_named(row.door).page(row),
+        "page": door.page(row),
         "section": "campaigns",
-        **_stored(row),
+        **_stored(request, row, is_own=is_own),
     }
     return render_live(request, "annotation/file_import.html", context)
 
 
-@admin_required
+@researcher_required
 @require_POST
 def file_import_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel an import that has not ended."""
@@ -57,15 +59,24 @@ def imports_for(user: Any) -> QuerySet[FileImport]:
     return rows if is_site_admin(user) else rows.filter(created_by=user)
 
 
-def _stored(row: FileImport) -> dict[str, Any]:
-    """Return what an import stored, as far as it is still there."""
+def _stored(request: HttpRequest, row: FileImport, *, is_own: bool) -> dict[str, Any]:
+    """Return what an import stored, as far as it is still there.
+
+    The person whose files they were gets the personal links as after any other step.
+    """
+    links = row.stored.get("links", {}) if is_own else {}
     results = {each["slug"]: each for each in row.stored.get("results", [])}
     found = Campaign.objects.filter(slug__in=results).select_related("test_set").order_by("name")
     launched = []
     for campaign in found:
+        fresh_links.keep_sealed(request, campaign, links.get(campaign.slug, []))
         result = results[campaign.slug]
         contents = [from_json(each) for each in result["contents"]]
-        launched.append({"result": {**result, "campaign": campaign, "contents": contents}})
+        stored = {"result": {**result, "campaign": campaign, "contents": contents}}
+        launched.append({**stored, "invitations": fresh_links.shown(request, campaign)})
+    if links:
+        del row.stored["links"]  # they are in the session now
+        row.save(update_fields=["stored"])
     return {
         "launched": launched if row.state == row.State.STORED else [],
         "sentences": [from_json(each) for each in row.stored.get("sentences", [])],

@@ -24,7 +24,7 @@ from annotation.access import (
 )
 from annotation.campaign_files import open_file, to_values
 from annotation.campaign_files.storing import Wish
-from annotation.doors import Look, look
+from annotation.doors import GOLD, Look, look, sent_file
 from annotation.exports import FORMATS
 from annotation.exports.formats import FACTS, facts_of
 from annotation.exports.parquet import MissingPackageError
@@ -49,11 +49,18 @@ from annotation.forms.tables import (
 )
 from annotation.imports import background, human_scores, sources
 from annotation.imports.drafts import CampaignDraft
-from annotation.imports.gold import add_gold, delete_gold, read_gold, require_draft, uploaded
+from annotation.imports.gold import (
+    add_gold,
+    added,
+    delete_gold,
+    read_gold,
+    require_draft,
+    uploaded,
+)
 from annotation.imports.judgments import Understood
 from annotation.imports.sources import Sent
 from annotation.imports.store import launch
-from annotation.models import Campaign
+from annotation.models import Campaign, FileImport
 from annotation.uploads import InputFile, Report, TestSetDraft
 from annotation.uploads.tables.skipping import SKIP, kinds_of, skipped
 from annotation.uploads.waiting import ExpiredError
@@ -129,14 +136,16 @@ def read_anew(
     chosen = {
         column: field
         for column, field in columns.chosen.items()
-        if field != reading.fields.get(column, "") or field in columns.repeatable
+        if columns.is_renamed
+        or field != reading.fields.get(column, "")
+        or field in columns.repeatable
     }
     words = changed(
         sent,
         correction.words,
         chosen,
         correction.directions.stated,
-        is_headless=columns.cleaned_data["headless"],
+        is_renamed=columns.is_renamed,
     )
     words = replace(words, words={**words.words, SKIP: ",".join(correction.skip.chosen)})
     kept = sources.keep(words, user_id)
@@ -192,7 +201,7 @@ def _checked(request: HttpRequest, token: str, sent: Sent) -> HttpResponse:
     if request.POST.get(sources.UNMATCHED, stated) != stated:
         return _decide(request, sent, token)
     files, user = list(sent.files.values()), signed_in(request)
-    row = background.of_files(user, sent.tool, token, files) if sent.tool in WORDS else None
+    row = background.of_files(user, sent.tool, token, files)
     if row is not None and row.state != row.State.CHECKED:
         return redirect(row)
     drafts: list[tuple[TestSetDraft, CampaignDraft]] = []
@@ -243,6 +252,8 @@ def _decide(request: HttpRequest, sent: sources.Sent, token: str) -> HttpRespons
     except sources.ChoiceError as error:
         return refuse(request, 400, gettext("This cannot be chosen"), error.message)
     kept = sources.keep(decided, user)
+    if (row := background.find(signed_in(request), sent.tool, token)) is not None:
+        background.cancel(row)
     sources.forget(token, user)
     return redirect(f"{reverse('campaign-import')}?check={kept}")
 
@@ -353,6 +364,8 @@ def open_from_file(request: HttpRequest) -> HttpResponse:
         sent = [InputFile.sent(media)] if media else []
         wish = Wish(slug=form.cleaned_data["slug"], is_draft=True, media=sent)
         file = InputFile.sent(form.cleaned_data["campaign_file"])
+        if background.is_large([file, *sent]):
+            return redirect(_begun(request, sent_file(file, wish)))
         opened = open_file(file, report, wish, user=request.user)
     if opened is None:
         context = {"form": form, "report": report, "shown": report.errors[:SHOWN]}
@@ -360,6 +373,13 @@ def open_from_file(request: HttpRequest) -> HttpResponse:
         return render(request, "annotation/campaign_file.html", context, status=422)
     fresh_links.keep_invitations(request, opened.campaign, opened.invitations)
     return redirect("access", opened.campaign.slug)
+
+
+def _begun(request: HttpRequest, sent: Sent, **choices: str) -> FileImport:
+    """Let a worker store files that nobody confirms."""
+    user, files = signed_in(request), list(sent.files.values())
+    kept = sources.keep(sent, user.pk)
+    return background.begin(user, sent.tool, kept, files, {**choices, "store": True})
 
 
 @researcher_required
@@ -374,11 +394,13 @@ def gold_items(request: HttpRequest, slug: str) -> HttpResponse:
     if is_sent and form.is_valid():
         try:
             require_draft(campaign)
-            items = read_gold(campaign, InputFile.sent(form.cleaned_data["table"]), report)
+            file = InputFile.sent(form.cleaned_data["table"])
+            if background.is_large([file]):
+                return redirect(_begun(request, Sent(GOLD, {"table": file}, {}), campaign=slug))
+            items = read_gold(campaign, file, report)
             if not report.errors:
                 number = add_gold(campaign=campaign, items=items)
-                added = ngettext("Added %(n)s item.", "Added %(n)s items.", number)
-                messages.success(request, added % {"n": f"{number:,}"})
+                messages.success(request, translated(added(number)))
                 return redirect("campaign-items", slug=campaign.slug)
         except ValidationError as error:
             form.add_error(None, error)

@@ -52,7 +52,30 @@ def keep(
     request: HttpRequest, campaign: Campaign, made: Iterable[tuple[str, str, str | None]]
 ) -> None:
     """Store (label, token, suffix of an access link's address or None) in the session."""
-    rows = [[label, *_sealed(token), suffix, time.time()] for label, token, suffix in made]
+    keep_sealed(request, campaign, sealed(made))
+
+
+def sealed(made: Iterable[tuple[str, str, str | None]]) -> list[list[Any]]:
+    """Return links encrypted, with the time, as plain values."""
+    return [[label, *_sealed(token), suffix, time.time()] for label, token, suffix in made]
+
+
+def sealed_invitations(invitations: Iterable[Invitation]) -> list[list[Any]]:
+    """Return personal links encrypted, for a person whom a worker cannot show them."""
+    return sealed((each.annotator.label, each.token, None) for each in invitations)
+
+
+def personal(request: HttpRequest, rows: Iterable[list[Any]]) -> list[tuple[str, str]]:
+    """Return the annotators and addresses of sealed personal links of the last day."""
+    return [
+        (label, request.build_absolute_uri(reverse("personal-link", args=[_opened(*secret)])))
+        for label, *secret, _, made_at in rows
+        if time.time() - made_at < SECONDS
+    ]
+
+
+def keep_sealed(request: HttpRequest, campaign: Campaign, rows: list[list[Any]]) -> None:
+    """Store links in the session that were sealed before."""
     if rows:
         request.session[_key(campaign)] = [*_stored(request, campaign), *rows][-MOST:]
 

@@ -120,6 +120,8 @@ class Touchstone:
         """Store a campaign from one file, with its annotators; `open` also opens it."""
         files: Files = [("file", path), *(("media", each) for each in media)]
         made = self.session.upload("/api/campaigns/", {"open": open, **options}, files)
+        for stored in made.get("results", ()):  # A worker stored it, and answers with its name.
+            made |= self.session.get(f"/api/campaigns/{stored['slug']}/")
         return Campaign(self.session, made)
 
     def start_runs(

@@ -138,7 +138,8 @@ class Session:
             # Warnings are in `problem`, as they are where no worker was needed.
             refusal = {"detail": detail, "code": code, "errors": errors, "problems": problems}
             raise TouchstoneError(400, refusal)
-        return {**row["stored"], "stored": row["state"] == "stored", "problems": problems}
+        done = {"stored": row["state"] == "stored", "problems": problems}
+        return {**row["stored"], **done, "links": row.get("links", [])}
 
     def delete(self, path: str) -> None:
         """Delete what an address has."""

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation.imports.background import FAILED
+from annotation.imports.background import FAILED, listed
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Problem
 from core.messages import messages_of
@@ -30,7 +30,6 @@ from metrics.models import DatasetImport
 State = DatasetImport.State
 QUEUE = "slow"
 EXPIRES = timedelta(hours=2)
-SHOWN = 1_000
 
 
 class Imports(WorkKind[DatasetImport]):
@@ -134,12 +133,11 @@ def _end(
     """End this part of the work; return whether the row was still ours."""
     if state != State.CHECKED:
         fields["content"] = b""
-    listed = sorted(report.problems, key=lambda problem: problem.severity != "error")[:SHOWN]
     return finish(
         row,
         state=state,
         found={"sets": list(found), "n_problems": len(report.problems)},
-        report=[problem.to_json() for problem in listed],
+        report=listed(report),
         **fields,
     )
 

@@ -15,6 +15,7 @@ def each(**statuses: int) -> Statuses:
 READ = each(anonymous=302, annotator=403)
 API = each(anonymous=401, annotator=403)
 CREATE = each(anonymous=302, annotator=403, researcher=403, member=403, appointed=403)
+SENDER = each(anonymous=302, annotator=403, readers=404, owner=200, site=200)
 CREATED = CREATE | {"other": 422, "owner": 422, "site": 422}
 IMPORTS = each(anonymous=401, annotator=403, readers=400, researcher=403, member=403, appointed=403)
 SITE = each(anonymous=302, readers=403, annotator=403, site=200)
@@ -248,8 +249,8 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "metric-spans-file": ("GET", READ, READ),
     "mtme-import": ("GET", CREATE, CREATE),
     "dataset-list": ("GET", CREATE, CREATE),
-    "file-import": ("GET", *[CREATE | {"other": 404}] * 2),
-    "file-import-cancel": ("POST", *[CREATE | {"other": 404, "owner": 302, "site": 302}] * 2),
+    "file-import": ("GET", *[SENDER] * 2),
+    "file-import-cancel": ("POST", *[SENDER | {"owner": 302, "site": 302}] * 2),
     "dataset-import": ("GET", *[CREATE | {"other": 404}] * 2),
     # The test set belongs to nobody, so only site admins may add to it.
     "metric-scores-withdraw": ("POST", *[SITE | {"site": 302}] * 2),

@@ -23,6 +23,7 @@ from annotation.models import Annotator, Assignment, Campaign, Judgment, TestSet
 from core.work import sending, working
 from metrics.models import MetricRun
 from metrics.models.fleet import Worker
+from tests.annotation.campaign_files.test_round_trip import smallest
 from tests.world import World, make_world
 
 DEMO = Path(__file__).parents[2] / "annotation" / "demo"
@@ -352,3 +353,12 @@ def test_without_an_address_or_a_token_it_says_so(
     monkeypatch.delenv("TOUCHSTONE_URL", raising=False)
     assert main(["close", "x"]) == 1
     assert "TOUCHSTONE_URL" in capsys.readouterr().err
+
+
+def test_a_large_campaign_file_is_waited_for(beside_a_worker: Touchstone, tmp_path: Path) -> None:
+    path = tmp_path / "campaign.json"
+    path.write_text(json.dumps(smallest(), indent=1))
+    made = beside_a_worker.open_file(path, open=True)
+    stored = Campaign.objects.latest("pk")
+    assert (made.facts["slug"], made.facts["status"]) == (stored.slug, stored.status)
+    assert len({each["link"] for each in made.facts["links"]}) == smallest()["people"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from annotation.imports.appraise.batches import NOT_SPANS, RawItem
 from annotation.imports.drafts import ItemDraft
-from annotation.imports.jsonfiles import ends_are_included
+from annotation.imports.jsonfiles import ends_are_included, units_of
 from annotation.protocols import Protocol, Span, SpanScheme
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.protocols.published import our_category, their_category
@@ -146,11 +146,6 @@ def code_points(text: str, start: int, end: int) -> tuple[int, int]:
     if not 0 <= start < len(units) or end > len(units):
         return 0, 0
     return lead + units[start], lead + units[min(end, len(units) - 1)] + 1
-
-
-def units_of(text: str) -> list[int]:
-    """Return the code point that each unit of UTF-16 belongs to."""
-    return [index for index, sign in enumerate(text) for _ in range(1 + (ord(sign) > 0xFFFF))]
 
 
 def write_spans(spans: Iterable[Span], text: str) -> str:

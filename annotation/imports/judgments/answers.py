@@ -20,9 +20,11 @@ from core.work.kinds import CHECKING, counted
 from metaeval.messages import message, plural
 
 LONGEST_PAUSE = 10**9  # seconds
+# What rows with spans of one answer share.
+OF_ONE_ANSWER = (*KEYS, "annotator", "kind", "revision", "document")
 
 
-@dataclass
+@dataclass(slots=True)
 class Answer:
     """An answer as read; its score is on the table's own scale."""
 
@@ -78,14 +80,15 @@ class Reader:
         answers: list[Answer] = []
         begun: dict[Key, Answer] = {}
         for row in counted(CHECKING, rows):
-            key = row.key((*KEYS, "annotator", "kind", "revision", "document"))
-            if row.sheet.has_span_rows and key in begun:
+            key = row.key(OF_ONE_ANSWER) if row.sheet.has_span_rows else ()
+            if key in begun:
                 self._add_spans(begun[key], row)
                 continue
             answer = self._answer(row)
             if answer is not None:
-                begun[key] = answer
                 answers.append(answer)
+                if key:
+                    begun[key] = answer
         for sheet in span_sheets:
             self._join_spans(answers, sheet)
         return [answer for answer in answers if self._is_answer(answer, bool(span_sheets))]

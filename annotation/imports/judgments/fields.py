@@ -143,7 +143,7 @@ def read_tables(
             _restore(table)
         return is_usable
 
-    without = [""] if options.headless else unnamed({"": options.columns})
+    without = unnamed({"": options.columns})
     tables = read_files(files, Import(door, report, unnamed=without), prepare=prepare)
     for table in tables:
         require_rows(table, report)

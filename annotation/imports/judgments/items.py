@@ -34,7 +34,8 @@ class Items:
     targets: dict[tuple[str, str, str], int] = field(default_factory=dict)
     documents: dict[tuple[str, str, str], int] = field(default_factory=dict)
     first: list[Answer] = field(default_factory=list)
-    shown: dict[Key, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
+    shown: dict[Key, str] = field(default_factory=dict)
+    later: dict[Key, dict[str, int]] = field(default_factory=dict)
     again: int = 0
 
     def __post_init__(self) -> None:
@@ -45,8 +46,7 @@ class Items:
         if answer.row.sheet.is_exported and answer.item:
             return self._find((answer.item,), answer, answer.kind)
         cell = answer.batch, answer.segment, answer.system
-        ids = self.shown[(answer.who, answer.kind, *cell)]
-        n = ids.setdefault(answer.item, len(ids))
+        n = self._time_shown((answer.who, answer.kind, *cell), answer.item)
         if answer.kind == Item.Kind.TARGET and n:
             self.again += 1
             return self._find((*cell, "again", n), answer, Item.Kind.REPEAT)
@@ -55,6 +55,14 @@ class Items:
             return self._find((*cell, answer.kind, copy), answer, answer.kind)
         mark = answer.item if self.has_global_ids and answer.item else n
         return self._find((*cell, answer.kind, answer.text, mark), answer, answer.kind)
+
+    def _time_shown(self, cell: Key, item: str) -> int:
+        """Return how many other items an annotator had seen of a cell, usually 0."""
+        first = self.shown.setdefault(cell, item)
+        if first == item:
+            return 0
+        others = self.later.setdefault(cell, {})
+        return others.setdefault(item, len(others) + 1)
 
     def _find(self, key: Key, answer: Answer, kind: Item.Kind) -> int:
         if key in self.numbers:

@@ -12,6 +12,7 @@ from annotation import protocols
 from annotation.models import Campaign
 from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.columns import FIRST, unnamed
 from core import languages
 from metaeval.messages import message
 
@@ -34,7 +35,7 @@ class Options:
     critical error weighs, from 0 to 1000, None where nobody said so, and `severity` that of errors
     that name none. `ends_included`: offsets of error spans name the last character, not the one
     behind it. `dates` is what comes first in dates with slashes. `is_named`: a person stated the
-    name. `headless`: tables begin with data, and their columns are called `column 1` and so on.
+    name.
     """
 
     name: str = ""
@@ -57,7 +58,6 @@ class Options:
     columns: Mapping[str, str] = field(default_factory=dict)
     directions: Mapping[str, str] = field(default_factory=dict)
     is_named: bool = False
-    headless: bool = False
 
 
 LOWER, HIGHER = "lower", "higher"
@@ -84,9 +84,8 @@ def read_options(words: Mapping[str, Any], report: Report) -> Options:
         scale=_scale(given.get("scale", ""), report),
         critical=_weight(given.get("critical", ""), report),
         ends_included=given.get("ends_included", "").lower() in YES,
-        headless=given.get("headless", "").lower() in YES,
         time_zone=_zone(given.get("time_zone", ""), report),
-        columns=read_columns(given.get("columns", ""), report),
+        columns=stated_columns(given, report),
         directions=_directions(given.get("directions", ""), report),
     )
 
@@ -168,6 +167,13 @@ def _zone(name: str, report: Report) -> str:
         report.error(refusal, Place(field="time_zone"))
         return ""
     return name
+
+
+def stated_columns(words: Mapping[str, str], report: Report) -> dict[str, str]:
+    """Return the stated fields of columns. A table that begins with data has a column 1."""
+    columns = read_columns(words.get("columns", ""), report)
+    is_headless = words.get("headless", "").lower() in YES
+    return {FIRST: ""} | columns if is_headless and not unnamed({"": columns}) else columns
 
 
 def read_columns(text: str, report: Report) -> dict[str, str]:

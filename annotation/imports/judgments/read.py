@@ -167,9 +167,11 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     for sheet in sheets:
         say_unused(sheet.table, {c for c, f in sheet.fields.items() if f}, report)
     warn_of_missing_scores(judged, report)
-    name = name_of(options, files, _rows(judged))
+    rows = _rows(judged)
+    name = name_of(options, files, rows)
     named = replace(options, name=name, is_named=bool(options.name))
-    return _read_rows(judged, spans, others, suggested, named, report, replace(seen, name=name))
+    seen = replace(seen, name=name)
+    return _read_rows(rows, judged, spans, others, suggested, named, report, seen)
 
 
 def all_columns(tables: Iterable[object]) -> list[str]:
@@ -221,6 +223,7 @@ def _rows(sheets: Iterable[Sheet]) -> list[Row]:
 
 
 def _read_rows(
+    rows: list[Row],
     judged: Sequence[Sheet],
     spans: Sequence[Sheet],
     others: Sequence[Sheet],
@@ -229,7 +232,6 @@ def _read_rows(
     report: Report,
     seen: Reading,
 ) -> Reading:
-    rows = _rows(judged)
     add_suggestions(rows, suggested, report)
     texts = join(rows, others, report)
     fill_names([*rows, *texts], options, report)

@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from sys import intern
 from typing import Any
 
 from annotation.imports.drafts import SHOW_OUTPUT, base_document
@@ -44,7 +45,7 @@ NOT_JOINED = message(
 )
 
 
-@dataclass
+@dataclass(slots=True)
 class Row:
     """One row: `cells` by field, and the place and the columns that errors name."""
 
@@ -59,9 +60,10 @@ class Row:
     def text(self, field: str, report: Report) -> str:
         """Return a text with LF, in our exports unchanged; report a cell of another type."""
         value = self.cells.get(field)
-        if value is None or isinstance(value, str):
-            is_own = self.sheet.is_exported
-            return (value or "") if is_own else normalise(value or "").text
+        if not value and (value is None or value == ""):
+            return ""
+        if isinstance(value, str):
+            return value if self.sheet.is_exported else normalise(value).text
         report.error(not_text(value), self.at(field))
         return ""
 
@@ -71,6 +73,8 @@ class Row:
         What annotators typed on a server of ours was stored there, whatever it is.
         """
         text = self.text(field, report)
+        if not text:
+            return ""
         forbidden = UNSTORABLE if self.sheet.is_exported else FORBIDDEN
         if found := forbidden.search(text):
             report.error(
@@ -86,6 +90,8 @@ class Row:
     def name(self, field: str) -> str:
         """Return a key or name without outer blanks; numbers are names too."""
         value = self.cells.get(field)
+        if type(value) is str:
+            return value.strip()
         return "" if value is None or isinstance(value, dict | list) else str(value).strip()
 
     def named(self, fields: Sequence[str]) -> list[Message]:
@@ -104,6 +110,8 @@ class Row:
     def number(self, field: str, report: Report) -> float | None:
         """Return a finite number, or None for a missing one; report other values."""
         value = self.cells.get(field)
+        if value is None:
+            return None
         number = read_score(value)
         if number is None:
             report.error(no_number(value), self.at(field))
@@ -125,6 +133,8 @@ class Row:
     def is_true(self, field: str, report: Report) -> bool:
         """Return yes or no; anything else is reported."""
         word = self.name(field).lower()
+        if not word:
+            return False
         if word not in TRUE | FALSE:
             report.error(
                 message(
@@ -163,24 +173,29 @@ class Row:
 
 
 def rows_of(sheet: Sheet) -> list[Row]:
-    """Return the rows of a sheet by field."""
+    """Return the rows of a sheet by field; its table loses them, so that memory has them once."""
     named = [(column, field) for column, field in sheet.fields.items() if field]
-    return [
-        Row(with_plain_names({f: cells[c] for c, f in named if c in cells}),
-            Place(sheet.name, line), sheet)
-        for line, cells in sheet.table.rows
-    ]  # fmt: skip
+    lines, sheet.table.rows = sheet.table.rows[::-1], []
+    rows = []
+    while lines:
+        line, cells = lines.pop()
+        own = with_plain_names({f: cells[c] for c, f in named if c in cells})
+        rows.append(Row(own, Place(sheet.name, line), sheet))
+    return rows
 
 
 def with_plain_names(cells: dict[str, Any]) -> dict[str, Any]:
-    """Return cells with names in NFC and length ratios as plain numbers, such as `0.8`.
+    """Write names in cells in NFC and length ratios as plain numbers, such as `0.8`.
 
-    A name is one, however its letters are composed, and so is a ratio, `0.80` or `80%`.
+    A name is one, however its letters are composed, and so is a ratio, `0.80` or `80%`. Names of
+    many rows are one string.
     """
-    names = ((field, cells[field]) for field in NAMED if field in cells)
-    plain = {field: nfc(value) for field, value in names if isinstance(value, str)}
-    ratio = plain_ratio(cells.get("length_ratio"))
-    return cells | plain | ({"length_ratio": ratio} if ratio else {})
+    for field in NAMED:
+        if isinstance(value := cells.get(field), str):
+            cells[field] = intern(nfc(value))
+    if "length_ratio" in cells:
+        cells["length_ratio"] = plain_ratio(cells["length_ratio"]) or cells["length_ratio"]
+    return cells
 
 
 def join(rows: Sequence[Row], sheets: Iterable[Sheet], report: Report) -> list[Row]:
@@ -273,7 +288,8 @@ def fill_names(rows: Iterable[Row], options: Options, report: Report) -> None:
         if row.is_true("level", report):
             row.cells["is_copy"] = kind not in SHOW_OUTPUT
             kind = Item.Kind.DOCUMENT
-        row.cells |= {"kind": kind.value, "level": ""}
+        row.cells["kind"] = kind.value
+        row.cells.pop("level", None)
         if not row.name("system") and options.system:
             row.cells["system"] = options.system
         elif "output" in row.sheet.has and "system" not in row.sheet.has:

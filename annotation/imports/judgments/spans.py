@@ -56,6 +56,9 @@ def raw_spans(row: Row, report: Report, severity: str = "") -> list[RawSpan]:
 
     `severity` is that of spans in JSON that name none.
     """
+    has_columns = row.sheet.has_span_rows or "severity" in row.cells
+    if not (has_columns or row.cells.get("spans")):
+        return []
     given = {SOURCE: row.cells.get("source"), TARGET: row.cells.get("output")}
     texts = {side: text for side, text in given.items() if isinstance(text, str)}
     raws, is_exported = [], row.sheet.is_exported
@@ -70,7 +73,7 @@ def raw_spans(row: Row, report: Report, severity: str = "") -> list[RawSpan]:
         place = row.place._replace(field=path) if isinstance(path, str) else row.at("spans")
         given = value if value.get("severity") else value | {"severity": severity}
         raws.append(RawSpan(given, place, texts, is_exported))
-    if row.sheet.has_span_rows or "severity" in row.cells:
+    if has_columns:
         names = {"span_start": "start", "span_end": "end"}
         fields = ("severity", "category", "side", "span_start", "span_end")
         values = {names.get(f, f): row.cells[f] for f in fields if f in row.cells}

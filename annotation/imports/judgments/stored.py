@@ -67,12 +67,15 @@ def choose(slug: str, rows: Sequence[Row], report: Report) -> dict[Decimal, Chos
 
 
 def _at_ratio(stored: Stored, ratio: Decimal) -> Chosen:
-    outputs = Output.objects.filter(
-        system__test_set=stored.test_set, system__length_ratio=ratio
-    ).values_list("system__name", "segment__key", "text")
+    systems = {pk: name for (name, own), pk in stored.systems.items() if own == ratio}
+    keys = {segment.pk: key for key, segment in stored.segments.items()}
+    outputs = Output.objects.filter(system__in=systems).order_by()
     texts = Texts(
         {key: segment.source for key, segment in stored.segments.items()},
-        {(system, key): text for system, key, text in outputs.iterator()},
+        {
+            (systems[system], keys[segment]): text
+            for system, segment, text in outputs.values_list("system", "segment", "text").iterator()
+        },
     )
     return Chosen(stored, ratio, texts)
 

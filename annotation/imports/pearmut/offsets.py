@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.imports.jsonfiles import Findings, ends_are_included, no_output
+from annotation.imports.jsonfiles import Findings, ends_are_included, no_output, units_of
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.protocols.published import our_category
@@ -44,17 +44,8 @@ class Convention:
     counts_breaks: bool = True
 
     def units(self, text: str) -> list[int]:
-        """Return the code point that each unit of UTF-16 belongs to.
-
-        >>> Convention().units("a\\n\\U0001f600b"), Convention(True, False).units("a\\nb")
-        ([0, 1, 2, 2, 3], [0, 2])
-        """
-        return [
-            index
-            for index, sign in enumerate(text)
-            if self.counts_breaks or sign != "\n"
-            for _ in range(1 + (ord(sign) > 0xFFFF))
-        ]
+        """Return the code point that each unit of a text belongs to."""
+        return units_of(text, "" if self.counts_breaks else "\n")
 
 
 NEW, OLD = Convention(), Convention(counts_breaks=False)

@@ -177,14 +177,14 @@ def test_a_table_without_names_of_columns(db: None) -> None:
     first, *rest = rows
     columns = {f"Column {n}": name for n, name in enumerate(fields, 1)}
     files = table(*rest, head=first.replace("|", "\t") + "\n")
-    headless, report = read(files, headless=True, columns=columns, **DE_EN)
+    headless, report = read(files, columns=columns, **DE_EN)
     assert report.errors == []
     (ours,), (theirs,) = named.drafts, headless.drafts
     assert ours[1].judgments == theirs[1].judgments
     assert [each.score for each in theirs[1].judgments] == [80, 80, 60]
     assert ours[0].systems == theirs[0].systems
     # Without a choice, the columns are asked for.
-    (error,) = read(files, headless=True, **DE_EN)[1].errors
+    (error,) = read(files, columns={"column 1": ""}, **DE_EN)[1].errors
     assert error.code == "columns.without-names"
     assert error.message.parameters["columns"] == [f"column {n}" for n in range(1, 6)]
 

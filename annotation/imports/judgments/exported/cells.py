@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -57,8 +58,27 @@ def parsed(row: Row, field: str, kind: type, report: Report) -> Any:
     return kind()
 
 
+def _lacks(row: Row, fields: Collection[str]) -> bool:
+    """Return True for a row of a table that has none of these columns of our exports."""
+    return row.cells.keys().isdisjoint(fields)
+
+
+OF_JUDGMENTS = (
+    *(*CLOCKS, "time_doubt", "sent_together", "is_current", "judgment_key", "hter", "playing"),
+    "fates",
+)
+OF_SCREENS = ("column", "inclusion", "openings", "position", "condition")
+OF_ANNOTATORS = (
+    "annotator_key", "is_simulated", "is_excluded", "excluded_at", "exclusion_reason",
+)  # fmt: skip
+UNKNOWN, NOBODY = Shown(), AnnotatorDraft()
+NONE: Mapping[str, Any] = MappingProxyType({})
+
+
 def judged(row: Row, report: Report) -> dict[str, Any]:
     """Return the values of a judgment draft that are not answers."""
+    if _lacks(row, OF_JUDGMENTS):
+        return {}
     return {
         **{name: count(row, name, report) for name in CLOCKS},
         "time_doubt": _one_of(row, "time_doubt", Judgment.TimeDoubt.values, report),
@@ -91,6 +111,8 @@ def _key(row: Row, report: Report) -> UUID | None:
 
 def shown(row: Row, column: int, report: Report) -> Shown:
     """Return how a person was shown the item; `column` is where the item itself stands."""
+    if _lacks(row, OF_SCREENS):
+        return UNKNOWN
     own = count(row, "column", report)
     inclusion = row.number("inclusion", report)
     times = parsed(row, "openings", list, report)
@@ -128,6 +150,8 @@ def item(row: Row, report: Report) -> dict[str, Any]:
 
 def annotator(row: Row, report: Report) -> AnnotatorDraft:
     """Return what a row says of its annotator."""
+    if _lacks(row, OF_ANNOTATORS):
+        return NOBODY
     key = row.name("annotator_key")
     if not KEY.fullmatch(key):
         text = message("judgments.no-annotator-key", "“{text}” is not a key.", text=key[:20])
@@ -141,8 +165,10 @@ def annotator(row: Row, report: Report) -> AnnotatorDraft:
     )
 
 
-def ratings(row: Row, protocol: Protocol, report: Report) -> dict[str, int]:
+def ratings(row: Row, protocol: Protocol, report: Report) -> Mapping[str, int]:
     """Return the values of a protocol's own scales by name; others than its values are errors."""
+    if not any(scale.key for scale in protocol.scales):
+        return NONE
     found: dict[str, int] = {}
     for scale in protocol.scales:
         if not scale.key:
@@ -167,8 +193,10 @@ def ratings(row: Row, protocol: Protocol, report: Report) -> dict[str, int]:
     return found
 
 
-def choices(row: Row, protocol: Protocol, report: Report) -> dict[str, str]:
+def choices(row: Row, protocol: Protocol, report: Report) -> Mapping[str, str]:
     """Return what was chosen by the name of each choice; unknown options are errors."""
+    if not protocol.choices:
+        return NONE
     found: dict[str, str] = {}
     for choice in protocol.choices:
         field = CHOICE + choice.key.casefold()
