@@ -162,7 +162,6 @@ def _squares(counts: Counts) -> FloatArray:
 
 # Cells of a bin within which every pair is compared.
 FEW = 64
-LATER = np.triu(np.ones((FEW, FEW), dtype=np.bool_), 1)
 
 
 def signed_counts(z: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
@@ -190,36 +189,6 @@ def signed_counts(z: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
     counts = np.empty(len(z))
     counts[order] = less - more + (all_more - more_equal) - (all_less - less_equal)
     return counts
-
-
-def inversions(ranks: IntArray) -> int:
-    """Return the number of pairs of places i < j with ``ranks[i] > ranks[j]`` in a permutation.
-
-    Places lie in blocks, and so do ranks. Pairs within a block of either are compared; all others
-    are counted from the table of blocks by running sums: fast for some thousands, n^2/FEW^2 beyond.
-
-    Examples
-    --------
-    >>> inversions(np.array([2, 0, 1, 3]))
-    2
-    """
-    size = -(-len(ranks) // FEW)
-    # Filled up at the end with places that are in order already.
-    full = np.arange(size * FEW, dtype=np.int32)
-    full[: len(ranks)] = ranks
-    places = np.empty_like(full)
-    places[full] = np.arange(len(full), dtype=np.int32)
-    blocks = places // FEW
-    found = 0
-    for values in (full.reshape(size, FEW), blocks.reshape(size, FEW)):
-        is_larger = values[:, :, None] > values[:, None, :]
-        found += int(np.count_nonzero(is_larger & LATER))
-    cells = blocks * size + np.arange(len(full)) // FEW
-    table = np.bincount(cells, minlength=size * size).reshape(size, size)
-    # Of each block of places and of ranks: how many lie in earlier places with larger ranks.
-    earlier = np.cumsum(table, axis=0) - table
-    larger = earlier[:, ::-1].cumsum(axis=1)[:, ::-1] - earlier
-    return found + int((table * larger).sum())
 
 
 def agreements(z: IntArray, x: IntArray) -> FloatArray:
