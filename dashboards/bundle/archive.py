@@ -158,7 +158,12 @@ def build(campaign: Campaign, filters: Filters) -> Built:
         _write(folder / "manifest.json", [json.dumps(manifest, ensure_ascii=False, indent=1)])
         _write(folder / "README.md", [readme(content, tables, trust)])
         _write(folder / "reproduce.sh", [script(tables)])
-        return Built(_zipped(folder, f"{campaign.slug}-bundle"), manifest, tables, list(content.excluded.values()))
+        return Built(
+            _zipped(folder, f"{campaign.slug}-bundle"),
+            manifest,
+            tables,
+            list(content.excluded.values()),
+        )
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

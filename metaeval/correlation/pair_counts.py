@@ -6,6 +6,7 @@ A bootstrap sample is a row of counts, how often each cell was drawn; copies of 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -204,18 +205,23 @@ def agreements(z: IntArray, x: IntArray) -> FloatArray:
     """
     rows, columns = bins(z, FEW), bins(x, FEW)
     shape = (int(rows.max()) + 1, int(columns.max()) + 1)
-    table = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)
-    below = np.cumsum(table, axis=0)
+    cells = rows * shape[1] + columns
+    table = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape).astype(np.int32)
+    below = np.cumsum(table, axis=0, dtype=np.int32)
     gaps = 2 * below - table - below[-1]
-    left = np.cumsum(gaps, axis=1)
-    counts = (2 * left - gaps - left[:, -1:])[rows, columns]
+    left = np.cumsum(gaps, axis=1, dtype=np.int32)
+    # Sums of signs of all cells: less than 2**31 in absolute value.
+    counts = (2 * left.ravel()[cells] - gaps.ravel()[cells] - left[rows, -1]).astype(np.int64)
+    small: Any = np.uint16 if len(z) < 2**16 else np.int32
+    z, x, rows, columns = (each.astype(small) for each in (z, x, rows, columns))
     for of, is_apart in ((rows, False), (columns, True)):
         for cells in _filled(of):
             signs = _signs(z[cells]) * _signs(x[cells])
             if is_apart:  # Those of one bin by z have been compared.
                 signs *= rows[cells][:, :, None] != rows[cells][:, None]
             signs *= (cells >= 0)[:, None]
-            counts[cells[cells >= 0]] += signs.sum(axis=2, dtype=np.int64)[cells >= 0]
+            # At most FEW signs.
+            counts[cells[cells >= 0]] += signs.sum(axis=2, dtype=np.int8)[cells >= 0]
     return np.asarray(counts, dtype=np.float64)
 
 
@@ -232,7 +238,7 @@ def _filled(of: IntArray) -> Iterator[IntArray]:
 
 def _signs(codes: IntArray) -> NDArray[np.int8]:
     """Return bins x cells x cells."""
-    one, other = codes[:, :, None].astype(np.int32), codes[:, None].astype(np.int32)
+    one, other = codes[:, :, None], codes[:, None]
     return (one > other).view(np.int8) - (one < other).view(np.int8)
 
 

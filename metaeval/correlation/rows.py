@@ -101,7 +101,7 @@ def kendall_test(x: FloatArray, y: FloatArray, variant: str = "b") -> tuple[floa
 
         found = kendalltau(x, y, variant=variant)
         return float(found.statistic), float(found.pvalue)
-    (a, by_x), (b, by_y) = _coded(x), _coded(y)
+    (a, by_x), (b, by_y) = ordered_codes(x), ordered_codes(y)
     times_x, times_y = np.bincount(a), np.bincount(b)
     # In order of x, those that tie in x in order of y.
     order = by_x if len(times_x) == n else by_y[_order_of(a[by_y])]
@@ -171,7 +171,7 @@ def _ordered(values: FloatArray) -> tuple[Codes, IntArray]:
     return codes, order
 
 
-def _coded(values: FloatArray) -> tuple[Codes, IntArray]:
+def ordered_codes(values: FloatArray) -> tuple[Codes, IntArray]:
     """Return the same; of many values remembered, since one side meets that of every metric."""
     if len(values) < MANY:
         return _ordered(values)

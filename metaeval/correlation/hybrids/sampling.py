@@ -209,9 +209,7 @@ def _sums(drawable: BoolArray, table: FloatArray, n_hybrids: int, seed: int) -> 
 _remembered = Remembered(2**22)
 
 
-def _drawn_sums(
-    drawable: BoolArray, table: FloatArray, n_hybrids: int, seed: int
-) -> FloatArray:
+def _drawn_sums(drawable: BoolArray, table: FloatArray, n_hybrids: int, seed: int) -> FloatArray:
     """Draw one of the systems that are drawable in each segment, and sum the rows of its cells."""
     choices = drawable.sum(axis=0)
     # Of each segment those that are drawable, in their order.
