@@ -1,6 +1,8 @@
 """Tune garbage collection: rarely while modules load, and never for the objects they leave."""
 
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 USUAL = gc.get_threshold()
 # Size of the youngest generation. With 700, collections take a fifth of the start, while half a
@@ -21,3 +23,14 @@ def freeze() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*USUAL)
+
+
+@contextmanager
+def relaxed() -> Iterator[None]:
+    """Collect rarely for a while: tables of many rows have no cycles, and looking takes time."""
+    usual = gc.get_threshold()
+    relax()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,12 +60,25 @@ def clusters_from(labels: Iterable[Hashable] | None, n: int) -> IntArray:
     """
     if labels is None:
         return np.arange(n)
-    names = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    if isinstance(labels, tuple):
+        return _same_numbers(labels, n)
+    return _numbers(labels.tolist() if isinstance(labels, np.ndarray) else list(labels), n)
+
+
+def _numbers(names: Sequence[Hashable], n: int) -> IntArray:
     one_length(documents=names, entries=range(n))
     numbers: dict[Hashable, int] = {}
-    keys = ((True, at) if name is None or name == "" else (False, name)
-            for at, name in enumerate(names))  # fmt: skip
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+    keys = (object() if name is None or name == "" else name for name in names)
+    found = [numbers.setdefault(key, len(numbers)) for key in keys]
+    return np.array(found, dtype=np.int64)
+
+
+@lru_cache(maxsize=4)
+def _same_numbers(names: tuple[Hashable, ...], n: int) -> IntArray:
+    """Return the same, read-only: all matrices of a panel have one tuple of documents."""
+    found = _numbers(names, n)
+    found.flags.writeable = False
+    return found
 
 
 def documents_of(

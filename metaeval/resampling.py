@@ -14,13 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from metaeval.arrays import BoolArray, FloatArray, positive_int
+from metaeval.arrays import BoolArray, FloatArray, IntArray, positive_int
 from metaeval.messages import data_error
 from metaeval.results import Interval
 
 Rng: TypeAlias = int | np.random.Generator | None
 BLOCK = 128
 ALTERNATIVES = ("two-sided", "greater", "less")
+# Draws that are made at a time: their arrays fit into a processor's cache.
+PART = 2**17
 # Blocks of up to this many counts (4 MiB) are cached for the next comparison.
 KEPT = 2**19
 
@@ -72,6 +74,34 @@ def unpacked(octets: NDArray[np.uint8], columns: int) -> BoolArray:
     """Return the first bits of octets, rows x columns."""
     bits = np.unpackbits(octets, axis=1, count=columns, bitorder="little")
     return bits.view(np.bool_)
+
+
+def draws_below(seed: int, key: tuple[int, ...], rows: int, bounds: IntArray) -> Iterator[IntArray]:
+    """Yield rows x len(bounds) whole numbers from 0 to below each bound (2 or more), in parts.
+
+    The same as ``stream(seed, *key).integers(0, bounds, size=(rows, len(bounds)))``, a third of the
+    time: numpy takes the high half of bound times 32 random bits, low half of each word first, and
+    draws again where the product's low half is below 2**32 modulo the bound. That is so rare for
+    small bounds that the rest is then drawn by numpy itself.
+
+    Examples
+    --------
+    >>> np.concatenate(list(draws_below(1, (0,), 2, np.array([2, 3, 9])))).tolist()
+    [[0, 2, 7], [0, 2, 5]]
+    """
+    generator, width, left = stream(seed, *key), len(bounds), np.zeros(0, dtype=np.uint32)
+    wide, narrow = bounds.astype(np.uint64), bounds.astype(np.uint32)
+    refused = (2**32 % bounds).astype(np.uint32)
+    step = max(1, PART // max(width, 1))
+    for start in range(0, rows, step):
+        size = min(step, rows - start) * width
+        words = generator.integers(0, 2**64, size=(size - len(left) + 1) // 2, dtype=np.uint64)
+        bits = np.concatenate([left, words.astype("<u8", copy=False).view("<u4")])
+        left, drawn = bits[size:], bits[:size].reshape(-1, width)
+        if (drawn * narrow < refused).any():
+            yield stream(seed, *key).integers(0, bounds, size=(rows, width))[start:]
+            return
+        yield ((drawn * wide) >> np.uint64(32)).view(np.int64)
 
 
 def resample_counts(generator: np.random.Generator, rows: int, n: int) -> FloatArray:

@@ -242,6 +242,8 @@ def _short(value: Any) -> str:
 
 def plain(value: Any) -> Any:
     """Return a value as JSON can hold it: lists for arrays, None for nan."""
+    if type(value) in (str, int, bool):
+        return value
     if isinstance(value, StatisticsWarning):
         return {"code": value.code, "message": plain(value.message)}
     if isinstance(value, Message):

@@ -189,7 +189,7 @@ def _matrix(
     values: Floats,
     people: Sequence[Mapping[str, object]],
 ) -> Floats:
-    """Return annotators × units, nan where not rated.
+    """Return annotators × units that two or more rated, nan where not rated.
 
     A unit is an output, however many items show it; two ratings by one annotator are averaged.
     """
@@ -200,11 +200,15 @@ def _matrix(
     order = np.argsort(keys)
     row = order[np.searchsorted(keys[order], columns.annotator[chosen])]
     defined = ~np.isnan(values)
-    # Of 200 annotators and 25,000 units few cells are rated: only the result is a whole matrix.
+    # Of 200 annotators and 25,000 units few cells are rated, and most units by one annotator.
     rated, place = np.unique((row * len(units) + column)[defined], return_inverse=True)
-    matrix = np.full(len(keys) * len(units), np.nan)
-    matrix[rated] = np.bincount(place, weights=values[defined]) / np.bincount(place)
-    return matrix.reshape(len(keys), len(units))
+    means = np.bincount(place, weights=values[defined]) / np.bincount(place)
+    rows, of = np.divmod(rated, len(units))
+    is_shared = np.bincount(of, minlength=len(units)) > 1
+    matrix = np.full((len(keys), int(is_shared.sum())), np.nan)
+    shown = is_shared[of]
+    matrix[rows[shown], (np.cumsum(is_shared) - 1)[of[shown]]] = means[shown]
+    return matrix
 
 
 def _r(result: OneVsRest | None, person: Mapping[str, object]) -> float:

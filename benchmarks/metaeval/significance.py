@@ -165,7 +165,7 @@ def level() -> None:
 def boot() -> None:
     """BOOT-BOTH of tau-b, 1,000 samples of 4 x 270, one metric."""
     data = scores(4, 270, 1)
-    human = data.human_matrix()
+    human = data.human_matrix
     metric = human.with_values(data.metrics[0])
     for grouping in ("none", "item"):
         own, _ = seconds(

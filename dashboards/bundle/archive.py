@@ -1,8 +1,10 @@
 """Write a bundle: data files, the numbers computed from them, manifest, README, zip."""
 
 import hashlib
+import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import zipfile
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from annotation.exports.tables import zip_bytes
+from annotation.exports.tables import EPOCH
 from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.bundle.content import Content, read_content
@@ -125,7 +127,8 @@ def script(tables: Sequence[BundleTable]) -> str:
     return "\n".join([*lines, "python -m metaeval reproduce ."]) + "\n"
 
 
-BLOCK = 1 << 16
+# The first level of compression takes a third of the time of the usual one.
+LEVEL = 1
 
 
 @dataclass(frozen=True)
@@ -155,8 +158,12 @@ def build(campaign: Campaign, filters: Filters) -> Built:
         _write(folder / "manifest.json", [json.dumps(manifest, ensure_ascii=False, indent=1)])
         _write(folder / "README.md", [readme(content, tables, trust)])
         _write(folder / "reproduce.sh", [script(tables)])
-        content_of_zip = b"".join(zip_bytes(_members(folder, f"{campaign.slug}-bundle")))
-        return Built(content_of_zip, manifest, tables, list(content.excluded.values()))
+        return Built(
+            _zipped(folder, f"{campaign.slug}-bundle"),
+            manifest,
+            tables,
+            list(content.excluded.values()),
+        )
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
@@ -176,12 +183,11 @@ def _sums(folder: Path) -> dict[str, str]:
     }
 
 
-def _members(folder: Path, top: str) -> Iterator[tuple[str, Iterable[str]]]:
-    for path in _files(folder):
-        yield f"{top}/{path.relative_to(folder).as_posix()}", _pieces(path)
-
-
-def _pieces(path: Path) -> Iterator[str]:
-    with path.open(encoding="utf-8", newline="") as file:
-        while piece := file.read(BLOCK):
-            yield piece
+def _zipped(folder: Path, top: str) -> bytes:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as members:
+        for path in _files(folder):
+            info = zipfile.ZipInfo(f"{top}/{path.relative_to(folder).as_posix()}", EPOCH)
+            info.external_attr = 0o644 << 16
+            members.writestr(info, path.read_bytes(), zipfile.ZIP_DEFLATED, LEVEL)
+    return archive.getvalue()

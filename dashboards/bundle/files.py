@@ -1,20 +1,21 @@
 """Write the data files of a bundle, as (path, lines)."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
 from annotation.exports import mtme
-from annotation.models import Item, Judgment, Output
+from annotation.models import Item, Output
 from dashboards.bundle.content import Content
 from dashboards.panel.human import Floats
 from dashboards.panel.measures import unit_of
 from dashboards.spans.found import Gold
 from dashboards.systems.outside import output_lengths
-from metaeval.files.text import plain_number
+from metaeval.files.text import plain_number, plain_numbers
 from metaeval.replication.bounds import Ratings
 from metaeval.spans.span_table import SEVERITIES, SIDES
 
@@ -24,10 +25,7 @@ HALF = mtme.LONGEST // 2
 SPAN_COLUMNS = ("start", "end", "severity", "side")
 _CLEAN = (("", "", "", "no-error", "", None),)
 # The first of these that is set: a control item belongs to the system that it is compared with.
-SYSTEM_OF = (
-    *("output__system_id", "system_id"),
-    *("partner__output__system_id", "partner__system_id"),
-)
+SYSTEM_OF = ("system_id", "partner__output__system_id", "partner__system_id")
 JUDGMENT_COLUMNS = (
     "annotator", "kind", "system", "segment", "score", "is_target", "seconds", "submitted_at",
     "item", "partner", "output",
@@ -61,8 +59,11 @@ def data_files(content: Content) -> Files:
 
 def _line(*cells: Any) -> str:
     """Join cells to one line; characters that would end a cell become blanks."""
-    texts = ("" if cell is None else str(cell) for cell in cells)
-    return "\t".join(text.translate(_BLANKS) for text in texts) + "\n"
+    return "\t".join(["" if cell is None else _clean(str(cell)) for cell in cells]) + "\n"
+
+
+def _clean(text: str) -> str:
+    return text if text.isalnum() else text.translate(_BLANKS)
 
 
 _BLANKS = str.maketrans("\t\n\r", "   ")
@@ -80,26 +81,37 @@ def _judgments(content: Content) -> Iterator[str]:
     """Write current judgments without practice, in each annotator's own order."""
     columns, campaign = content.judgments, content.campaign
     labels = dict(campaign.annotators.values_list("pk", "label"))
-    items = _items(content)
-    times, is_target = _times(content), columns.is_target
+    systems = _systems_of(content)
+    number = {s.pk: n for s, n in zip(content.segments, content.numbers, strict=True)}
     documents = _documents_of(content)
     yield _line(*JUDGMENT_COLUMNS, *(["document"] if documents else []))
-    for row in range(len(columns)):
-        annotator, item = int(columns.annotator[row]), int(columns.item[row])
-        system, segment = items[item]
+    rows = zip(
+        columns.annotator.tolist(),
+        columns.kind.tolist(),
+        columns.segment.tolist(),
+        plain_numbers(columns.score),
+        columns.is_target.tolist(),
+        plain_numbers(columns.seconds),
+        columns.submitted.tolist(),
+        columns.item.tolist(),
+        columns.partner.tolist(),
+        columns.output.tolist(),
+        strict=True,
+    )
+    for annotator, kind, segment, score, is_target, seconds, sent, item, partner, output in rows:
         yield _line(
             labels[annotator],
-            columns.kind[row],
-            system,
-            segment,
-            plain_number(float(columns.score[row])),
-            int(is_target[row]),
-            plain_number(float(columns.seconds[row])),
-            _stamp(times.get((annotator, item))),
+            kind,
+            systems.get(-item if output < 0 else output, ""),
+            number[segment],
+            score,
+            int(is_target),
+            seconds,
+            _stamp(sent),
             item,
-            columns.partner[row] if columns.partner[row] >= 0 else None,
-            columns.output[row] if columns.output[row] >= 0 else None,
-            *([documents.get(int(columns.segment[row]))] if documents else []),
+            partner if partner >= 0 else None,
+            output if output >= 0 else None,
+            *([documents.get(segment)] if documents else []),
         )
 
 
@@ -112,27 +124,19 @@ def _documents_of(content: Content) -> dict[int, str]:
     return {segment.pk: name for segment, name in named if sizes[name] > 1}
 
 
-def _stamp(time: datetime | None) -> str | None:
-    return time.isoformat() if time else None
+def _stamp(time: float) -> str | None:
+    return None if math.isnan(time) else datetime.fromtimestamp(time, UTC).isoformat()
 
 
-def _items(content: Content) -> dict[int, tuple[str, str]]:
-    """Return system and segment of every item, as files name them."""
+def _systems_of(content: Content) -> dict[int, str]:
+    """Return the system of every output, and of every item without one by minus its key."""
     names = content.every_name
-    number = {s.pk: n for s, n in zip(content.segments, content.numbers, strict=True)}
-    rows = Item.objects.filter(campaign=content.campaign).order_by()
-    return {
-        pk: (names.get(next(filter(None, systems), 0), ""), number[segment])
-        for pk, segment, *systems in rows.values_list("pk", "segment_id", *SYSTEM_OF)
-    }
-
-
-def _times(content: Content) -> dict[tuple[int, int], datetime | None]:
-    rows = Judgment.objects.filter(
-        is_current=True, assignment__annotator__campaign=content.campaign
-    ).order_by()
-    names = ("assignment__annotator_id", "assignment__item_id", "submitted_at")
-    return {(annotator, item): time for annotator, item, time in rows.values_list(*names)}
+    outputs = Output.objects.filter(system__in=names).order_by()
+    found = {pk: names[system] for pk, system in outputs.values_list("pk", "system_id")}
+    rows = Item.objects.filter(campaign=content.campaign, output=None).order_by()
+    for pk, *systems in rows.values_list("pk", *SYSTEM_OF):
+        found[-pk] = names.get(next(filter(None, systems), 0), "")
+    return found
 
 
 def _segments(content: Content) -> Iterator[str]:
@@ -155,12 +159,13 @@ def _grid(
 ) -> Iterator[str]:
     """Write arrays, (systems, segments) each, in the order of the test set."""
     yield _line("system", "segment", *(["document"] if documents else []), *header)
+    segments = [_clean(segment) for segment in content.numbers]
+    if documents:
+        segments = [f"{a}\t{_clean(b)}" for a, b in zip(segments, documents, strict=True)]
     for row, system in enumerate(content.names):
-        for column, segment in enumerate(content.numbers):
-            cells = [plain_number(float(plane[row, column])) for plane in planes]
-            yield _line(
-                system, segment, *(documents[column : column + 1] if documents else []), *cells
-            )
+        cells = zip(segments, *(plain_numbers(plane[row]) for plane in planes), strict=True)
+        start = f"{_clean(system)}\t"
+        yield "".join([f"{start}{line}\n" for line in map("\t".join, cells)])
 
 
 def _scores(content: Content) -> Iterator[str]:
@@ -178,10 +183,15 @@ def _ratings(content: Content, ratings: Ratings) -> Iterator[str]:
     labels = dict(content.campaign.annotators.values_list("pk", "label"))
     width = len(content.numbers)
     yield _line("annotator", "system", "segment", "score")
-    for row in np.argsort(ratings.annotator, kind="stable").tolist():
-        system, segment = divmod(int(ratings.place[row]), width)
-        cell = labels[int(ratings.annotator[row])], content.names[system], content.numbers[segment]
-        yield _line(*cell, plain_number(float(ratings.score[row])))
+    order = np.argsort(ratings.annotator, kind="stable")
+    rows = zip(
+        ratings.annotator[order].tolist(),
+        *(part.tolist() for part in np.divmod(ratings.place[order], width)),
+        plain_numbers(ratings.score[order]),
+        strict=True,
+    )
+    for annotator, system, segment, score in rows:
+        yield _line(labels[annotator], content.names[system], content.numbers[segment], score)
 
 
 def _metrics(content: Content) -> Iterator[str]:

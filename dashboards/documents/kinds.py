@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from annotation.filters import Filters
 from annotation.models import Campaign
 from core import extensions
+from core.gc_tuning import relaxed
 
 KINDS: dict[str, str] = {
     "results": "dashboards.results.document",
@@ -69,7 +70,8 @@ def compute(kind: str, campaign: Campaign | None, filters: Filters) -> Any:
     """Return the document of an analysis, of its default question where `kind` names none."""
     _, _, question = kind.partition(":")
     asked = {"question": question} if question else {}
-    return load(kind).compute(campaign, filters, **asked)
+    with relaxed():
+        return load(kind).compute(campaign, filters, **asked)
 
 
 def others(kind: str, campaign: Campaign, filters: Filters) -> Sequence[Campaign]:

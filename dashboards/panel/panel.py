@@ -13,7 +13,7 @@ from django.db.models.functions import Length
 
 from annotation.filters import Filters
 from annotation.models import Campaign, Output, System
-from core.caching import memo
+from core.caching import Cache, memo
 from dashboards.panel.choice import general
 from dashboards.panel.human import Floats, HumanScores, human_scores
 from dashboards.panel.measures import read_measures
@@ -21,7 +21,7 @@ from metaeval.messages import Message, message, truncated
 from metaeval.replication import questions
 from metaeval.scores import CorpusStatistics
 from metrics.catalogue import infos
-from metrics.grid import Integers, read_grid
+from metrics.grid import Grid, Integers, read_grid
 from metrics.scores import MeasureScores
 
 
@@ -165,6 +165,8 @@ LABELS = {
 CONSTANT_LABEL = message("baseline.constant", "Baseline: constant")
 # Families of metrics that do not see a translation together with its source: also baselines.
 SENTINELS = ("sentinel", "trained-sentinel")
+# Baselines of 200,000 outputs.
+BYTES = 8 * 2**20
 # Hexadecimal digits of a content's hash that make a number: as many as a float64 can hold.
 DIGITS = 13
 
@@ -208,24 +210,40 @@ def _sentinels(panel: Panel) -> dict[str, MeasureScores]:
     }
 
 
-def _values(human: HumanScores) -> dict[str, Floats]:
-    """Return every baseline, (systems, segments), nan where there is no output."""
+def _values(human: HumanScores) -> Mapping[str, Floats]:
+    """Return every baseline, (systems, segments), nan where there is no output.
+
+    Outputs never change, so that they are cached.
+    """
     grid = read_grid(human.systems, human.segments)
+    found = _cache.get(grid.state)
+    if found is None:
+        found = _baselines(human.systems, grid)
+        _cache.put(grid.state, found, sum(each.nbytes for each in found.values()))
+    return found
+
+
+_cache: Cache[Mapping[str, Floats]] = Cache(BYTES)
+
+
+def _baselines(systems: tuple[System, ...], grid: Grid) -> dict[str, Floats]:
     drawn = np.array([int(key[:DIGITS], 16) / 16**DIGITS for key in grid.keys], dtype=np.float64)
-    sources, outputs = _lengths(human.systems, human.segments)
+    sources, outputs = _lengths(systems, grid)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.log((outputs + 1.0) / (sources + 1.0))
-    return {
+    found = {
         RANDOM: grid.spread(drawn),
         "floor-source": -sources,
         "floor-output": -outputs,
         # Distance from the median has a direction that does not depend on the data.
         "floor-ratio": -np.abs(ratios - np.nanmedian(ratios)) if ratios.size else ratios,
     }
+    for each in found.values():
+        each.flags.writeable = False
+    return found
 
 
-@memo
-def _lengths(systems: tuple[System, ...], segments: tuple[int, ...]) -> tuple[Floats, Floats]:
+def _lengths(systems: tuple[System, ...], grid: Grid) -> tuple[Floats, Floats]:
     """Return the characters of every output's source and of the output, (systems, segments)."""
     rows = (
         Output.objects.filter(system__in=systems)
@@ -233,6 +251,5 @@ def _lengths(systems: tuple[System, ...], segments: tuple[int, ...]) -> tuple[Fl
         .values_list("pk", Length(F("segment__source")), Length("text"))
     )
     table = np.array(list(rows), dtype=np.int64).reshape(-1, 3)
-    grid = read_grid(systems, segments)
     sources, outputs = (grid.placed(table[:, 0], table[:, n].astype(float)) for n in (1, 2))
     return sources, outputs

@@ -225,7 +225,9 @@ Levels = dict[str, Movement]
 
 def _on(panel: Panel, human: Floats) -> Floats:
     """Return the human scores on the outputs where metrics are compared."""
-    return np.where(panel.scored.shared, human, np.nan)
+    shared = panel.scored.shared
+    # Usually all have all scores; then nothing is copied for each of many scenarios.
+    return human if shared.all() else np.where(shared, human, np.nan)
 
 
 def _table(human: OrientedScores, metrics: list[OrientedScores]) -> Floats:

@@ -46,7 +46,7 @@ def agreement(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     rows = []
     for name, metric in named.metrics.items():
         scores = panel(named.human, {name: metric}, Notes())
-        ours, theirs = scores.human_matrix().system_means(), scores.matrix(0).system_means()
+        ours, theirs = scores.human_matrix.system_means(), scores.matrix(0).system_means()
         with _named_warnings(name):
             curve = agreement_curve({"": ours}, {"": theirs})
         row: Row = {"metric": name, "n": curve.n, "agreeing": curve.agreeing,

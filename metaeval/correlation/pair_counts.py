@@ -6,6 +6,7 @@ A bootstrap sample is a row of counts, how often each cell was drawn; copies of 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -162,7 +163,6 @@ def _squares(counts: Counts) -> FloatArray:
 
 # Cells of a bin within which every pair is compared.
 FEW = 64
-LATER = np.triu(np.ones((FEW, FEW), dtype=np.bool_), 1)
 
 
 def signed_counts(z: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
@@ -192,36 +192,6 @@ def signed_counts(z: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
     return counts
 
 
-def inversions(ranks: IntArray) -> int:
-    """Return the number of pairs of places i < j with ``ranks[i] > ranks[j]`` in a permutation.
-
-    Places lie in blocks, and so do ranks. Pairs within a block of either are compared; all others
-    are counted from the table of blocks by running sums: fast for some thousands, n^2/FEW^2 beyond.
-
-    Examples
-    --------
-    >>> inversions(np.array([2, 0, 1, 3]))
-    2
-    """
-    size = -(-len(ranks) // FEW)
-    # Filled up at the end with places that are in order already.
-    full = np.arange(size * FEW, dtype=np.int32)
-    full[: len(ranks)] = ranks
-    places = np.empty_like(full)
-    places[full] = np.arange(len(full), dtype=np.int32)
-    blocks = places // FEW
-    found = 0
-    for values in (full.reshape(size, FEW), blocks.reshape(size, FEW)):
-        is_larger = values[:, :, None] > values[:, None, :]
-        found += int(np.count_nonzero(is_larger & LATER))
-    cells = blocks * size + np.arange(len(full)) // FEW
-    table = np.bincount(cells, minlength=size * size).reshape(size, size)
-    # Of each block of places and of ranks: how many lie in earlier places with larger ranks.
-    earlier = np.cumsum(table, axis=0) - table
-    larger = earlier[:, ::-1].cumsum(axis=1)[:, ::-1] - earlier
-    return found + int((table * larger).sum())
-
-
 def agreements(z: IntArray, x: IntArray) -> FloatArray:
     """Return sum_j sign(z_i - z_j) sign(x_i - x_j) for each i, of codes (`codes_of`).
 
@@ -235,18 +205,23 @@ def agreements(z: IntArray, x: IntArray) -> FloatArray:
     """
     rows, columns = bins(z, FEW), bins(x, FEW)
     shape = (int(rows.max()) + 1, int(columns.max()) + 1)
-    table = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)
-    below = np.cumsum(table, axis=0)
+    cells = rows * shape[1] + columns
+    table = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape).astype(np.int32)
+    below = np.cumsum(table, axis=0, dtype=np.int32)
     gaps = 2 * below - table - below[-1]
-    left = np.cumsum(gaps, axis=1)
-    counts = (2 * left - gaps - left[:, -1:])[rows, columns]
+    left = np.cumsum(gaps, axis=1, dtype=np.int32)
+    # Sums of signs of all cells: less than 2**31 in absolute value.
+    counts = (2 * left.ravel()[cells] - gaps.ravel()[cells] - left[rows, -1]).astype(np.int64)
+    small: Any = np.uint16 if len(z) < 2**16 else np.int32
+    z, x, rows, columns = (each.astype(small) for each in (z, x, rows, columns))
     for of, is_apart in ((rows, False), (columns, True)):
         for cells in _filled(of):
             signs = _signs(z[cells]) * _signs(x[cells])
             if is_apart:  # Those of one bin by z have been compared.
                 signs *= rows[cells][:, :, None] != rows[cells][:, None]
             signs *= (cells >= 0)[:, None]
-            counts[cells[cells >= 0]] += signs.sum(axis=2, dtype=np.int64)[cells >= 0]
+            # At most FEW signs.
+            counts[cells[cells >= 0]] += signs.sum(axis=2, dtype=np.int8)[cells >= 0]
     return np.asarray(counts, dtype=np.float64)
 
 
@@ -263,7 +238,7 @@ def _filled(of: IntArray) -> Iterator[IntArray]:
 
 def _signs(codes: IntArray) -> NDArray[np.int8]:
     """Return bins x cells x cells."""
-    one, other = codes[:, :, None].astype(np.int32), codes[:, None].astype(np.int32)
+    one, other = codes[:, :, None], codes[:, None]
     return (one > other).view(np.int8) - (one < other).view(np.int8)
 
 

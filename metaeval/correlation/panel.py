@@ -86,10 +86,11 @@ class Panel:
 
     def matrix(self, index: int) -> ScoreMatrix:
         """Return one metric as a matrix."""
-        return ScoreMatrix(self.metrics[index], self.systems, self.segments, self.documents)
+        return self.human_matrix.with_values(self.metrics[index])
 
+    @cached_property
     def human_matrix(self) -> ScoreMatrix:
-        """Return the human scores as a matrix."""
+        """The human scores as a matrix."""
         return ScoreMatrix(self.human, self.systems, self.segments, self.documents)
 
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from importlib import import_module
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray
-from metaeval.correlation.pair_counts import inversions
+from metaeval.arrays import BoolArray, FloatArray, IntArray, Remembered, content
 
+Codes: TypeAlias = NDArray[np.uint16] | NDArray[np.uint32]
 # Above this width the pairwise comparison of whole rows costs more than a loop over rows.
 PAIRWISE_WIDTH = 64
 # Up to this width sums run over all rows at once, which takes a sixth of the time of row by row.
 NARROW = 16
-# Up to this number of scores, comparing blocks computes Kendall's tau faster than scipy's tree.
-MANY = 1024
+# From this number of scores on, the order of a side is remembered.
+MANY = 10_000
 # The most scores for which scipy gives Kendall's tau an exact p.
 EXACT = 33
 # Four numbers below two to this power multiply to less than the largest float.
@@ -86,30 +88,30 @@ def kendall_test(x: FloatArray, y: FloatArray, variant: str = "b") -> tuple[floa
     """Return Kendall's tau of one pair of vectors, and its two-sided p; nan where undefined.
 
     p is exact where nothing ties and there are at most 33 pairs, else the tie-corrected normal's,
-    as scipy has it. From the inversions of one side in the order of the other; above MANY
-    scores scipy's tree is faster.
+    as scipy has it. Discordant pairs are counted by scipy's tree; the rest of `kendalltau` takes
+    most of its time.
     """
     valid = ~(np.isnan(x) | np.isnan(y))
     x, y = (x, y) if valid.all() else (x[valid], y[valid])
     n = len(x)
     if n < 2 or (x == x[0]).all() or (y == y[0]).all():
         return np.nan, np.nan
-    if n > MANY:
+    if (discordant_pairs := _tree()) is None:
         from scipy.stats import kendalltau
 
         found = kendalltau(x, y, variant=variant)
         return float(found.statistic), float(found.pvalue)
-    (a, _), (b, by_y) = _ordered(x), _ordered(y)
-    # In order of x, those that tie in x in order of y: no two of them are inverted.
-    order = by_y[np.argsort(a[by_y], kind="stable")]
-    ranks = np.empty(n, dtype=np.int64)
-    ranks[np.argsort(b[order], kind="stable")] = np.arange(n)
-    is_new = (np.diff(a[order], prepend=0) != 0) | (np.diff(b[order], prepend=0) != 0)
-    times_x, times_y, times_both = (np.bincount(codes) for codes in (a, b, np.cumsum(is_new)))
+    (a, by_x), (b, by_y) = ordered_codes(x), ordered_codes(y)
+    times_x, times_y = np.bincount(a), np.bincount(b)
+    # In order of x, those that tie in x in order of y.
+    order = by_x if len(times_x) == n else by_y[_order_of(a[by_y])]
+    a, b = a[order].astype(np.intp) + 1, b[order].astype(np.intp) + 1
+    is_new = (np.diff(a, prepend=0) != 0) | (np.diff(b, prepend=0) != 0)
+    times_both = np.bincount(np.cumsum(is_new))
     tied_x, tied_y, tied_both = (
         int((times * (times - 1)).sum()) // 2 for times in (times_x, times_y, times_both)
     )
-    pairs, discordant = n * (n - 1) // 2, inversions(ranks)
+    pairs, discordant = n * (n - 1) // 2, int(discordant_pairs(a, b))
     score = pairs - tied_x - tied_y + tied_both - 2 * discordant
     if variant == "c":
         m = min(len(times_x), len(times_y))
@@ -124,6 +126,13 @@ def kendall_test(x: FloatArray, y: FloatArray, variant: str = "b") -> tuple[floa
     else:
         pvalue = _normal_pvalue(score, n, times_x, times_y)
     return float(min(1.0, max(-1.0, tau))), pvalue
+
+
+@lru_cache(maxsize=1)
+def _tree() -> Callable[[IntArray, IntArray], int] | None:
+    """Return scipy's count of discordant pairs; None where a later scipy does not have it."""
+    stats: Any = import_module("scipy.stats._stats")
+    return getattr(stats, "_kendall_dis", None)
 
 
 def _normal_pvalue(score: int, n: int, *times: IntArray) -> float:
@@ -153,13 +162,32 @@ def _orders(n: int) -> FloatArray:
     return shares
 
 
-def _ordered(values: FloatArray) -> tuple[NDArray[Any], NDArray[Any]]:
+def _ordered(values: FloatArray) -> tuple[Codes, IntArray]:
     """Return codes in the order of the values, equal where they tie, and that order."""
     order = np.argsort(values)
-    # Sixteen bits are sorted by counting.
-    codes = np.empty(len(values), dtype=np.uint16 if len(values) < 2**16 else np.int64)
-    codes[order] = np.cumsum(np.diff(values[order], prepend=values[order][:1]) != 0.0)
+    ordered = values[order]
+    codes = np.zeros(len(values), dtype=np.uint16 if len(values) < 2**16 else np.uint32)
+    codes[order[1:]] = np.cumsum(ordered[1:] != ordered[:-1], dtype=codes.dtype)
     return codes, order
+
+
+def ordered_codes(values: FloatArray) -> tuple[Codes, IntArray]:
+    """Return the same; of many values remembered, since one side meets that of every metric."""
+    if len(values) < MANY:
+        return _ordered(values)
+    found = _remembered.of(content(values), lambda: np.stack(_ordered(values)))
+    return found[0].astype(np.uint16 if len(values) < 2**16 else np.uint32), found[1]
+
+
+def _order_of(codes: Codes) -> IntArray:
+    """Return the order of codes, stable: sixteen bits at a time are sorted by counting."""
+    order = np.argsort(codes.astype(np.uint16), kind="stable")
+    if codes.dtype.itemsize > 2:
+        order = order[np.argsort((codes >> 16).astype(np.uint16)[order], kind="stable")]
+    return order
+
+
+_remembered = Remembered(2**25)
 
 
 def row_ranks(x: FloatArray) -> FloatArray:

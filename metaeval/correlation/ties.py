@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray
 from metaeval.rounding import SHARE, largest
@@ -97,18 +98,37 @@ def calibrate(
     pairs in order of their metric difference. Sizes that differ by at most ``slack`` are one
     threshold: .3 - .2 and .2 - .1 differ in the last bit.
     """
-    concordant = (np.sign(human) * np.sign(metric)) > 0
-    gains = np.where(human == 0.0, 1.0, 0.0) - concordant
-    sizes = np.abs(metric)
-    order = np.argsort(sizes)
-    running = np.cumsum((weights * gains)[order])
-    sizes = sizes[order]
+    concordant = ((human > 0.0) & (metric > 0.0)) | ((human < 0.0) & (metric < 0.0))
+    gains = (human == 0.0).view(np.int8) - concordant.view(np.int8)
+    given = np.abs(metric)
+    if not len(weights) or np.ptp(weights) == 0.0:
+        sizes, counts = _counted(given, gains)
+        weight = float(weights.max(initial=0.0))
+        running, known = counts * weight, np.count_nonzero(concordant) * weight
+    else:
+        order = np.argsort(given)
+        sizes, running = given[order], np.cumsum((weights * gains)[order])
+        known = float(weights @ concordant)
     last = np.flatnonzero(np.append(np.diff(sizes) > slack, True))
-    thresholds, values = sizes[last], running[last]
+    thresholds, values = sizes[last[: len(sizes)]], running[last[: len(sizes)]]
     if not len(sizes) or sizes[0] > 0.0:
         thresholds, values = np.append(0.0, thresholds), np.append(0.0, values)
     best = int(np.argmax(values >= values.max() - TOLERANCE))
-    return float(weights @ concordant + values[best]), float(thresholds[best])
+    threshold = given.max(initial=0.0, where=given <= thresholds[best])
+    return float(known + values[best]), float(threshold)
+
+
+def _counted(sizes: FloatArray, gains: NDArray[np.int8]) -> tuple[FloatArray, IntArray]:
+    """Return the sizes in order, and the running sums of their gains, for pairs of one weight.
+
+    The gain takes the place of a size's last two bits, so that numbers are sorted and not places:
+    a fifth of the time. Sizes come back at most 3 units of their last place larger, zero as zero.
+    """
+    marked = (sizes.view(np.int64) & ~3) | (gains + 1)
+    marked.sort()
+    ordered = (marked | 3).view(np.float64)
+    ordered[marked < 4] = 0.0
+    return ordered, np.cumsum((marked & 3) - 1)
 
 
 def pair_table(human: FloatArray, metric: FloatArray) -> PairTable:

@@ -69,7 +69,7 @@ def metric_values(measure: Measure, scores: Panel, seed: int, notes: Notes) -> F
 
 def value_of(measure: Measure, panel: Panel, index: int, seed: int = 0) -> StatisticResult:
     """Return the statistic of one metric, by the public function."""
-    human, metric = panel.human_matrix(), panel.matrix(index)
+    human, metric = panel.human_matrix, panel.matrix(index)
     name = measure.correlation
     if name == "kendall_like":
         return kendall_like(human, metric, threshold=measure.threshold, grouping=measure.grouping)

@@ -310,6 +310,9 @@ def _fill(grid: Grid, lines: Sequence[Line], *, has_names: bool, pads: bool = Fa
     _note_unnamed(grid, header, filled)
     grid.header = [header[column] for column in kept]
     is_whole = len(kept) == len(header)
+    if is_whole and all(len(cells) == len(header) for _, cells in rows):
+        grid.rows = list(rows)
+        return
     least = kept[-1] + 1 if kept else 0
     blank: list[int] = []
     for number, cells in rows:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from metaeval.arrays import FloatArray, mean_along
+from metaeval.arrays import FloatArray, IntArray, mean_along
 from metaeval.files.cells import count_infinite, read_score
 from metaeval.files.text import FormatError, Table, no_column, plain_number, write_lines
 from metaeval.messages import Message, MessageError, data_error, message, plural
@@ -94,37 +94,60 @@ def score_columns(table: Table, columns: Sequence[str] | None = None) -> dict[st
     if columns is None:
         others = [i for i in range(len(table.header)) if i not in keys]
         wanted = {table.header[i]: i for i in others if _is_numeric(table, i)}
-    cells: dict[tuple[str, str], int] = {}
-    documents: dict[str, str] = {}
-    for line, row in table.rows:
-        key = table.text(line, row, "system"), _segment(table, line, row)
-        if key in cells:
-            raise FormatError(table.path, line, _twice(*key))
-        cells[key] = line
-        if "document" in table.columns:
-            document = row[table.columns["document"]].strip()
-            if documents.setdefault(key[1], document) != document:
-                refusal = message(
-                    "table.two-documents",
-                    "Segment {segment} is in document {document} here, and in document {other} "
-                    "elsewhere.",
-                    segment=key[1],
-                    document=document,
-                    other=documents[key[1]],
-                )
-                raise FormatError(table.path, line, refusal)
-    systems = list(dict.fromkeys(system for system, _ in cells))
-    segments = list(dict.fromkeys(segment for _, segment in cells))
+    of_systems, of_segments = table.texts("system"), _segments(table)
+    cells = dict.fromkeys(zip(of_systems, of_segments, strict=True))
+    if len(cells) < len(of_systems):
+        _refuse_twice(table)
+    systems, segments = list(dict.fromkeys(of_systems)), list(dict.fromkeys(of_segments))
+    documents = _documents(table, of_segments)
     at = {name: i for i, name in enumerate(systems)}, {name: j for j, name in enumerate(segments)}
-    places = [at[0][system] for system, _ in cells], [at[1][segment] for _, segment in cells]
+    places = (
+        np.array([at[0][system] for system in of_systems], dtype=np.intp),
+        np.array([at[1][segment] for segment in of_segments], dtype=np.intp),
+    )
     result = {}
     for name, column in wanted.items():
         table.columns[name] = column
-        _warn_infinite(table, name)
+        numbers = np.array(table.numbers(name), dtype=np.float64)
+        _warn_infinite(table, name, np.flatnonzero(np.isnan(numbers)))
         values = np.full((len(systems), len(segments)), np.nan)
-        values[places] = table.numbers(name)
+        values[places] = numbers
         result[name] = ScoreMatrix(values, systems, segments, documents.values() or None)
     return result
+
+
+def _segments(table: Table) -> list[str]:
+    return table.texts("segment") if "segment" in table.columns else [WHOLE] * len(table.rows)
+
+
+def _refuse_twice(table: Table) -> None:
+    seen = set()
+    for line, row in table.rows:
+        key = table.text(line, row, "system"), _segment(table, line, row)
+        if key in seen:
+            raise FormatError(table.path, line, _twice(*key))
+        seen.add(key)
+
+
+def _documents(table: Table, segments: Sequence[str]) -> dict[str, str]:
+    """Return the document of each segment; empty without a column of documents."""
+    documents: dict[str, str] = {}
+    if "document" not in table.columns:
+        return documents
+    column = table.columns["document"]
+    for (line, row), segment in zip(table.rows, segments, strict=True):
+        document = row[column].strip()
+        if documents.setdefault(segment, document) != document:
+            refusal = message(
+                "table.two-documents",
+                "Segment {segment} is in document {document} here, and in document {other} "
+                "elsewhere.",
+                segment=segment,
+                document=document,
+                other=documents[segment],
+            )
+            raise FormatError(table.path, line, refusal)
+    return documents
 
 
 def write_score_table(path: str | Path, scores: Mapping[str, ScoreMatrix]) -> None:
@@ -357,9 +380,11 @@ def _is_numeric(table: Table, column: int) -> bool:
     return has_numbers and not strange
 
 
-def _warn_infinite(table: Table, name: str) -> None:
+def _warn_infinite(table: Table, name: str, missing: IntArray) -> None:
+    """Warn of infinite values, which are among the missing ones."""
     column = table.columns[name]
-    if number := count_infinite(row[column] for _, row in table.rows):
+    cells = (table.rows[n][1][column] for n in missing.tolist())
+    if number := count_infinite(cell for cell in cells if cell):
         text = plural(
             "table.infinite",
             "Column {column}: {n} infinite value counts as missing.",

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
+
+from metaeval.arrays import FloatArray
 from metaeval.files.cells import read_score
 from metaeval.files.decoding import Note, UndecodableError, decode, split_lines
 from metaeval.files.grids import (
@@ -34,6 +37,7 @@ class FormatError(MessageError, ValueError):
         self.args = (f"{where}: {self.message}",)
 
 
+EMPTY = ("", "None")
 NO_FILE = message("file.missing", "The file does not exist.")
 
 
@@ -95,21 +99,22 @@ def number(path: Path, line: int, field: str, text: str) -> float:
 
 
 def numbers(path: Path, field: str, lines: Iterable[int], cells: Sequence[str]) -> list[float]:
-    """Do what `number` does for many cells and their lines, in a fifth of the time."""
-    empty = ("", "None")
-    values = [math.nan] * len(cells)
+    """Do what `number` does for many cells and their lines, in a tenth of the time."""
+    values = np.full(len(cells), math.nan)
     if "_" not in "".join(cells):
-        with suppress(ValueError):
-            values = list(map(float, cells))
-            if all(map(math.isfinite, values)):
-                return values
-        with suppress(ValueError):
-            values = [math.nan if cell in empty else float(cell) for cell in cells]
+        for parts in (
+            [cell or "nan" for cell in cells],
+            ["nan" if cell in EMPTY else cell for cell in cells],
+        ):
+            with suppress(ValueError):
+                values = np.fromiter(map(float, parts), dtype=np.float64, count=len(cells))
+                break
     # Cells that are not finite numbers are read again: words for missing scores are known there.
-    return [
-        value if math.isfinite(value) or cell in empty else number(path, line, field, cell)
-        for value, line, cell in zip(values, lines, cells, strict=True)
-    ]
+    again = [n for n in np.flatnonzero(~np.isfinite(values)).tolist() if cells[n] not in EMPTY]
+    if again:
+        line_of = list(lines)
+        values[again] = [number(path, line_of[n], field, cells[n]) for n in again]
+    return values.tolist()
 
 
 def plain_number(value: float, *, empty: str = "") -> str:
@@ -117,6 +122,16 @@ def plain_number(value: float, *, empty: str = "") -> str:
     if math.isnan(value):
         return empty
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
+
+
+def plain_numbers(values: FloatArray) -> list[str]:
+    """Return the same texts of many numbers (n,), in a third of the time."""
+    numbers = values.tolist()
+    texts = repr(numbers)[1:-1].split(", ") if numbers else []
+    return [
+        plain_number(number) if text[-2:] in (".0", "an") else text
+        for text, number in zip(texts, numbers, strict=True)
+    ]
 
 
 class Table:
@@ -187,16 +202,25 @@ class Table:
             raise FormatError(self.path, line, empty)
         return value
 
+    def texts(self, name: str) -> list[str]:
+        """Return a column of fields that must not be empty."""
+        column = self.columns[name]
+        found = [row[column].strip() for _, row in self.rows]
+        if not all(found):
+            self.text(*self.rows[found.index("")], name)
+        return found
+
     def number(self, line: int, row: list[str], name: str) -> float:
         """Return a number; a missing one is nan."""
         return number(self.path, line, self._title(name), row[self.columns[name]])
 
-    def numbers(self, name: str) -> list[float]:
-        """Return a column of numbers; missing ones are nan."""
-        column = self.columns[name]
-        lines = [line for line, _ in self.rows]
-        cells = [row[column] for _, row in self.rows]
-        return numbers(self.path, self._title(name), lines, cells)
+    def numbers(
+        self, name: str, rows: Sequence[tuple[int, list[str]]] | None = None
+    ) -> list[float]:
+        """Return a column of numbers, of all rows or some; missing ones are nan."""
+        column, rows = self.columns[name], self.rows if rows is None else rows
+        cells = [row[column] for _, row in rows]
+        return numbers(self.path, self._title(name), (line for line, _ in rows), cells)
 
 
 def no_column(names: Sequence[str], header: Sequence[str]) -> Message:

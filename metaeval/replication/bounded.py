@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,29 +47,33 @@ def read_ratings(path: str | Path, human: ScoreMatrix, excluded: Collection[str]
     scores do not have.
     """
     table = Table(path, ["annotator", "system", "segment", "score"])
-    cells = [(system, segment) for system in human.systems for segment in human.segments]
-    places = {cell: place for place, cell in enumerate(cells)}
-    annotators: dict[str, int] = {}
-    found: list[tuple[int, int, float]] = []
-    for line, row in table.rows:
-        cell = table.text(line, row, "system"), table.text(line, row, "segment")
-        if cell[0] in excluded:
-            continue
-        if cell not in places:
-            raise FormatError(
-                table.path,
-                line,
-                message(
-                    "bounds.no-output",
-                    "The scores have no output of {system} for segment {segment}.",
-                    system=cell[0],
-                    segment=cell[1],
-                ),
-            )
-        who = annotators.setdefault(table.text(line, row, "annotator"), len(annotators))
-        found.append((who, places[cell], table.number(line, row, "score")))
-    annotator, place, score = zip(*found, strict=True) if found else [()] * 3
-    return Ratings(np.array(annotator, int), np.array(place, int), np.array(score, float))
+    names = [table.texts(name) for name in ("annotator", "system", "segment")]
+    codes: dict[str, int] = {}
+    who = np.array([codes.setdefault(name, len(codes)) for name in names[0]], dtype=np.int64)
+    rows, columns = (
+        np.array([of.get(name, -1) for name in each], dtype=np.int64)
+        for each, of in zip(
+            names[1:], (_places(human.systems), _places(human.segments)), strict=True
+        )
+    )
+    counted = np.array([name not in excluded for name in names[1]], dtype=np.bool_)
+    if (lost := counted & ((rows < 0) | (columns < 0))).any():
+        at = int(lost.argmax())
+        refusal = message(
+            "bounds.no-output",
+            "The scores have no output of {system} for segment {segment}.",
+            system=names[1][at],
+            segment=names[2][at],
+        )
+        raise FormatError(table.path, table.rows[at][0], refusal)
+    scores = np.array(table.numbers("score"), dtype=np.float64)
+    _, first, own = np.unique(who[counted], return_index=True, return_inverse=True)
+    who = np.argsort(np.argsort(first))[own]
+    return Ratings(who, (rows * len(human.segments) + columns)[counted], scores[counted])
+
+
+def _places(names: Sequence[str]) -> dict[str, int]:
+    return {name: place for place, name in enumerate(names)}
 
 
 def bounds_document(

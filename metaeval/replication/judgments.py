@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 import numpy as np
@@ -51,39 +52,38 @@ class Chosen:
     min_seconds: float | None = None
     max_seconds: float | None = None
 
-    def rule(self, table: Table) -> Callable[[int, list[str]], bool]:
-        """Return a function that tells whether a line of judgments.tsv is selected."""
-        wanted = self._segments()
+    def selects(self, table: Table) -> BoolArray:
+        """Return which lines of judgments.tsv are selected."""
+        chosen = np.ones(len(table.rows), dtype=np.bool_)
+        if self.without:
+            chosen &= ~_is_in(table.texts("annotator"), self.without)
+        systems = [row[table.columns["system"]].strip() for _, row in table.rows]
+        if self.systems:
+            chosen &= _is_in(systems, ["", *self.systems])
+        if self.without_systems:
+            chosen &= ~_is_in(systems, set(self.without_systems) - {""})
+        if not self.has_controls:
+            chosen &= ~_is_in(table.texts("kind"), CONTROLS)
+        if (wanted := self._segments()) is not None:
+            chosen &= _is_in(table.texts("segment"), wanted)
+        return chosen & self._in_time(table)
+
+    def _in_time(self, table: Table) -> BoolArray:
+        """Return which lines are within the limits; an unknown time is not within any."""
+        chosen = np.ones(len(table.rows), dtype=np.bool_)
         first, last = _midnight(self.since), _midnight(self.until)
-        low, high = self.min_seconds, self.max_seconds
-        is_timed = any(limit is not None for limit in (first, last, low, high))
-
-        def keeps(n: int, row: list[str]) -> bool:
-            if table.text(n, row, "annotator") in self.without:
-                return False
-            system = row[table.columns["system"]].strip()
-            if system and system not in (self.systems or (system,)):
-                return False
-            if system and system in self.without_systems:
-                return False
-            if not self.has_controls and table.text(n, row, "kind") in CONTROLS:
-                return False
-            if wanted is not None and table.text(n, row, "segment") not in wanted:
-                return False
-            if not is_timed:
-                return True
-            # Unknown values are nan, which is not within any limit.
-            seconds = table.number(n, row, "seconds")
-            stamp = row[table.columns["submitted_at"]].strip()
-            sent = datetime.fromisoformat(stamp).timestamp() if stamp else np.nan
-            return (
-                (first is None or sent >= first)
-                and (last is None or sent < last + DAY)
-                and (low is None or seconds >= low)
-                and (high is None or seconds <= high)
+        if first is not None or last is not None:
+            stamps = [row[table.columns["submitted_at"]].strip() for _, row in table.rows]
+            sent = np.array(
+                [datetime.fromisoformat(each).timestamp() if each else np.nan for each in stamps]
             )
-
-        return keeps
+            chosen &= sent >= (-np.inf if first is None else first)
+            chosen &= sent < (np.inf if last is None else last + DAY)
+        if self.min_seconds is not None or self.max_seconds is not None:
+            seconds = np.array(table.numbers("seconds"))
+            chosen &= seconds >= (-np.inf if self.min_seconds is None else self.min_seconds)
+            chosen &= seconds <= (np.inf if self.max_seconds is None else self.max_seconds)
+        return chosen
 
     def _segments(self) -> set[str] | None:
         """Return the chosen segments, None for all. Raises MessageError without the file."""
@@ -104,6 +104,11 @@ class Chosen:
             for n, row in table.rows
             if all(row[table.columns[name]].strip() in wanted for name, wanted in chosen.items())
         }
+
+
+def _is_in(texts: Sequence[str], wanted: Collection[str]) -> BoolArray:
+    known = frozenset(wanted)
+    return np.fromiter((text in known for text in texts), dtype=np.bool_, count=len(texts))
 
 
 def _midnight(day: str) -> float | None:
@@ -142,18 +147,16 @@ def read_judgments(
     }
     names = ["annotator", "kind", "item", "output", "score", "seconds", "is_target"]
     table = Table(path, [*names, "system", "segment", "submitted_at"], optional=[DOCUMENT])
-    is_chosen = (chosen or Chosen()).rule(table)
-    rows = [
-        (n, row)
-        for n, row in table.rows
-        if not excluded[table.text(n, row, "annotator")] and is_chosen(n, row)
-    ]
+    is_in = np.array([not excluded[name] for name in table.texts("annotator")], dtype=np.bool_)
+    is_in &= (chosen or Chosen()).selects(table)
+    rows = [table.rows[n] for n in np.flatnonzero(is_in)]
 
     def texts(name: str) -> tuple[str, ...]:
-        return tuple(row[table.columns[name]].strip() for _, row in rows)
+        # Names are few.
+        return tuple(intern(row[table.columns[name]].strip()) for _, row in rows)
 
     def numbers(name: str) -> FloatArray:
-        return np.array([table.number(n, row, name) for n, row in rows], dtype=np.float64)
+        return np.array(table.numbers(name, rows), dtype=np.float64)
 
     outputs = numbers("output")
     return JudgmentFile(

@@ -139,6 +139,8 @@ class ScoreMatrix(ShortRepr):
 
 def align(first: ScoreMatrix, *others: ScoreMatrix) -> tuple[ScoreMatrix, ...]:
     """Return the matrices cut to the systems and segments all have, in the first's order."""
+    if all((o.systems, o.segments) == (first.systems, first.segments) for o in others):
+        return first, *others
     systems = [name for name in first.systems if all(name in o.systems for o in others)]
     common = set(first.segments).intersection(*(o.segments for o in others))
     segments = [name for name in first.segments if name in common]

@@ -80,7 +80,7 @@ def by_difficulty(
     found = []
     for place in np.unique(places[places >= 0]):
         names = [name for name, at in zip(scores.segments, places, strict=True) if at == place]
-        part = scores.human_matrix().subset(segments=names)
+        part = scores.human_matrix.subset(segments=names)
         of_bin = {
             name: scores.matrix(index).subset(segments=names)
             for index, name in enumerate(scores.names)

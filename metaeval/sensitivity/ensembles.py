@@ -107,7 +107,7 @@ def ensemble(
         single[:, held_out] = z[chosen][:, held_out]
         weights.append(own)
         best.append(scores.names[chosen])
-    gold = scores.human_matrix()
+    gold = scores.human_matrix
     both = {ENSEMBLE: gold.with_values(combined), BEST: gold.with_values(single)}
     all_weights = _weights(scores, scores.valid)
     fitted = np.tensordot(all_weights, scores.standardized(), axes=1)
@@ -135,7 +135,7 @@ def _weights(scores: Panel, learned: BoolArray) -> FloatArray:
 def _values(scores: Panel, segments: BoolArray, measure: Measure) -> FloatArray:
     """Return each metric's correlation over some segments."""
     names = [name for name, used in zip(scores.segments, segments, strict=True) if used]
-    part = scores.human_matrix().subset(segments=names)
+    part = scores.human_matrix.subset(segments=names)
     metrics = {
         name: scores.matrix(place).subset(segments=names) for place, name in enumerate(scores.names)
     }

@@ -25,6 +25,8 @@ from metaeval.significance.bootstrap_values import weighted_kendall, weighted_pe
 
 # A variant with more new values than this share of the cells is computed separately.
 FEW = 0.1
+# Numbers of variants that are computed at a time, which bounds the memory.
+MOST = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +80,10 @@ def variant_tables(
     most = FEW * np.count_nonzero(~np.isnan(human)) if are_means else -1.0
     is_alike = np.array([_n_new(human, one.values) <= most for one in others], dtype=bool)
     few = [one for one, yes in zip(others, is_alike, strict=True) if yes]
-    entries = _entries(human, [one.values for one in few])
-    if entries is not None:
-        found[is_alike] = entries.levels(metrics).swapaxes(0, 1)
+    places, step = np.flatnonzero(is_alike), max(1, MOST // max(human.size, 1))
+    for start in range(0, len(few), step):
+        entries = _entries(human, [one.values for one in few[start : start + step]])
+        found[places[start : start + step]] = entries.levels(metrics).swapaxes(0, 1)
     for at, metric in enumerate(metrics):
         if metric.counts is not None and few:
             # A score of summed counts is not a mean, so it is computed for each variant.
@@ -95,9 +98,7 @@ def _n_new(human: FloatArray, other: FloatArray) -> int:
     return int(np.count_nonzero(~np.isnan(other) & (other != human)))
 
 
-def _entries(human: FloatArray, others: Sequence[FloatArray]) -> _Entries | None:
-    if not others:
-        return None
+def _entries(human: FloatArray, others: Sequence[FloatArray]) -> _Entries:
     table = np.stack(others).reshape(len(others), -1)
     base = np.flatnonzero(~np.isnan(human.ravel()))
     is_new = ~np.isnan(table) & (table != human.ravel())

@@ -297,7 +297,7 @@ def _own(
         if n_draws and n > 1:
             scores = _panel(side, names, has_documents=True)
             tested = compare_metrics(
-                scores.human_matrix(),
+                scores.human_matrix,
                 {name: scores.matrix(place) for place, name in enumerate(names)},
                 measure, swap="inputs", n_resamples=n_draws, rng=seed,
             )  # fmt: skip

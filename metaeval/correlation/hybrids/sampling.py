@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, Remembered, content, positive_int
+from metaeval.arrays import BoolArray, FloatArray, Remembered, content, positive_int
 from metaeval.correlation.hybrids.cells import drawable_cells
 from metaeval.correlation.hybrids.limits import limits_of
 from metaeval.correlation.rows import pearson_table
 from metaeval.messages import message
-from metaeval.resampling import Rng, blocks, resolve_seed, stream
+from metaeval.resampling import Rng, blocks, draws_below, resolve_seed
 from metaeval.results import ConstantInputWarning, Notes, Result
 from metaeval.scores.corpus import CorpusStatistics
 from metaeval.scores.matrix import ScoreMatrix
@@ -173,11 +173,7 @@ def score_hybrids(
     n_hybrids: int,
     seed: int,
 ) -> tuple[FloatArray, FloatArray]:
-    """Draw hybrids and return human scores (K) and metric scores (metrics x K).
-
-    A block of draws is a one-hot matrix over cells; its product with all features at once gives
-    every sum of every hybrid.
-    """
+    """Draw hybrids and return human scores (K) and metric scores (metrics x K)."""
     used = drawable.any(axis=0)
     segments = int(used.sum())
     planes = [human, *matrices.values()]
@@ -204,12 +200,7 @@ def _sums(drawable: BoolArray, table: FloatArray, n_hybrids: int, seed: int) -> 
     found = [_remembered.get(key) for key in keys]
     new = [place for place, known in enumerate(found) if known is None]
     if new:
-        summed = np.concatenate(
-            [
-                _one_hot(stream(seed, number), end - start, drawable) @ table[:, new]
-                for number, start, end in blocks(n_hybrids, BLOCK)
-            ]
-        )
+        summed = _drawn_sums(drawable, table[:, new], n_hybrids, seed)
         for place, column in zip(new, summed.T, strict=True):
             found[place] = _remembered.put(keys[place], np.ascontiguousarray(column))
     return np.stack([column for column in found if column is not None], axis=1)
@@ -218,20 +209,23 @@ def _sums(drawable: BoolArray, table: FloatArray, n_hybrids: int, seed: int) -> 
 _remembered = Remembered(2**22)
 
 
-def _one_hot(generator: np.random.Generator, rows: int, drawable: BoolArray) -> csr_array:
-    """Return hybrids x cells (system-major), 1 where the hybrid takes the cell."""
-    chosen = draw_systems(generator, rows, drawable)
-    segments = drawable.shape[1]
-    cells = chosen * segments + np.arange(segments)
-    starts = np.arange(rows + 1) * segments
-    return csr_array((np.ones(cells.size), cells.ravel(), starts), shape=(rows, drawable.size))
-
-
-def draw_systems(generator: np.random.Generator, rows: int, drawable: BoolArray) -> IntArray:
-    """Draw, per hybrid and segment, one of the systems that are drawable there (rows x N)."""
+def _drawn_sums(drawable: BoolArray, table: FloatArray, n_hybrids: int, seed: int) -> FloatArray:
+    """Draw one of the systems that are drawable in each segment, and sum the rows of its cells."""
     choices = drawable.sum(axis=0)
-    if (choices == len(drawable)).all():
-        return generator.integers(0, len(drawable), size=(rows, len(choices)))
-    order = np.argsort(~drawable, axis=0, kind="stable")
-    draws = generator.integers(0, choices, size=(rows, len(choices)))
-    return np.asarray(order[draws, np.arange(len(choices))], dtype=np.int64)
+    # Of each segment those that are drawable, in their order.
+    order = np.argsort(~drawable, axis=0, kind="stable").T
+    ordered = table.reshape(*drawable.shape, -1)[order, np.arange(len(order))[:, None]]
+    sums = np.tile(ordered[choices == 1, 0].sum(axis=0), (n_hybrids, 1))
+    several = ordered[choices > 1]
+    width, n_systems = several.shape[:2]
+    several = several.reshape(width * n_systems, table.shape[1])
+    firsts = np.arange(width) * n_systems
+    for number, start, end in blocks(n_hybrids if width else 0, BLOCK):
+        for chosen in draws_below(seed, (number,), end - start, choices[choices > 1]):
+            cells = np.add(chosen, firsts, dtype=np.int32, casting="unsafe").ravel()
+            starts = np.arange(len(chosen) + 1, dtype=np.int32) * width
+            shape = (len(chosen), len(several))
+            taken = csr_array((np.ones(len(cells)), cells, starts), shape=shape)
+            sums[start : start + len(chosen)] += taken @ several
+            start += len(chosen)
+    return sums

@@ -14,6 +14,7 @@ import numpy as np
 from metaeval.arrays import FloatArray, Remembered, content
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.pair_counts import agreements, codes_of
+from metaeval.correlation.rows import ordered_codes
 from metaeval.correlation.ties import PairTable
 
 Influence = Callable[[FloatArray, FloatArray], FloatArray]
@@ -71,12 +72,12 @@ def kendall_influence(z: FloatArray, x: FloatArray, variant: str = "b") -> Float
     return _influences.of(content(z, x, variant), lambda: _kendall_influence(z, x, variant))
 
 
-_influences = Remembered(2**23)
+_influences = Remembered(2**25)
 
 
 def _kendall_influence(z: FloatArray, x: FloatArray, variant: str) -> FloatArray:
     n = len(z)
-    left, right = codes_of(z), codes_of(x)
+    left, right = (ordered_codes(each)[0].astype(np.int64) for each in (z, x))
     c = agreements(left, right) / (n - 1)
     if variant == "c":
         m = min(int(left.max()), int(right.max())) + 1

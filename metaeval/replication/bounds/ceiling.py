@@ -12,6 +12,8 @@ from metaeval.replication.questions.scored import Scored
 from metaeval.replication.questions.statistics import Question
 from metaeval.replication.questions.values import values_of
 from metaeval.results import Notes, Result, StatisticsWarning
+from metaeval.scores.corpus import CorpusStatistics
+from metaeval.scores.matrix import ScoreMatrix
 
 # Number of outputs judged by others too that an annotator needs.
 LEAST = 30
@@ -132,12 +134,25 @@ def _sums(place: IntArray, score: FloatArray, size: int) -> Sums:
 
 def _of(scored: Scored, question: Question, own: FloatArray, rest: FloatArray) -> FloatArray:
     """Return the values of the metrics and, last, of the annotator, against the others."""
-    human = scored.human.with_values(rest.reshape(scored.human.shape))
-    person = human.with_values(own.reshape(human.shape))
+    # Most annotators judged few segments; the others change nothing.
+    shape = scored.human.shape
+    columns = np.flatnonzero(np.isfinite(rest.reshape(shape)).any(axis=0))
+    systems, segments = scored.human.systems, [scored.human.segments[n] for n in columns]
+    named = scored.human.documents
+    documents = None if named is None else [named[n] for n in columns]
+    human = ScoreMatrix(rest.reshape(shape)[:, columns], systems, segments, documents)
+    person = human.with_values(own.reshape(shape)[:, columns])
+    metrics = {
+        key: human.with_values(each.values[:, columns]) for key, each in scored.metrics.items()
+    }
     one = replace(
         scored,
         human=human,
-        metrics={**scored.metrics, PERSON: person},
+        metrics={**metrics, PERSON: person},
+        counts={
+            key: CorpusStatistics(each.values[:, columns], systems, segments, each.score, documents)
+            for key, each in scored.counts.items()
+        },
         human_systems=None,
         given={},
     )

@@ -22,7 +22,6 @@ from metaeval.correlation.intervals import (
     system_intervals,
 )
 from metaeval.correlation.measure import COEFFICIENTS, SYSTEM_LEVEL, Measure
-from metaeval.correlation.pair_counts import inversions
 from metaeval.correlation.rows import (
     kendall_tau,
     row_kendall,
@@ -209,7 +208,7 @@ def test_the_jackknife_sees_ties_of_means():
     assert found == jackknife_interval([2, 2, 2, 2, 5, 1, 7], metric, "kendall")
 
 
-@pytest.mark.parametrize("n", [3, 10, 33, 34, 64, 65, 129, 700, 1024, 1025])
+@pytest.mark.parametrize("n", [3, 10, 33, 34, 64, 65, 129, 700, 11_000, 70_000])
 @pytest.mark.parametrize("digits", [0, 1, 9])
 @pytest.mark.parametrize("slope", [-1e9, -1.0, 0.0, 0.5, 1e9])
 def test_kendalls_p_and_tau_and_ranks_are_scipys(n, digits, slope):
@@ -228,10 +227,3 @@ def test_kendalls_p_and_tau_and_ranks_are_scipys(n, digits, slope):
         row_ranks(np.array([human, gaps])),
         stats.rankdata([human, gaps], axis=1, nan_policy="omit"),
     )
-
-
-@pytest.mark.parametrize("n", [0, 1, 2, 64, 65, 300])
-def test_inversions_are_those_of_all_pairs(n):
-    ranks = np.random.default_rng(n).permutation(n)
-    plain = sum(int((ranks[:j] > ranks[j]).sum()) for j in range(n))
-    assert inversions(ranks) == plain

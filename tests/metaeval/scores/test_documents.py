@@ -36,7 +36,7 @@ def test_documents_follow_their_segments() -> None:
 def test_a_panel_takes_the_documents_that_its_matrices_agree_on() -> None:
     scored = panel(matrix(None), {"m": matrix()}, Notes())
     assert scored.documents == DOCUMENTS
-    assert scored.human_matrix().documents == scored.matrix(0).documents == DOCUMENTS
+    assert scored.human_matrix.documents == scored.matrix(0).documents == DOCUMENTS
     with refused("data.documents-differ", kind=DataError):
         panel(matrix(), {"m": matrix(("a", "b", "b", "", ""))}, Notes())
 

@@ -94,7 +94,7 @@ def test_the_statistic_is_the_observed_difference_whatever_the_unit(name, unit):
     for _ in range(20):
         values = rng.integers(0, 4, (3, 5, 6)).astype(float)
         panel = panel_of(*(values * unit + np.array([0.0, 0.0, 70 * unit])[:, None, None]))
-        human, first, second = panel.human_matrix(), panel.matrix(0), panel.matrix(1)
+        human, first, second = panel.human_matrix, panel.matrix(0), panel.matrix(1)
         found = perm_test(human, first, second, measure, swap="both", n_resamples=30, rng=1)
         plain = perm_test(*map(matrix, values), measure, swap="both", n_resamples=30, rng=1)
         deltas = permuted_differences(panel, measure, "both", 1, 1, [(0, 1)])[0]
