@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from extensions.neural import transport
 from extensions.neural.mover import matching
-from extensions.neural.mover.definition import Definition
+from extensions.neural.mover.options import Definition
 from metaeval.repeats import refuse_repeats
 
 try:

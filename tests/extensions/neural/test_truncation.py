@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from transformers import AutoTokenizer, GPT2Config, GPT2LMHeadModel
 
-from extensions.neural.comet.options import TOGETHER
-from extensions.neural.metricx import scorer as metricx_scorer
+from extensions.neural.checkpoints import metricx as metricx_scorer
+from extensions.neural.checkpoints.options import TOGETHER
 from metrics import registry, truncation
 from metrics.base import Metric, SegmentInput
 from metrics.checkpoints import places

@@ -24,10 +24,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from extensions.neural.comet import loading
-from extensions.neural.comet.loading import CometModel
-from extensions.neural.comet.options import ALL, REFERENCE, TOGETHER, part_of
-from extensions.neural.comet.sentinel_options import SIDES
+from extensions.neural.checkpoints import comet_loading
+from extensions.neural.checkpoints.comet_loading import CometModel
+from extensions.neural.checkpoints.options import ALL, REFERENCE, SIDES, TOGETHER, part_of
 from extensions.neural.encoding import encoders, precision
 from metaeval.messages import message
 from metrics.base import (
@@ -149,7 +148,7 @@ class Comet(MeanOfSegments):
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info = info
-        self.loaded = loading.get(info.checkpoint, precision_of(info))
+        self.loaded = comet_loading.get(info.checkpoint, precision_of(info))
         self.model, self.device = self.loaded.model, self.loaded.device
         self.precision = self.loaded.precision
         self.reads = _sides(info, self.loaded)
@@ -280,7 +279,7 @@ class Comet(MeanOfSegments):
 
     def _estimate(self, sides: Mapping[str, torch.Tensor]) -> torch.Tensor:
         with precision.computing(self.device, "float32"):
-            return loading.scores(self.model, sides)
+            return comet_loading.scores(self.model, sides)
 
     def _together(
         self, samples: Sequence[Sample]
@@ -334,7 +333,7 @@ class Comet(MeanOfSegments):
 
 def _sides(info: MetricInfo, loaded: CometModel) -> tuple[str, ...]:
     """Return the texts that a metric uses: those of the model that its options select."""
-    if loaded.kind == loading.SENTINEL:
+    if loaded.kind == comet_loading.SENTINEL:
         return _side(info, loaded)
     part = part_of(info)
     if part != ALL and (loaded.is_apart or len(loaded.reads) < 3):

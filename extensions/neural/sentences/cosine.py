@@ -18,10 +18,10 @@ import numpy as np
 from extensions.neural import lm
 from extensions.neural.encoding import precision
 from extensions.neural.files import score_in_slices
+from extensions.neural.mover import mapping
+from extensions.neural.mover.mapping import Mapping
 from extensions.neural.on_encoder import OnEncoder
 from extensions.neural.sentence_vectors import SentenceEncoder, Vectors, cosine
-from extensions.neural.xmoverscore import mapping
-from extensions.neural.xmoverscore.mapping import Mapping
 from metaeval.messages import message
 from metrics import truncation
 from metrics.base import (

@@ -1,11 +1,12 @@
-"""Describe XMoverScore's definitions and options. Imports neither Django nor torch."""
+"""Define word mover's scores as data; describe XMoverScore. Imports neither Django nor torch."""
 
+import string
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, cast
 
-from extensions.neural.mover.definition import Definition, Distance
-from extensions.neural.xmoverscore import mapping
+from extensions.neural.mover import mapping
 from metaeval.messages import message
 from metrics.base import MetricError, MetricInfo
 from metrics.options import (
@@ -19,6 +20,44 @@ from metrics.options import (
     Options,
     count_layers,
 )
+
+Distance = Literal["euclidean", "squared"]
+Form = Literal["difference", "inverse"]
+
+# Distances between vectors of length one.
+GREATEST: dict[Distance, float] = {"euclidean": 2.0, "squared": 4.0}
+_PUNCTUATION = frozenset(string.punctuation)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """Hold one of the definitions in use.
+
+    ``whole_words`` drops pieces that are one ASCII punctuation character or contain "##". ``form``
+    is 1 − cost or 1/(1 + cost). ``dropout`` is the share of small flows that are dropped, 0 for
+    none.
+    """
+
+    whole_words: bool
+    distance: Distance
+    form: Form
+    dropout: float = 0.0
+
+    def score(self, cost: float) -> float:
+        """Turn a transport cost into a score, higher being better."""
+        return 1 - cost if self.form == "difference" else 1 / (1 + cost)
+
+    @property
+    def worst(self) -> float:
+        """Return the score of two texts at the largest distance of vectors."""
+        return self.score(GREATEST[self.distance])
+
+    def chosen(self, pieces: Sequence[str]) -> list[int]:
+        """Return the positions of the pieces that are used."""
+        if not self.whole_words:
+            return list(range(len(pieces)))
+        return [i for i, each in enumerate(pieces) if each not in _PUNCTUATION and "##" not in each]
+
 
 SIZES = (1, 2)
 CORPUS_HELP = message("mover.corpus-help", "One sentence per line; blank for equal weights.")
@@ -175,7 +214,7 @@ FAMILY = Family(
         "xmoverscore.family",
         "Word mover's score of source and output under a multilingual encoder.",
     ),
-    scorer="extensions.neural.xmoverscore.scorer:XMoverScore",
+    scorer="extensions.neural.mover.xmoverscore:XMoverScore",
     options=(
         Option("checkpoint", ENCODER_LABEL, "checkpoint", help=CHECKPOINT_HELP),
         Option(

@@ -1,23 +1,31 @@
-"""Score with a linear head over features of a frozen encoder.
+"""Score with ReFreeEval, and with linear heads over features of a frozen encoder.
 
-Features are precision, recall and F1 against the source at the chosen layers, the cosine of the two
-mean vectors at the highest layer, log(pieces + 1) of the output, and its difference from the
-source's.
+ReFreeEval is the F1 of XBERTScore at the trained layer: the one in ``meta.json`` of the checkpoint
+(``{"layer": 9}``), or 9. Released checkpoints contain nine layers with a configuration of twelve,
+so only the layers up to the trained one are loaded. Loading would fill missing layers with random
+numbers, so their presence is checked here.
+
+Features of a head are precision, recall and F1 against the source at the chosen layers, the cosine
+of the two mean vectors at the highest layer, log(pieces + 1) of the output, and its difference from
+the source's.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from extensions.neural.bertscore.xbertscore import XBertScore, match_pairs
 from extensions.neural.encoding import encoders, precision
 from extensions.neural.encoding.encoders import Encoder
 from extensions.neural.encoding.token_vectors import UNIFORM, Embedded, embed
 from extensions.neural.files import score_in_slices
 from extensions.neural.on_encoder import OnEncoder, encoder_fields
-from extensions.neural.refreeeval.head_options import load
-from extensions.neural.xbertscore.scorer import match_pairs
+from extensions.neural.trained.options import load_head
 from metaeval.messages import message
 from metrics import truncation
 from metrics.base import (
@@ -28,8 +36,48 @@ from metrics.base import (
     check_inputs,
     format_signature,
 )
-from metrics.checkpoints import hashes
+from metrics.checkpoints import hashes, places
 from metrics.options import OptionError, precision_of
+
+
+class ReFreeEval(XBertScore):
+    """Score with a trained encoder; raise a permanent :class:`MetricError` if it lacks a layer."""
+
+    def _load_encoder(self) -> Encoder:
+        checkpoint = self.info.checkpoint
+        encoder = encoders.get(checkpoint, precision=precision_of(self.info), layers=self.layer)
+        stored = stored_layers(Path(places.find(checkpoint)), encoder.model.base_model_prefix)
+        missing = sorted(set(range(self.layer)) - stored)
+        if missing:
+            problem = message(
+                "refreeeval.layer-missing",
+                "{metric}: {checkpoint} does not have the weights of layer {layer}.",
+                metric=self.info.label,
+                checkpoint=checkpoint,
+                layer=missing[0] + 1,
+            )
+            raise MetricError(problem, permanent=True)
+        return encoder
+
+
+def stored_layers(folder: Path, prefix: str) -> set[int]:
+    """Return the numbers, from 0, of the transformer layers whose weights a checkpoint contains.
+
+    ``prefix`` is what the model class may put before the names of its weights.
+    """
+    pattern = re.compile(rf"(?:{re.escape(prefix)}\.)?encoder\.layer\.(\d+)\.")
+    matches = map(pattern.match, _names(folder))
+    return {int(match.group(1)) for match in matches if match}
+
+
+def _names(folder: Path) -> Iterator[str]:
+    for path in sorted(folder.glob("*.safetensors")):
+        with path.open("rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            yield from json.loads(file.read(size))
+    for path in sorted(folder.glob("pytorch_model*.bin")):
+        yield from torch.load(path, map_location="meta", weights_only=True)
+
 
 # Increase it with every change that alters a value.
 REVISION = 2
@@ -42,7 +90,7 @@ class HeadScorer(OnEncoder):
         self.info = info
         path = str(info.option("head"))
         try:
-            self.head = load(path)
+            self.head = load_head(path)
             text = "|".join(map(repr, vars(self.head).values()))
         except OptionError as error:
             raise MetricError(error.problem, permanent=True) from error

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from extensions.neural.bertscore.xbertscore import match_pairs
 from extensions.neural.encoding import encoders, precision
 from extensions.neural.encoding.token_vectors import UNIFORM, Embedded, embed
 from extensions.neural.files import score_in_slices
 from extensions.neural.on_encoder import OnEncoder, check_layer, encoder_fields
 from extensions.neural.sentence_vectors import SentenceEncoder, cosine
-from extensions.neural.sentsim.options import PARTS, combine, find_ranges
+from extensions.neural.sentences.options import PARTS, combine, find_ranges
 from extensions.neural.static_vectors import of_pieces
 from extensions.neural.transport import transport_cost
-from extensions.neural.xbertscore.scorer import match_pairs
 from metrics import truncation
 from metrics.base import (
     MetricInfo,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from extensions.neural.files import score_in_slices
-from extensions.neural.sentinels.options import LENGTHS, SOURCE, Array, load
+from extensions.neural.trained.options import LENGTHS, SOURCE, Array, load_sentinel
 from metaeval.messages import message
 from metrics import truncation
 from metrics.base import (
@@ -26,6 +26,9 @@ from metrics.base import (
 from metrics.checkpoints import hashes
 from metrics.options import OptionError, precision_of
 
+if TYPE_CHECKING:
+    from extensions.neural.sentence_vectors import SentenceEncoder
+
 # Increase it with every change that alters a value.
 REVISION = 2
 
@@ -36,7 +39,7 @@ class TrainedSentinel(MeanOfSegments):
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info, path = info, str(info.option("sentinel"))
         try:
-            self.sentinel = load(path)
+            self.sentinel = load_sentinel(path)
         except OptionError as error:
             raise MetricError(error.problem, permanent=True) from error
         self.digest = hashes.of_file(Path(path))[:12]
@@ -82,9 +85,6 @@ class TrainedSentinel(MeanOfSegments):
         rows = zip(predicted, folds, strict=True)
         return np.array([[row.mean() if fold is None else row[fold]] for row, fold in rows])
 
-
-if TYPE_CHECKING:
-    from extensions.neural.sentence_vectors import SentenceEncoder
 
 # Source and output.
 Texts = Sequence[tuple[str, str]]

@@ -25,11 +25,10 @@ import numpy as np
 from extensions.neural import lm
 from extensions.neural.encoding import encoders, precision
 from extensions.neural.encoding.token_vectors import Embedded
-from extensions.neural.mover import matching
+from extensions.neural.mover import mapping, matching
 from extensions.neural.mover.matching import Side, Task, Tensor
+from extensions.neural.mover.options import SIZES, VARIANTS, definition
 from extensions.neural.on_encoder import OnEncoder, encoder_fields
-from extensions.neural.xmoverscore import mapping
-from extensions.neural.xmoverscore.options import SIZES, VARIANTS, definition
 from metrics import truncation
 from metrics.base import MetricInfo, Scores, SegmentInput, check_inputs, format_signature
 from metrics.options import precision_of

@@ -1,4 +1,4 @@
-"""Describe SentSim on any two encoders. Imports neither Django nor torch."""
+"""Describe COSINE and SentSim on any encoders. Imports neither Django nor torch."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,11 +6,97 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from extensions.neural.cosine.options import SENTENCE_ENCODER, SENTENCE_ENCODER_HELP
+from extensions.neural.bertscore.options import COMPARE, COMPARED, REFERENCES
+from extensions.neural.mover.options import LANGUAGE_MODEL, LM_WEIGHT, MAPPING_LABEL
 from metaeval.messages import message
 from metrics.base import MetricInfo
 from metrics.options import PRECISION, Option, OptionError, Options, check_layer, clean_all
 from metrics.plugins import Plugin
+
+
+def cosine_info(name: str, label: str, options: Options) -> MetricInfo:
+    """Describe the cosine and, with a language model, the coupled score and the model's term."""
+    compare, checkpoint = str(options["compare"]), str(options["checkpoint"])
+    has_lm = bool(options["language-model"])
+    return MetricInfo(
+        name=name,
+        label=label,
+        measures=(name, f"{name}-lm", f"{name}-term") if has_lm else (name,),
+        measure_labels=(label, f"{label} + LM", f"{label} LM") if has_lm else (label,),
+        needs_source=compare == "source",
+        needs_reference=compare == "reference",
+        queue="gpu",
+        description=message(
+            "cosine.about",
+            "Cosine of the sentence vectors of output and {compared} under {checkpoint}.",
+            compared=COMPARED[compare],
+            checkpoint=checkpoint,
+        ),
+        citation="Zhao et al. 2020, On the limitations of cross-lingual encoders as exposed by "
+        "reference-free machine translation evaluation",
+        shown=(f"{name}-lm",) if has_lm else (),
+        checkpoint=checkpoint,
+        family="cosine",
+        options=tuple(options.items()),
+    )
+
+
+def describe_cosine(name: str, label: str, options: Options) -> MetricInfo:
+    """Describe a configured metric.
+
+    Raises OptionError for a mapping if outputs are compared with references.
+    """
+    if options["mapping"] and options["compare"] != "source":
+        problem = message(
+            "cosine.mapping-of-sources",
+            "A mapping applies to sources, but this metric compares outputs with references.",
+        )
+        raise OptionError(problem, "mapping")
+    return cosine_info(name, label, options)
+
+
+SENTENCE_ENCODER = message("option.sentence-encoder", "Sentence encoder")
+SENTENCE_ENCODER_HELP = message(
+    "option.sentence-encoder-help",
+    "Any model of sentence-transformers, or an encoder whose token vectors are averaged.",
+)
+COSINE_PLUGIN = Plugin(
+    label=message("family.cosine", "Cosine"),
+    description=message(
+        "cosine.family", "Cosine of two sentence vectors: output and source or reference."
+    ),
+    scorer="extensions.neural.sentences.cosine:Cosine",
+    options=(
+        Option(
+            "checkpoint",
+            SENTENCE_ENCODER,
+            "checkpoint",
+            help=SENTENCE_ENCODER_HELP,
+        ),
+        COMPARE,
+        REFERENCES,
+        Option(
+            "mapping",
+            MAPPING_LABEL,
+            "file",
+            "",
+            help=message(
+                "cosine.mapping-help",
+                "The folder of a mapping that was fitted on sentence vectors; blank for none.",
+            ),
+        ),
+        LANGUAGE_MODEL,
+        Option(
+            "weight", message("cosine.weight", "Weight of the cosine"), "number", 1.0, minimum=0
+        ),
+        LM_WEIGHT,
+        PRECISION,
+    ),
+    describe=describe_cosine,
+)
+_LABSE = clean_all(COSINE_PLUGIN.options, {"checkpoint": "sentence-transformers/LaBSE"})
+KNOWN_COSINE = (cosine_info("cosine-labse", "Cosine LaBSE", _LABSE),)
+
 
 # Combine three parts as SentSim does (Song et al. 2021). Imports only numpy.
 #
@@ -109,7 +195,7 @@ def find_ranges(options: Options) -> Ranges | None:
     return Ranges(**ends)
 
 
-def make_info(name: str, label: str, options: Options) -> MetricInfo:
+def sentsim_info(name: str, label: str, options: Options) -> MetricInfo:
     """Describe the parts and, with ranges, the three combinations."""
     is_fitted = find_ranges(options) is not None
     shown = _COMBINED if is_fitted else _RAW[:3]
@@ -142,19 +228,19 @@ def make_info(name: str, label: str, options: Options) -> MetricInfo:
     )
 
 
-def describe(name: str, label: str, options: Options) -> MetricInfo:
+def describe_sentsim(name: str, label: str, options: Options) -> MetricInfo:
     """Describe a configured metric; the token encoder must have the layer."""
     check_layer(str(options["encoder"]), int(options["layer"]))
-    return make_info(name, label, options)
+    return sentsim_info(name, label, options)
 
 
-PLUGIN = Plugin(
+SENTSIM_PLUGIN = Plugin(
     label="SentSim",
     description=message(
         "sentsim.family",
         "Sentence cosine of output and source, combined with token F1 or word mover’s distance.",
     ),
-    scorer="extensions.neural.sentsim.scorer:SentSim",
+    scorer="extensions.neural.sentences.sentsim:SentSim",
     options=(
         Option(
             "checkpoint",
@@ -175,7 +261,7 @@ PLUGIN = Plugin(
         *_range_options(),
         PRECISION,
     ),
-    describe=describe,
+    describe=describe_sentsim,
     packages=("ot",),
 )
-KNOWN = (make_info("sentsim", "SentSim", clean_all(PLUGIN.options, {})),)
+KNOWN_SENTSIM = (sentsim_info("sentsim", "SentSim", clean_all(SENTSIM_PLUGIN.options, {})),)
