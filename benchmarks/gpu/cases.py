@@ -9,9 +9,9 @@ import benchmarks.neural  # noqa: F401  registers families
 from benchmarks.gpu.checkpoints import Size
 from metrics import registry
 from metrics.base import Metric
-from training.translation.likelihood import options as likelihood
+from training.translation import likelihood_options as likelihood
 
-registry.FAMILIES["likelihood"] = "training.translation.likelihood.options:FAMILY"
+registry.FAMILIES["likelihood"] = "training.translation.likelihood_options:FAMILY"
 registry.METRICS.update(likelihood.KNOWN)
 
 

@@ -23,8 +23,8 @@ from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from training.contract import JobError
-from training.translation.models import marian, vocabulary
-from training.translation.models.vocabulary import length_token
+from training.translation.learning import marian, vocabulary
+from training.translation.learning.vocabulary import length_token
 from training.translation.options import LENGTH_TOKEN, PLAIN
 from training.translation.requests import no_decoder, not_loaded
 

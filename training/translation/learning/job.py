@@ -31,10 +31,10 @@ from training.contract import JobError, Outcome, Work, other_training
 from training.jobs.saving import NOT_TRAINED, current, disk_errors, save_whole, write_whole
 from training.refreeeval.processes import first_alone
 from training.translation.decoding.checkpoints import Checkpoint
+from training.translation.learning import marian, vocabulary
 from training.translation.learning import pairs as texts
 from training.translation.learning.pairs import Collator, Pairs, Split
 from training.translation.learning.trainer import curve, train
-from training.translation.models import marian, preparing, vocabulary
 from training.translation.options import LENGTH_TOKEN, STUDY
 
 PACKAGES = ("torch", "transformers", "accelerate", "sentencepiece")
@@ -111,7 +111,7 @@ def _vocabulary(work: Work, split: Split, languages: tuple[str, str]) -> Path:
     is_study = _is_study(work.options)
     sides = (each for pair in split.train for each in zip(pair, languages, strict=True))
     made = vocabulary.train(
-        (preparing.tokenized(*each) if is_study else each[0] for each in sides),
+        (vocabulary.tokenized(*each) if is_study else each[0] for each in sides),
         work.options["pieces"],
         work.options["vocabulary"],
     )

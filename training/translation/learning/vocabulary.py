@@ -1,4 +1,8 @@
-"""Build a joint vocabulary of both languages with SentencePiece, for Marian's tokenizer."""
+"""Build a joint vocabulary of both languages with SentencePiece, for Marian's tokenizer.
+
+Texts can be prepared as Cheng et al. (2023) give them to BPE: Moses' punctuation and tokens,
+without escapes.
+"""
 
 import io
 import json
@@ -6,16 +10,49 @@ import re
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import regex  # type: ignore[import-untyped]
 import sentencepiece
+from langcodes import Language
 from transformers import MarianTokenizer
 
+from core.languages import is_character_based
 from metaeval.messages import Message, message
 from training.contract import JobError
-from training.translation.models import preparing
+
+
+def tokenized(text: str, language: str) -> str:
+    """Return the text with normalised punctuation, its tokens between blanks."""
+    if is_character_based(language):
+        return text
+    normalizer, tokenizer, _ = _tools(language)
+    tokens = tokenizer.tokenize(normalizer.normalize(text), return_str=True, escape=False)
+    return str(tokens)
+
+
+def detokenized(text: str, language: str) -> str:
+    """Return the text of tokens between blanks."""
+    if is_character_based(language):
+        return text
+    return str(_tools(language)[2].detokenize(text.split(), unescape=False))
+
+
+@cache
+def _tools(language: str) -> tuple[Any, Any, Any]:
+    """Return sacremoses' tools for a language; it treats those that it does not know as English."""
+    # Models without Moses' tokens do without the package.
+    from sacremoses import (  # type: ignore[import-untyped]
+        MosesDetokenizer,
+        MosesPunctNormalizer,
+        MosesTokenizer,
+    )
+
+    code = Language.get(language).language or language
+    return MosesPunctNormalizer(code), MosesTokenizer(code), MosesDetokenizer(code)
+
 
 END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
 MODEL = "source.spm"
@@ -131,13 +168,13 @@ class MosesMarianTokenizer(MarianTokenizer):
     def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
         is_target = self.current_spm is self.spm_target
         language = self.target_lang if is_target else self.source_lang
-        found: list[str] = super()._tokenize(preparing.tokenized(text, language), **kwargs)
+        found: list[str] = super()._tokenize(tokenized(text, language), **kwargs)
         return found
 
     def convert_tokens_to_string(self, tokens: list[str]) -> str:
         """Return the detokenised text of pieces."""
         language = self.source_lang if self._decode_use_source_tokenizer else self.target_lang
-        return preparing.detokenized(super().convert_tokens_to_string(tokens), language)
+        return detokenized(super().convert_tokens_to_string(tokens), language)
 
 
 def load(folder: Path) -> Any:

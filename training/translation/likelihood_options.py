@@ -74,7 +74,7 @@ FAMILY = Family(
         "likelihood.about",
         "The probability of a text under a sequence-to-sequence model, released or trained here.",
     ),
-    scorer="training.translation.likelihood.scorer:Likelihood",
+    scorer="training.translation.likelihood:Likelihood",
     options=(
         Option(
             "checkpoint",
