@@ -114,7 +114,12 @@ class Notifications(WorkKind[Notification]):
     def do(self, row: Notification, lease: Lease) -> None:
         """Deliver; retry after 30 s, 60 s, … if that may help."""
         try:
-            _deliver(row)
+            campaign = row.campaign
+            if row.channel == Channel.EMAIL and campaign.notify_email:
+                delivery.mail(row.subject, row.body, [campaign.notify_email])
+            elif row.channel == Channel.WEBHOOK and campaign.notify_webhook:
+                secret = delivery.secret_of(campaign.slug)
+                delivery.post(campaign.notify_webhook, row.body.encode(), secret=secret)
         except delivery.TemporaryError as error:
             retry(row, error.message, seconds=FIRST_WAIT_SECONDS * 2**row.attempts)
         except delivery.DeliveryError as error:
@@ -210,16 +215,6 @@ def take_over(campaign_id: int, channel: str, subject: str, body: str) -> None:
     if Campaign.objects.filter(pk=campaign_id).exists():
         about = {"channel": channel, "subject": subject, "body": body, "queue": notices.QUEUE}
         send_on_commit([Notification.objects.create(campaign_id=campaign_id, **about)])
-
-
-def _deliver(row: Notification) -> None:
-    """Deliver to the current addresses of the campaign."""
-    campaign = row.campaign
-    if row.channel == Channel.EMAIL and campaign.notify_email:
-        delivery.mail(row.subject, row.body, [campaign.notify_email])
-    elif row.channel == Channel.WEBHOOK and campaign.notify_webhook:
-        secret = delivery.secret_of(campaign.slug)
-        delivery.post(campaign.notify_webhook, row.body.encode(), secret=secret)
 
 
 def _record(row: Notification, problem: Message | str = "") -> None:

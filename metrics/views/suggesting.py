@@ -54,7 +54,16 @@ def campaign_suggestions(request: HttpRequest, slug: str) -> HttpResponse:
             messages.success(request, _("Removed all suggestions."))
             return redirect("campaign-suggestions", slug)
         if request.method == "POST" and request.POST.get("do") == "shares":
-            return _take_shares(request, campaign)
+            form = SharesForm(request.POST)
+            if form.is_valid():
+                given = dict(form.cleaned_data)
+                seed = given.pop("seed")
+                shares = {Condition(name): share for name, share in given.items()}
+                prefill = trial.set_shares(campaign, shares, seed=seed)
+                messages.success(request, translated(BUILT_IN if prefill.is_trial else NO_TRIAL))
+                return redirect("campaign-suggestions", campaign.slug)
+            own = SuggestForm(metrics=list(_marking(campaign)))
+            return _page(request, campaign, own, shares=form)
         if token := request.GET.get("check", ""):
             return _confirm(request, campaign, token)
         return _choose(request, campaign)
@@ -81,19 +90,6 @@ def _choose(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     key = doors.keep(form.sent(), signed_in(request).pk)
     query = {"check": key, "what": given["what"], "ends": given["ends"]}
     return redirect(f"{request.path}?{urlencode(query)}")
-
-
-def _take_shares(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    form = SharesForm(request.POST)
-    if form.is_valid():
-        given = dict(form.cleaned_data)
-        seed = given.pop("seed")
-        shares = {Condition(name): share for name, share in given.items()}
-        prefill = trial.set_shares(campaign, shares, seed=seed)
-        messages.success(request, translated(BUILT_IN if prefill.is_trial else NO_TRIAL))
-        return redirect("campaign-suggestions", campaign.slug)
-    own = SuggestForm(metrics=list(_marking(campaign)))
-    return _page(request, campaign, own, shares=form)
 
 
 def _marking(campaign: Campaign) -> Mapping[str, MetricSignature]:

@@ -24,7 +24,7 @@ from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from training.contract import JobError, NewMetric, Outcome, Work
 from training.head import judged, ridge
-from training.head.judged import Judged, Split, compare
+from training.head.judged import Split, compare
 from training.head.options import layers_error, no_campaign
 from training.jobs.saving import save_whole
 
@@ -47,7 +47,9 @@ def run(work: Work) -> Outcome:
     except (MetricError, ValueError) as error:
         raise JobError(reason_of(error)) from error
     sources = np.array([each.source for each in split.train])
-    fit = ridge.choose(train, _scores(split.train), sources, int(options["seed"]))
+    fit = ridge.choose(
+        train, np.array([each.score for each in split.train]), sources, int(options["seed"])
+    )
     document = _document(fit, layers, encoder.spec.weights, campaign.slug)
     folder = save_whole(work.folder, "head", lambda path: _write(path / "head.json", document))
     names = refreeeval.feature_names(layers)
@@ -79,10 +81,6 @@ def _layers(given: str) -> list[int]:
         return sorted({int(layer) for layer in given.split(",")})
     except ValueError:
         raise JobError(layers_error(given)) from None
-
-
-def _scores(rows: Sequence[Judged]) -> Array:
-    return np.array([each.score for each in rows])
 
 
 def _document(fit: ridge.Fit, layers: Sequence[int], weights: str, campaign: str) -> dict[str, Any]:

@@ -164,12 +164,8 @@ def collect_readers() -> Catalog:
     return found
 
 
-def _new() -> Catalog:
-    return Catalog(project="Touchstone", charset="utf-8")
-
-
 def _collected(paths: list[Path]) -> Catalog:
-    catalog, root = _new(), Path(settings.BASE_DIR)
+    catalog, root = Catalog(project="Touchstone", charset="utf-8"), Path(settings.BASE_DIR)
     for path in paths:
         for line, message, comments, context in _marked(path):
             where = [(path.relative_to(root).as_posix(), line)]

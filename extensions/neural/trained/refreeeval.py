@@ -152,7 +152,12 @@ def read_features(encoder: Encoder, pairs: Sequence[Pair], layers: Sequence[int]
     matched = [match_pairs(found, pairs, layer, UNIFORM, encoder.budget) for layer in layers]
     top = max(layers)
     cosines = np.array([_cosine(found, pair, top) for pair in pairs])
-    lengths = np.log1p([[_pieces(found[text]) for text in pair] for pair in pairs]).reshape(-1, 2)
+    lengths = np.log1p(
+        [
+            [sum(not special for special in found[text].is_special) for text in pair]
+            for pair in pairs
+        ]
+    ).reshape(-1, 2)
     ratios = lengths[:, 0] - lengths[:, 1]
     return np.column_stack([*matched, cosines, lengths[:, 0], ratios])
 
@@ -160,7 +165,3 @@ def read_features(encoder: Encoder, pairs: Sequence[Pair], layers: Sequence[int]
 def _cosine(found: Mapping[str, Embedded], pair: Pair, layer: int) -> float:
     left, right = (found[text].states[layer].double().mean(dim=0) for text in pair)
     return float(torch.cosine_similarity(left, right, dim=0).item())
-
-
-def _pieces(embedded: Embedded) -> int:
-    return sum(not special for special in embedded.is_special)

@@ -56,7 +56,12 @@ def run(work: Work) -> Outcome:
     parts = tuple(Pairs(each, tokenizer, options) for each in (split.train, split.held_out))
     if min(map(len, parts)) < 1:
         raise JobError(_no_pairs(parts[0].counts))
-    checkpoint = _checkpoint(work, tokenizer, options)
+    special = {"end": tokenizer.eos_token_id, "padding": tokenizer.pad_token_id}
+    model: Any = marian.build(options, len(tokenizer), special)
+    model.to(best_device())
+    prefix = (model.config.decoder_start_token_id,)
+    control = marian.control_of(model.config)
+    checkpoint = Checkpoint(str(work.folder), model, tokenizer, prefix=prefix, control=control)
     start = checkpoint.model.config.decoder_start_token_id
     collator = Collator(tokenizer, start, checkpoint.control)
     with disk_errors(work.folder, RESUMABLE):
@@ -75,7 +80,10 @@ def run(work: Work) -> Outcome:
         "updates": state.global_step,
         "updates_of_kept_weights": best["step"],
         "curve": curve(state),
-        "versions": {name: version(name) for name in _packages(options)},
+        "versions": {
+            name: version(name)
+            for name in ((*PACKAGES, "sacremoses") if _is_study(options) else PACKAGES)
+        },
         "data_hash": [corpus.sha256 for corpus in work.corpora],
     }
     folder = first_alone(lambda: _keep(work, checkpoint, result))
@@ -93,10 +101,6 @@ def _take(work: Work) -> None:
         write_whole(path, lambda file: file.write(text.encode()))
     elif path.read_text(encoding="utf-8") != text:
         raise JobError(other_training(work.folder))
-
-
-def _packages(options: Mapping[str, Any]) -> tuple[str, ...]:
-    return (*PACKAGES, "sacremoses") if _is_study(options) else PACKAGES
 
 
 def _is_study(options: Mapping[str, Any]) -> bool:
@@ -121,15 +125,6 @@ def _vocabulary(work: Work, split: Split, languages: tuple[str, str]) -> Path:
         VOCABULARY,
         lambda path: vocabulary.write(made, path, languages, n_lengths, moses=is_study),
     )
-
-
-def _checkpoint(work: Work, tokenizer: Any, options: Mapping[str, Any]) -> Checkpoint:
-    special = {"end": tokenizer.eos_token_id, "padding": tokenizer.pad_token_id}
-    model: Any = marian.build(options, len(tokenizer), special)
-    model.to(best_device())
-    prefix = (model.config.decoder_start_token_id,)
-    control = marian.control_of(model.config)
-    return Checkpoint(str(work.folder), model, tokenizer, prefix=prefix, control=control)
 
 
 def _best(rows: list[dict[str, Any]]) -> dict[str, Any]:
