@@ -20,11 +20,6 @@ FOLDER = Path(__file__).parent / "texts"
 SAME = gettext_noop(
     "This is a translation by a person. It keeps the whole meaning, so it deserves a high score."
 )
-# What earlier versions said instead; their items keep it.
-EARLIER_SAME = gettext_noop(
-    "This is a translation by a person. It says what the gray text says, so it deserves a high "
-    "score."
-)
 OTHER = gettext_noop(
     "This text belongs to another sentence and says something else, so it deserves a score near 0."
 )
@@ -38,7 +33,7 @@ TASKS = {
 }
 # The feedback of practice items, and the range of right scores as shares of the scale, both by how
 # the item was made.
-RANGES = {SAME: (0.7, 1.0), EARLIER_SAME: (0.7, 1.0), OTHER: (0.0, 0.2)}
+RANGES = {SAME: (0.7, 1.0), OTHER: (0.0, 0.2)}
 
 
 def fill(campaign: Campaign, *, with_practice: bool) -> None:

@@ -192,7 +192,9 @@ def _page(
         "shown": shown_of(checked) if checked else None,
         "address": f"?{request.GET.urlencode()}&",
         "prefill": prefill,
-        "skipped": _skipped(prefill.details) if prefill else [],
+        "skipped": [from_json(each) for each in prefill.details.get("skipped", [])]
+        if prefill
+        else [],
         "shares": shares,
         "is_draft": campaign.status == Campaign.Status.DRAFT,
         **_counts(prefill),
@@ -203,15 +205,6 @@ def _page(
         or (checked and checked.report.errors and request.method == "POST")
     )
     return render(request, "metrics/suggestions.html", context, status=422 if is_wrong else 200)
-
-
-def _skipped(details: Mapping[str, Any]) -> list[Message]:
-    """Return the messages about skipped spans; those of earlier versions have no code."""
-    earlier = [
-        message("suggestions.skipped", "Skipped {n} spans {reason}.", n=n, reason=reason)
-        for reason, n in details.get("left_out", {}).items()
-    ]
-    return earlier + [from_json(each) for each in details.get("skipped", [])]
 
 
 def _counts(prefill: Prefill | None) -> dict[str, int]:

@@ -56,7 +56,6 @@ ANNOTATORS_CODE = (
     "annotation/judging/*.py",
     "annotation/notifications/letters.py",
     "annotation/presets/filling.py",
-    "annotation/protocols/earlier.py",
     "annotation/protocols/published.py",
     "annotation/protocols/questions.py",
     "annotation/qualification/stopping.py",
