@@ -36,7 +36,7 @@ from training.contract import JobError
 from training.translation.decoding import checkpoints
 from training.translation.decoding.checkpoints import Checkpoint, has_length_tokens
 from training.translation.decoding.generating import Row, log_probabilities
-from training.translation.likelihood_options import (
+from training.translation.options import (
     BOTH,
     FAITHFULNESS,
     PRECISION_OF,

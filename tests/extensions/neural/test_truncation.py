@@ -21,7 +21,7 @@ from metrics.checkpoints import places
 from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.checkpoints.test_comet import CHECKPOINTS
 from tests.extensions.neural.reference_free import TEXTS, make
-from training.translation.likelihood_options import BOTH, FAITHFULNESS, PRECISION_OF, RECALL
+from training.translation.options import BOTH, FAITHFULNESS, PRECISION_OF, RECALL
 
 # Tokens that the small models take.
 POSITIONS = 24

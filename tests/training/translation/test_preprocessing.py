@@ -24,8 +24,7 @@ from training.translation.decoding import checkpoints
 from training.translation.decoding.methods import decode, refusals
 from training.translation.learning import job, vocabulary
 from training.translation.lengths import CHARACTERS, WORDS
-from training.translation.likelihood_options import FAITHFULNESS
-from training.translation.options import NONE, STUDY, settle
+from training.translation.options import FAITHFULNESS, NONE, STUDY, settle
 from training.translation.requests import EXACT, Request
 
 TEXTS = {
