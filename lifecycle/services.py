@@ -209,7 +209,14 @@ def delete(
         with transaction.atomic():
             locked = kind.model._default_manager.select_for_update().get(pk=resource.pk)
             _check(kind, locked, seen, typed)
-            return _delete(kind, locked, actor, reason)
+            counts = {what: n for what, n in kind.going(locked) if n}
+            entry = note(kind, locked, actor, Action.DELETED, counts=counts, reason=reason)
+            folders = [folder for folder in kind.folders(locked) if folder.is_dir()]
+            label, pk = locked._meta.label_lower, locked.pk
+            kind.erase(locked)
+            Archived.objects.filter(model=label, object_id=pk).delete()
+            transaction.on_commit(partial(_remove, folders))
+            return entry
     except (ProtectedError, IntegrityError) as error:
         raise refusal(IN_USE) from error
 
@@ -224,17 +231,6 @@ def _check(kind: ResourceType[Any], resource: Any, seen: str | None, typed: str)
         raise refusal(
             message("lifecycle.type-name", "To confirm, type the name exactly: {name}", name=name)
         )
-
-
-def _delete(kind: ResourceType[Any], resource: Any, actor: Any, reason: str) -> ChangeEntry:
-    counts = {what: n for what, n in kind.going(resource) if n}
-    entry = note(kind, resource, actor, Action.DELETED, counts=counts, reason=reason)
-    folders = [folder for folder in kind.folders(resource) if folder.is_dir()]
-    label, pk = resource._meta.label_lower, resource.pk
-    kind.erase(resource)
-    Archived.objects.filter(model=label, object_id=pk).delete()
-    transaction.on_commit(partial(_remove, folders))
-    return entry
 
 
 def _remove(folders: Sequence[Path]) -> None:

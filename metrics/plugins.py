@@ -306,12 +306,12 @@ class Signed:
         for option in self.found.plugin.options if self.found.plugin else ():
             value = str(given.get(option.name, ""))
             if value and option.kind in ("file", "checkpoint"):
-                held = _of_checkpoint(value) if option.kind == "checkpoint" else _of_files(value)
+                held = (
+                    places.fingerprint(places.find(value))
+                    if option.kind == "checkpoint"
+                    else _of_files(value)
+                )
                 yield f"|{option.name}-contents:{held}"
-
-
-def _of_checkpoint(name: str) -> str:
-    return places.fingerprint(places.find(name))
 
 
 def _of_files(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from metaeval.messages import message
 from metrics import options, plugins
 from metrics.base import Metric, MetricError, MetricInfo
-from metrics.families.lexical import infos as lexical
+from metrics.families.lexical import options as lexical
 from metrics.families.lexical import options as sentbleu
 from metrics.options import clean
 
@@ -24,7 +24,7 @@ METRICS: dict[str, Entry] = {
 FAMILIES: dict[str, str] = {
     "sentbleu-wmt": "metrics.families.lexical.options:FAMILY",
     "lexical": "metrics.families.lexical.options:LEXICAL",
-    "floor": "metrics.families.floor.options:FAMILY",
+    "floor": "metrics.families.floor:FAMILY",
 }
 
 

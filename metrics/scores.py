@@ -278,7 +278,7 @@ def _measures(
     return [
         MeasureScores(
             key=key,
-            label=_label(info, key),
+            label=dict(zip(info.measures, info.measure_labels, strict=True)).get(key, key),
             metric=info.name,
             signature=signature.signature,
             higher_is_better=info.higher_is_better,
@@ -317,11 +317,6 @@ def _table(
         cached.table.flags.writeable = False
         _cache.put(key, cached, cached.table.nbytes)
     return cached.table, cached.n_missing, cached.marks
-
-
-def _label(info: MetricInfo, key: str) -> str:
-    """Return the label of a measure; its key if the metric no longer has the measure."""
-    return dict(zip(info.measures, info.measure_labels, strict=True)).get(key, key)
 
 
 def _corpora(test_set: TestSet, signature: MetricSignature) -> list[Corpus]:

@@ -17,8 +17,8 @@ EXTENSION = Extension(
         "training": "training.jobs.work.trainings",
         "translation": "training.translation.systems.work.translations",
     },
-    families={"likelihood": "training.translation.likelihood.options:FAMILY"},
-    metrics="training.translation.likelihood.options.KNOWN",
+    families={"likelihood": "training.translation.options:LIKELIHOOD"},
+    metrics="training.translation.options.KNOWN_LIKELIHOODS",
     types="training.lifecycle.TYPES",
     test_set="training.lifecycle.WITH_TEST_SET",
     pages=(

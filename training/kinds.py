@@ -37,7 +37,7 @@ KINDS |= {
             "kind.refreeeval-about",
             "Trains an encoder on parallel text. The result is a metric that needs no reference.",
         ),
-        path="training.refreeeval.job:run",
+        path="training.refreeeval.train:run",
         queue="gpu",
         needs_corpus=True,
         options=refreeeval.OPTIONS,

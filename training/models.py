@@ -18,8 +18,7 @@ from metrics.models import ConfiguredMetric
 from training.contract import KINDS, LEVELS
 from training.verdicts import Verdict, verdict_of
 
-# The keys of warnings in results: the second one is that of earlier versions.
-WARNINGS = ("warnings", "remarks")
+WARNINGS = "warnings"  # their key in results
 
 
 class ParallelCorpus(models.Model):
@@ -172,7 +171,7 @@ def lacking_by_host(lacks: Mapping[str, Sequence[Any]]) -> dict[str, list[Messag
 
 def warnings_in(result: Mapping[str, Any]) -> list[Message]:
     """Return the warnings of a result."""
-    return [stored_message(each) for key in WARNINGS for each in result.get(key, ())]
+    return [stored_message(each) for each in result.get(WARNINGS, ())]
 
 
 def stored_message(value: Any) -> Message:

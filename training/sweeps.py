@@ -358,15 +358,15 @@ def _differs(found: Mapping[int, Mapping[Keys, Any]], key: Keys) -> bool:
 def _groups(found: Sequence[Setting], values: Mapping[int, list[Any]]) -> list[Group]:
     groups = []
     for each in found:
-        rows = [row for row in (values[job.pk] for job in each.jobs.values()) if _is_known(row)]
+        rows = [
+            row
+            for row in (values[job.pk] for job in each.jobs.values())
+            if any(value is not None for value in row)
+        ]
         if rows:
             spreads = [_spread(numbers) for numbers in zip(*rows, strict=True)]
             groups.append((list(each.varied.values()), len(rows), spreads))
     return groups
-
-
-def _is_known(row: Iterable[Any]) -> bool:
-    return any(value is not None for value in row)
 
 
 def _spread(numbers: Sequence[Any]) -> tuple[float, float | None]:

@@ -16,8 +16,8 @@ from annotation.api.throttling import TooManyRequests
 from annotation.filters import FilterError
 from annotation.filters.choice import LISTS
 from annotation.models import ApiToken
+from annotation.web.errors import CONTENT_TYPE, problem_details
 from annotation.web.parameters import Parameters
-from annotation.web.problem_details import CONTENT_TYPE, problem_details
 
 Texts = Mapping[str, str]
 # Of `annotation.api.pages.StrictPagination`.

@@ -206,7 +206,12 @@ def header_of(campaign: Campaign) -> tuple[str, ...]:
     protocol = campaign.judging
     scales = [SCALE + scale.key for scale in protocol.scales if scale.key]
     choices = [CHOICE + choice.key for choice in protocol.choices]
-    has = _contents(campaign)
+    is_gold = Q(kind__in=(Item.Kind.GOLD, Item.Kind.TUTORIAL))
+    has = campaign.items.aggregate(
+        texts=Count("pk", filter=~Q(text="")),
+        notes=Count("pk", filter=~Q(note="")),
+        gold=Count("pk", filter=is_gold | ~Q(feedback="") | Q(rules__isnull=False)),
+    )
     some = {
         (TEXT,): has["texts"],
         (NOTE,): has["notes"],
@@ -222,16 +227,6 @@ def header_of(campaign: Campaign) -> tuple[str, ...]:
     }
     more = (name for names, is_there in some.items() if is_there for name in names)
     return (*JUDGMENT_HEADER, *more)
-
-
-def _contents(campaign: Campaign) -> Mapping[str, int]:
-    """Count items by what they have beside an output."""
-    is_gold = Q(kind__in=(Item.Kind.GOLD, Item.Kind.TUTORIAL))
-    return campaign.items.aggregate(
-        texts=Count("pk", filter=~Q(text="")),
-        notes=Count("pk", filter=~Q(note="")),
-        gold=Count("pk", filter=is_gold | ~Q(feedback="") | Q(rules__isnull=False)),
-    )
 
 
 def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[Row]:

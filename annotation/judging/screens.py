@@ -40,7 +40,7 @@ from annotation.models import (
     Reference,
     SuggestionFate,
 )
-from annotation.pay.offers import Offer, limit_of, offer
+from annotation.pay import Offer, limit_of, offer
 from annotation.prefill.suggestions import Marked, marked, offered
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET, Anchor, Piece, Scale, cut

@@ -7,7 +7,7 @@ from typing import Any
 
 from annotation.judging.answers import Answer, rated_text
 from annotation.models import Assignment, Campaign, Judgment, Reference
-from annotation.pay.offers import limit_of
+from annotation.pay import limit_of
 from core.text import seconds_to_read
 
 # A slow network can put a report ahead of the server's clock by this much, not by more.

@@ -13,8 +13,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Campaign, Judgment
 from annotation.models.assignment import OPEN, count_wanted, given
-from annotation.monitor.answers import read_answers
-from annotation.monitor.controls import Repeats, Share, read_controls
+from annotation.monitor.answers import Repeats, Share, read_answers, read_controls
 from annotation.quality.verdict import ITEMS
 from metaeval.messages import Message, message, plural
 

@@ -88,7 +88,7 @@ def reachable(campaign: Campaign) -> QuerySet[Annotator]:
     rows = campaign.annotators.filter(
         user__is_active=True, user__is_staff=False, user__is_superuser=False,
         access_link=None, is_simulated=False, excluded_at=None,
-    ).exclude(user__groups__in=_other_groups())  # fmt: skip
+    ).exclude(user__groups__in=Group.objects.exclude(name=ANNOTATOR))  # fmt: skip
     return (
         rows.select_related("user")
         .annotate(letter_status=Subquery(last.values("status")[:1]))
@@ -99,10 +99,6 @@ def reachable(campaign: Campaign) -> QuerySet[Annotator]:
 def has_recipients(campaign: Campaign) -> bool:
     """Return whether an annotator can get a personal link."""
     return reachable(campaign).exists()
-
-
-def _other_groups() -> QuerySet[Group]:
-    return Group.objects.exclude(name=ANNOTATOR)
 
 
 def sent(campaign: Campaign) -> QuerySet[Letter]:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from celery import shared_task
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.urls import reverse
@@ -22,7 +21,6 @@ from annotation.notifications import letters as mails
 from core.messages import messages_of
 from core.work.claims import fail, finish, hold, retry
 from core.work.kinds import Lease, WorkKind
-from core.work.sending import send_on_commit
 from metaeval.messages import Message, message
 
 # Make the links of letters while sending, and take them back if a letter is refused.
@@ -114,7 +112,12 @@ class Notifications(WorkKind[Notification]):
     def do(self, row: Notification, lease: Lease) -> None:
         """Deliver; retry after 30 s, 60 s, … if that may help."""
         try:
-            _deliver(row)
+            campaign = row.campaign
+            if row.channel == Channel.EMAIL and campaign.notify_email:
+                delivery.mail(row.subject, row.body, [campaign.notify_email])
+            elif row.channel == Channel.WEBHOOK and campaign.notify_webhook:
+                secret = delivery.secret_of(campaign.slug)
+                delivery.post(campaign.notify_webhook, row.body.encode(), secret=secret)
         except delivery.TemporaryError as error:
             retry(row, error.message, seconds=FIRST_WAIT_SECONDS * 2**row.attempts)
         except delivery.DeliveryError as error:
@@ -202,24 +205,6 @@ def _try_again(row: Letter, error: delivery.DeliveryError) -> None:
         retry(row, error.message, seconds=FIRST_WAIT_SECONDS * 2**row.attempts)
     else:
         fail(row, error.message)
-
-
-@shared_task(name="annotation.tasks.notify")  # type: ignore[untyped-decorator]
-def take_over(campaign_id: int, channel: str, subject: str, body: str) -> None:
-    """Take over a notification of a version without rows, so that an upgrade loses none."""
-    if Campaign.objects.filter(pk=campaign_id).exists():
-        about = {"channel": channel, "subject": subject, "body": body, "queue": notices.QUEUE}
-        send_on_commit([Notification.objects.create(campaign_id=campaign_id, **about)])
-
-
-def _deliver(row: Notification) -> None:
-    """Deliver to the current addresses of the campaign."""
-    campaign = row.campaign
-    if row.channel == Channel.EMAIL and campaign.notify_email:
-        delivery.mail(row.subject, row.body, [campaign.notify_email])
-    elif row.channel == Channel.WEBHOOK and campaign.notify_webhook:
-        secret = delivery.secret_of(campaign.slug)
-        delivery.post(campaign.notify_webhook, row.body.encode(), secret=secret)
 
 
 def _record(row: Notification, problem: Message | str = "") -> None:

@@ -1,7 +1,6 @@
 """The presets by name, and which of them fit a test set."""
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -189,13 +188,11 @@ def _lacks(preset: Preset, test_set: TestSet, ratios: set[Decimal]) -> Message |
         return NEEDS_SHORT
     if layout.has_documents and test_set.segments.filter(document="").exists():
         return NEEDS_DOCUMENTS
-    if layout.has_systems and not _has_two(test_set, ratios):
+    if layout.has_systems and not any(
+        test_set.systems.filter(length_ratio=ratio).count() > 1 for ratio in ratios
+    ):
         return NEEDS_SYSTEMS
     return None
-
-
-def _has_two(test_set: TestSet, ratios: Sequence[Decimal] | set[Decimal]) -> bool:
-    return any(test_set.systems.filter(length_ratio=ratio).count() > 1 for ratio in ratios)
 
 
 # Propose the settings of a campaign for a preset and a test set.

@@ -20,11 +20,6 @@ FOLDER = Path(__file__).parent / "texts"
 SAME = gettext_noop(
     "This is a translation by a person. It keeps the whole meaning, so it deserves a high score."
 )
-# What earlier versions said instead; their items keep it.
-EARLIER_SAME = gettext_noop(
-    "This is a translation by a person. It says what the gray text says, so it deserves a high "
-    "score."
-)
 OTHER = gettext_noop(
     "This text belongs to another sentence and says something else, so it deserves a score near 0."
 )
@@ -38,13 +33,21 @@ TASKS = {
 }
 # The feedback of practice items, and the range of right scores as shares of the scale, both by how
 # the item was made.
-RANGES = {SAME: (0.7, 1.0), EARLIER_SAME: (0.7, 1.0), OTHER: (0.0, 0.2)}
+RANGES = {SAME: (0.7, 1.0), OTHER: (0.0, 0.2)}
 
 
 def fill(campaign: Campaign, *, with_practice: bool) -> None:
     """Add standard instructions to a draft without its own, and practice items."""
     if not campaign.instructions.strip():
-        _instruct(campaign)
+        campaign.instructions = standard_text(campaign, "en")
+        campaign.save(update_fields=["instructions"])
+        Instructions.objects.bulk_create(
+            Instructions(
+                campaign=campaign, language=code, instructions=standard_text(campaign, code)
+            )
+            for code, _ in settings.LANGUAGES
+            if code != "en"
+        )
     if with_practice:
         Item.objects.bulk_create(practice(campaign))
 
@@ -86,16 +89,6 @@ def made_here(campaign: Campaign) -> QuerySet[Item]:
 def _practised(campaign: Campaign) -> tuple[object, ...]:
     """Return what practice items depend on."""
     return campaign.judging.has_score, campaign.judging.scales[:1], campaign.seed
-
-
-def _instruct(campaign: Campaign) -> None:
-    campaign.instructions = standard_text(campaign, "en")
-    campaign.save(update_fields=["instructions"])
-    Instructions.objects.bulk_create(
-        Instructions(campaign=campaign, language=code, instructions=standard_text(campaign, code))
-        for code, _ in settings.LANGUAGES
-        if code != "en"
-    )
 
 
 def standard_text(campaign: Campaign, language: str) -> str:

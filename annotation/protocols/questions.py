@@ -7,8 +7,6 @@ from enum import StrEnum
 
 from django.utils.translation import gettext_noop
 
-from annotation.protocols.earlier import EARLIER
-
 
 class Asks(StrEnum):
     """What there is to do first: give a score, values on scales, mark errors, and so on."""
@@ -213,4 +211,4 @@ def question_about(question: str, kind: str) -> str:
     """
     word = OTHERS.get(kind, "source")
     asked = question.replace("gray text", word).replace("source", word)
-    return asked if asked in _ABOUT_OTHERS or asked in EARLIER else question
+    return asked if asked in _ABOUT_OTHERS else question

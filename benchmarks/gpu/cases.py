@@ -9,10 +9,10 @@ import benchmarks.neural  # noqa: F401  registers families
 from benchmarks.gpu.checkpoints import Size
 from metrics import registry
 from metrics.base import Metric
-from training.translation.likelihood import options as likelihood
+from training.translation import options as likelihood
 
-registry.FAMILIES["likelihood"] = "training.translation.likelihood.options:FAMILY"
-registry.METRICS.update(likelihood.KNOWN)
+registry.FAMILIES["likelihood"] = "training.translation.options:LIKELIHOOD"
+registry.METRICS.update(likelihood.KNOWN_LIKELIHOODS)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from extensions.neural.refreeeval import head_scorer
+from extensions.neural.trained import refreeeval
 from metrics.base import SegmentInput
 from metrics.checkpoints.places import fingerprint
 from tests.extensions.neural.checkpoints import small
@@ -137,7 +137,7 @@ def _trained(folder: Path, encoder: Path, layer: int) -> None:
 
 def _head(encoder: Path, layer: int) -> dict[str, object]:
     """A head on an encoder, as training writes it; all features weigh the same."""
-    names = head_scorer.feature_names([layer])
+    names = refreeeval.feature_names([layer])
     ones = [1.0] * len(names)
     return {
         "layers": [layer],

@@ -69,7 +69,7 @@ def _bert_score(
 
 def trained_layer(checkpoint: Path) -> int:
     """What ReFreeEval reads from the folder."""
-    from extensions.neural.refreeeval.options import trained_layer
+    from extensions.neural.trained.options import trained_layer
 
     return trained_layer(str(checkpoint))
 

@@ -107,7 +107,7 @@ def compare(language: str, inputs: list[SegmentInput]) -> bool:
 
 def make(checkpoint: str) -> BertScore:
     """The metric as an admin would configure it."""
-    info: MetricInfo = bertscore.make_info(
+    info: MetricInfo = bertscore.bertscore_info(
         "bench", "Bench", checkpoint, layers=LAYERS + 1, shown=("8-f",)
     )
     return BertScore(info, source_language="en", target_language="en")

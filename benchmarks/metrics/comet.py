@@ -21,8 +21,8 @@ from comet import load_from_checkpoint
 
 from benchmarks.metrics.bertscore import timed
 from benchmarks.metrics.rouge import read
-from extensions.neural.comet import options as comet
-from extensions.neural.comet.scorer import Comet
+from extensions.neural.checkpoints import options as comet
+from extensions.neural.checkpoints.comet import Comet
 from metaeval.messages import message
 from metaeval.repeats import refuse_repeats
 from metrics.base import SegmentInput
@@ -56,7 +56,7 @@ def build_encoder(folder: Path, inputs: list[SegmentInput]) -> Path:
 
 def compare(inputs: list[SegmentInput], kind: str, checkpoint: Path) -> bool:
     """Time both; True where the scores agree and the bound is kept."""
-    info = comet.make_info(
+    info = comet.comet_info(
         *("bench", "Bench", str(checkpoint)),
         description=message("bench.none", "None."),
         citation="",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from annotation.web.problem_details import CONTENT_TYPE
+from annotation.web.errors import CONTENT_TYPE
 
 Document = dict[str, Any]
 

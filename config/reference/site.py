@@ -254,15 +254,11 @@ def _operations(paths: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     for path, methods in paths.items():
         for method, operation in methods.items():
             about = first_sentence(operation.get("description", ""))
-            if method == "get" and path.endswith("}/") and _collection(path) in paths:
+            if method == "get" and path.endswith("}/") and path[: path.rindex("{")] in paths:
                 about = "Return one of them."
             scopes = [scope for each in operation["security"] for scope in each.get("token", ())]
             operation_name = code(f"{method.upper()} {path}")
             yield operation_name, about, ", ".join(scopes), _api_parameters(operation)
-
-
-def _collection(path: str) -> str:
-    return path[: path.rindex("{")]
 
 
 def _api_parameters(operation: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.access import reviewed_campaigns, run_campaigns
-from annotation.adjudication.disagreements import disagreements
+from annotation.adjudication import disagreements
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, listed
 from annotation.models.assignment import OPEN, SIZE
 from core.work.models import Work

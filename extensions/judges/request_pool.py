@@ -91,7 +91,7 @@ class RequestPool:
         # Questions that were handed over to the loop and are not answered yet.
         self._n_sent = self._n_answered = 0
         self._answers: SimpleQueue[Answered] = SimpleQueue()
-        self._is_stopped, self._began = False, time.monotonic()
+        self._began = time.monotonic()
         self._loop, self._asked = asyncio.new_event_loop(), asyncio.Queue[Sent | None]()
 
     @property
@@ -137,7 +137,6 @@ class RequestPool:
 
     def stop(self) -> None:
         """Send nothing more; sent questions finish, waiting ones are answered by StoppedError."""
-        self._is_stopped = True
         self._waiting.clear()
         self._loop.call_soon_threadsafe(self._client.stop)
 

@@ -5,15 +5,10 @@ those that papers used, or the closest public ones.
 """
 
 from extensions.neural.bertscore import options as bertscore
-from extensions.neural.bleurt import options as bleurt
-from extensions.neural.comet import options as comet
-from extensions.neural.comet import sentinel_options as sentinel
-from extensions.neural.cosine import options as cosine
-from extensions.neural.metricx import options as metricx
+from extensions.neural.checkpoints import options as checkpoints
+from extensions.neural.mover import options as xmoverscore
 from extensions.neural.moverscore import options as moverscore
-from extensions.neural.sentsim import options as sentsim
-from extensions.neural.xbertscore import options as xbertscore
-from extensions.neural.xmoverscore import options as xmoverscore
+from extensions.neural.sentences import options as sentences
 from extensions.neural.yisi import options as yisi
 from metaeval.messages import Message, message
 from metrics.base import MetricInfo, OptionValue
@@ -27,20 +22,20 @@ _REI_2021 = "Rei et al. 2021, Are references really needed?"
 
 def _bertscore(name: str, label: str, layers: int, shown: str, checkpoint: str) -> Entry:
     name, label = f"bertscore-{name}", f"BERTScore {label}"
-    info = bertscore.make_info(name, label, checkpoint, layers=layers, shown=(shown,))
-    return info, bertscore.FAMILY.scorer
+    info = bertscore.bertscore_info(name, label, checkpoint, layers=layers, shown=(shown,))
+    return info, bertscore.BERTSCORE.scorer
 
 
 def _comet(
     checkpoint: str, label: str, reference: bool, description: Message, citation: str
 ) -> Entry:
     name = checkpoint.partition("/")[2].lower()
-    info = comet.make_info(name, label, checkpoint, reference, description, citation)
-    return info, comet.FAMILY.scorer
+    info = checkpoints.comet_info(name, label, checkpoint, reference, description, citation)
+    return info, checkpoints.COMET.scorer
 
 
 def _bleurt() -> Entry:
-    info = bleurt.make_info(
+    info = checkpoints.bleurt_info(
         *("bleurt-20", "BLEURT-20", "lucadiliello/BLEURT-20"),
         description=message(
             "known.bleurt-20",
@@ -48,7 +43,7 @@ def _bleurt() -> Entry:
         ),
         citation="Pu et al. 2021, Learning compact metrics for MT",
     )
-    return info, bleurt.FAMILY.scorer
+    return info, checkpoints.BLEURT.scorer
 
 
 def _xmoverscore(definition: str, label: str) -> Entry:
@@ -68,9 +63,9 @@ def _metricx_24(size: str) -> list[Entry]:
     checkpoint = f"google/metricx-24-hybrid-{size}-v2p6"
     name, label = f"metricx-24-{size}", f"MetricX-24 {SIZES[size]}"
     return [
-        _released(metricx.FAMILY, name, label, checkpoint=checkpoint),
+        _released(checkpoints.METRICX, name, label, checkpoint=checkpoint),
         _released(
-            metricx.FAMILY, f"{name}-qe", f"{label} QE", checkpoint=checkpoint, reference=False
+            checkpoints.METRICX, f"{name}-qe", f"{label} QE", checkpoint=checkpoint, reference=False
         ),
     ]
 
@@ -78,7 +73,7 @@ def _metricx_24(size: str) -> list[Entry]:
 def _metricx_23(size: str, *, qe: bool) -> Entry:
     words = ["metricx-23", *(["qe"] if qe else []), size]
     return _released(
-        *(metricx.FAMILY, "-".join(words), f"MetricX-23{' QE' if qe else ''} {SIZES[size]}"),
+        *(checkpoints.METRICX, "-".join(words), f"MetricX-23{' QE' if qe else ''} {SIZES[size]}"),
         checkpoint=f"google/{'-'.join(words)}-v2p0",
         release="23",
         reference=not qe,
@@ -87,7 +82,7 @@ def _metricx_23(size: str, *, qe: bool) -> Entry:
 
 def _distilled(layers: int) -> Entry:
     """Return BLEURT-20 distilled to fewer layers."""
-    info = bleurt.make_info(
+    info = checkpoints.bleurt_info(
         *(f"bleurt-20-d{layers}", f"BLEURT-20-D{layers}", f"lucadiliello/BLEURT-20-D{layers}"),
         description=message(
             "known.bleurt-distilled",
@@ -96,14 +91,14 @@ def _distilled(layers: int) -> Entry:
         ),
         citation="Pu et al. 2021, Learning compact metrics for MT",
     )
-    return info, bleurt.FAMILY.scorer
+    return info, checkpoints.BLEURT.scorer
 
 
 def _sentinel(side: str, short: str) -> Entry:
     """Return a sentinel, trained on direct assessments and then on MQM scores."""
     checkpoint = f"sapienzanlp/sentinel-{short}-mqm"
     name, label = f"sentinel-{short}-mqm", f"Sentinel {side}"
-    return _released(sentinel.FAMILY, name, label, checkpoint=checkpoint, reads=side)
+    return _released(checkpoints.SENTINEL, name, label, checkpoint=checkpoint, reads=side)
 
 
 _SOURCE_AND_OUTPUT = message(
@@ -157,14 +152,14 @@ _MKD = "sentence-transformers/paraphrase-multilingual-mpnet-base-v2"
 _ZHANG_2022 = "Zhang et al. 2022, as quoted in Wu et al. 2023"
 _ACROSS_LANGUAGES: dict[str, Entry] = {
     "xbertscore": (
-        xbertscore.make_info("xbertscore", "XBERTScore", clean(xbertscore.FAMILY, {})),
-        xbertscore.SCORER,
+        bertscore.xbertscore_info("xbertscore", "XBERTScore", clean(bertscore.XBERTSCORE, {})),
+        bertscore.SCORER,
     ),
     "bertscore-mkd": (
-        xbertscore.make_info(
+        bertscore.xbertscore_info(
             "bertscore-mkd",
             "BERTScore-MKD",
-            clean(xbertscore.FAMILY, {"checkpoint": _MKD}),
+            clean(bertscore.XBERTSCORE, {"checkpoint": _MKD}),
             description=message(
                 "known.bertscore-mkd",
                 "XBERTScore on an encoder distilled across languages. The paper does not name its "
@@ -173,7 +168,7 @@ _ACROSS_LANGUAGES: dict[str, Entry] = {
             ),
             citation=_ZHANG_2022,
         ),
-        xbertscore.SCORER,
+        bertscore.SCORER,
     ),
 }
 _REI_2023 = "Rei et al. 2023, Scaling up CometKiwi"
@@ -222,6 +217,6 @@ KNOWN: dict[str, Entry] = {
     **_of_plugin(moverscore.PLUGIN, *moverscore.KNOWN),
     **_of_plugin(yisi.LETTERS_PLUGIN, yisi.KNOWN[0]),
     **_of_plugin(yisi.PLUGIN, *yisi.KNOWN[1:]),
-    **_of_plugin(sentsim.PLUGIN, *sentsim.KNOWN),
-    **_of_plugin(cosine.PLUGIN, *cosine.KNOWN),
+    **_of_plugin(sentences.SENTSIM_PLUGIN, *sentences.KNOWN_SENTSIM),
+    **_of_plugin(sentences.COSINE_PLUGIN, *sentences.KNOWN_COSINE),
 }

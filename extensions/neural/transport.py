@@ -5,7 +5,6 @@ sides have the same number of points of equal weight, an optimal plan is a permu
 so an assignment solves it. Other problems use POT's network simplex.
 """
 
-from collections.abc import Sequence
 from math import gcd
 
 import numpy as np
@@ -38,18 +37,6 @@ def transport_cost(cost: Array, left: Array | None = None, right: Array | None =
     demands = np.full(n, 1 / n) if right is None else _masses(right, n, "right")
     # With rounding errors in the sums, the solver would find no solution.
     return _solve(cost, supplies, demands * (supplies.sum() / demands.sum()))[0]
-
-
-def transport_costs(
-    costs: Sequence[Array],
-    left: Sequence[Array | None] | None = None,
-    right: Sequence[Array | None] | None = None,
-) -> Array:
-    """Return transport costs, (pairs,); ``left`` and ``right`` are each pair's weights, or None."""
-    lefts = left if left is not None else [None] * len(costs)
-    rights = right if right is not None else [None] * len(costs)
-    triples = zip(costs, lefts, rights, strict=True)
-    return np.array([transport_cost(*each) for each in triples], dtype=np.float64)
 
 
 def integer_flow(cost: Array) -> NDArray[np.int64]:

@@ -130,7 +130,9 @@ def _figure(caption: str, maps: Sequence[Spec]) -> Spec:
 def _map(title: str, shown: Shown, part: str, *, is_last: bool, is_bare: bool) -> Spec:
     """Return a heat map as wide as a column, with the rows in the order of the tables."""
     printed = names("r_hybrid" if part == "zou" else "tau")
-    label = {each.key: _name(printed.get(each.key, str(each.label))) for each in shown.metrics}
+    label = {
+        each.key: encoder_name(printed.get(each.key, str(each.label))) for each in shown.metrics
+    }
     order = list(printed.values())
     ordered = sorted(label.values(), key=lambda name: place_of(name, order))
     numbered = {name: f"{n} {name}" for n, name in enumerate(ordered, 1)}
@@ -187,10 +189,6 @@ def _map(title: str, shown: Shown, part: str, *, is_last: bool, is_bare: bool) -
 
 def _width(text: str) -> float:
     return sum(CAPITAL if letter.isupper() else LETTER for letter in text)
-
-
-def _name(label: str) -> str:
-    return encoder_name(label)
 
 
 def _step(pair: Pair, part: str) -> str:

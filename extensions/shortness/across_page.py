@@ -114,7 +114,9 @@ def compute(campaign: Campaign, filters: Filters) -> AcrossForms:
     pair = (campaign, shorter)
     long, short = (read_panel(each, fitted(each, pair, raw)) for each in pair)
     names = _names(long, short)
-    rows, notes = _losses(long, short, names, campaign.seed)
+    rows, notes = (
+        loss_rows(_only(long, names), _only(short, names), campaign.seed) if names else ([], [])
+    )
     n_annotators, n_both = _people(pair)
     warnings = [*long.human.warnings, *short.human.warnings, *_cautions(pair, n_annotators, n_both)]
     return AcrossForms(
@@ -136,12 +138,6 @@ def _names(long: Panel, short: Panel) -> list[str]:
     shorter = {each.name: each.length_ratio for each in short.human.systems}
     systems = long.human.systems
     return [s.name for s in systems if shorter.get(s.name, s.length_ratio) < s.length_ratio]
-
-
-def _losses(
-    long: Panel, short: Panel, names: Sequence[str], seed: int
-) -> tuple[list[Forms], list[Message]]:
-    return loss_rows(_only(long, names), _only(short, names), seed) if names else ([], [])
 
 
 def _only(panel: Panel, names: Sequence[str]) -> Side:

@@ -222,7 +222,9 @@ def matrix_of(
     rows = [
         MatrixRow(
             line.key,
-            _label(line, kinds.get(line.key, METRIC)),
+            HUMAN_CEILING
+            if kinds.get(line.key, METRIC) == CEILING
+            else baseline_label(line.key, line.label),
             [
                 _cell(line.key, value, own.get(line.key), head.group, (low, high))
                 for value, own, head in zip(line.values, found, heads, strict=True)
@@ -234,11 +236,6 @@ def matrix_of(
         for line in sorted(lines, key=_order)
     ]
     return Matrix(heads, rows or published_rows(published), published)
-
-
-def _label(line: Line, kind: str) -> Message | str:
-    """Return the label of a row; each campaign's human ceiling has other annotators."""
-    return HUMAN_CEILING if kind == CEILING else baseline_label(line.key, line.label)
 
 
 def _order(line: Line) -> tuple[bool, float]:

@@ -9,7 +9,7 @@ from django.http.request import QueryDict
 
 from annotation.models import Campaign
 from dashboards.comparisons import selection, statistics
-from dashboards.correlations.document import CEILING, DEFAULT, FLOOR, METRIC, Correlations, Row
+from dashboards.correlations.document import CEILING, DEFAULT, FLOOR, METRIC, Correlations
 from dashboards.correlations.page import CORRELATIONS, choose, present, task_of
 from dashboards.papers import latex
 from dashboards.papers.averages import (
@@ -101,8 +101,12 @@ def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> Correlat
     # A campaign without any of the named metrics has its usual ones.
     wanted = shown & frozenset(query.getlist("metric")) or shown
     groups = groups_of(campaigns, query, wanted)
-    bounds = [_bounds(one) for one in campaigns]
-    labels = {key: _label(row) for own in bounds for key, row in own.items()}
+    bounds = [{row.key: row for row in one.rows if row.kind in BOUNDS} for one in campaigns]
+    labels = {
+        key: (BOUNDS[CEILING] if row.kind == CEILING else str(row.label))
+        for own in bounds
+        for key, row in own.items()
+    }
     first, *others = [
         replace(
             table,
@@ -134,15 +138,6 @@ def choose_of_study(document: CorrelationsOfStudy, query: QueryDict) -> Correlat
         },
     )
     return with_matrix(found, query)
-
-
-def _bounds(document: Correlations) -> dict[str, Row]:
-    """Return a campaign's rows of baselines and human ceiling, where the address asks for them."""
-    return {row.key: row for row in document.rows if row.kind in BOUNDS}
-
-
-def _label(row: Row) -> str:
-    return BOUNDS[CEILING] if row.kind == CEILING else str(row.label)
 
 
 def with_matrix(document: CorrelationsOfStudy, query: QueryDict) -> CorrelationsOfStudy:

@@ -91,16 +91,15 @@ def _table(key: str, columns: Sequence[Published], statistic: str) -> Beside:
     values = {m: [each.values.get((statistic, m)) for each in columns] for m in measures}
     heads: list[Message | str] = [each.label for each in columns]
     if len(columns) > 1:
-        printed = first.averages if len(columns) == _width(key) else {}
+        printed = (
+            first.averages
+            if len(columns) == sum(table_of(each) == key for each in published().values())
+            else {}
+        )
         heads = [*heads, AVERAGE]
         values = {m: [*v, printed.get((statistic, m), average(v))] for m, v in values.items()}
     labels = {measure: first.measures[measure] for measure in measures}
     return Beside(key, first.title, first.source, first.note, first.licence, heads, labels, values)
-
-
-def _width(key: str) -> int:
-    """Return how many columns a published table has."""
-    return sum(table_of(each) == key for each in published().values())
 
 
 def average(values: Sequence[float | None]) -> float | None:

@@ -18,7 +18,6 @@ from dashboards.pages.page import study_campaigns, with_units
 from dashboards.papers import latex
 from dashboards.papers.averages import direction_heads
 from dashboards.papers.latex import Cell, Table, small_number
-from dashboards.systems import columns as shown
 from dashboards.systems.document import SystemsChoice
 from dashboards.systems.page import BOLD, SYSTEMS, marked
 from dashboards.systems.tables import MARKS, UNJUDGED, VERSUS, Line, score_cell
@@ -93,11 +92,10 @@ def _of_study(document: StudySystems, caption: str, label: str, blocks: Sequence
             body.append([Cell(str(block.label), is_bold=True)])
         is_length = block.key == "length"
         for line in block.lines:
-            cells = [_length(c) if is_length else score_cell(c, 4) for c in line.cells]
+            cells = [
+                small_number(c.score if c else None) if is_length else score_cell(c, 4)
+                for c in line.cells
+            ]
             body.append([Cell(line.system), *cells])
     heads = [(head.direction, head.percent) for head in document.campaigns]
     return Table(caption, f"study-{label}", "l" + "r" * len(heads), direction_heads(heads), body)
-
-
-def _length(cell: shown.Cell | None) -> Cell:
-    return small_number(cell.score if cell else None)

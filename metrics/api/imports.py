@@ -147,7 +147,18 @@ class MetricImportViewSet(OfTestSetViewSet):
         given = form.validated_data
         _require_change(request, given["test_set"])
         files = [InputFile.sent(file) for file in given["files"]]
-        choices = _choices(given)
+        names = given.get("metrics")
+        choices = Choices(
+            columns=given["columns"],
+            metrics=tuple(names) if names else None,
+            metric=names[0] if names and len(names) == 1 else "",
+            names=given["names"],
+            lower=frozenset(given["lower_is_better"]),
+            higher=frozenset(given["higher_is_better"]),
+            skip=frozenset(given["skip"]),
+            lines=given["lines"],
+            system=given["system"],
+        )
         if background.is_large(files):
             options = {"note": given["note"], "store": not given["dry_run"]}
             values = doors.to_values(given["test_set"], choices, **options)
@@ -194,18 +205,3 @@ class MetricImportViewSet(OfTestSetViewSet):
 def _require_change(request: Request, test_set: TestSet) -> None:
     if not may_change_test_set(request.user, test_set):
         raise PermissionDenied(str(test_set_refusal(test_set)))
-
-
-def _choices(given: dict[str, Any]) -> Choices:
-    names = given.get("metrics")
-    return Choices(
-        columns=given["columns"],
-        metrics=tuple(names) if names else None,
-        metric=names[0] if names and len(names) == 1 else "",
-        names=given["names"],
-        lower=frozenset(given["lower_is_better"]),
-        higher=frozenset(given["higher_is_better"]),
-        skip=frozenset(given["skip"]),
-        lines=given["lines"],
-        system=given["system"],
-    )

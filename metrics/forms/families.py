@@ -133,15 +133,16 @@ def field_of(option: Option, choices: Sequence[tuple[str, Message | str]] = ()) 
         "initial": _initial(option),
     }
     if choices:
-        return forms.CharField(widget=forms.Select(choices=_translated(choices)), **shared)
+        return forms.CharField(
+            widget=forms.Select(
+                choices=[
+                    (value, translated(label) if isinstance(label, Message) else label)
+                    for value, label in choices
+                ]
+            ),
+            **shared,
+        )
     return forms.CharField(widget=_widget(option), **shared)
-
-
-def _translated(choices: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    return [
-        (value, translated(label) if isinstance(label, Message) else label)
-        for value, label in choices
-    ]
 
 
 def _choices(option: Option) -> list[tuple[str, Any]]:

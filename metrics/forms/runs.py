@@ -15,7 +15,7 @@ from metaeval.messages import Message, message, truncated
 from metrics import catalogue
 from metrics.base import MetricInfo, ScoreWarning
 from metrics.contents import warn_of_blanks
-from metrics.families.floor.options import KEY as FLOOR
+from metrics.families.floor import KEY as FLOOR
 from metrics.models import MetricRun
 from metrics.models.fleet import purpose_of
 from metrics.runs.starting import refusals_for

@@ -62,19 +62,14 @@ def counted_warnings() -> Iterator[Counter[str]]:
 def of_run(run: MetricRun) -> tuple[ScoreWarning, ...]:
     """Return the warnings of the metric of a run so far."""
     return tuple(
-        ScoreWarning("metric_warning", _message(key, n)) for key, n in sorted(run.remarks.items())
+        ScoreWarning("metric_warning", _with_count(from_json(json.loads(key)), n))
+        for key, n in sorted(run.remarks.items())
     )
 
 
 def _key(warning: Message) -> str:
     """Return a message without its count, as JSON."""
     return json.dumps(as_json(_with_count(warning, 0)), sort_keys=True)
-
-
-def _message(key: str, n: int) -> Message:
-    if not key.startswith('{"'):  # stored by an earlier version, perhaps "{n} texts were cut"
-        return message("run.metric-warning", "{text}", text=key.replace("{n}", f"{n:,}"))
-    return _with_count(from_json(json.loads(key)), n)
 
 
 def _with_count(warning: Message, n: int) -> Message:

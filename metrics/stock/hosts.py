@@ -92,14 +92,8 @@ def add_results(hosts: dict[Message | str, dict[str, Any]]) -> None:
     for row in HashCheck.objects.exclude(checked_at=None):
         about = hosts.get(row.host, {}).get(row.checkpoint)
         if about and row.checked_at and about.get("size") == row.size:
-            problems = [_problem(each) for each in row.problems]
+            problems = [from_json(each) for each in row.problems]
             about |= {"problems": problems, "checked_at": row.checked_at.timestamp()}
-
-
-def _problem(stored: Any) -> Message:
-    if isinstance(stored, str):  # from an earlier version
-        return message("checkpoint.problem", "{text}", text=stored)
-    return from_json(stored)
 
 
 HERE = message("checkpoint.this-web-server", "this web server")

@@ -152,7 +152,19 @@ def _checked(
     is_fit = columns is not None and columns.is_valid() and not checked.report.errors
     if is_fit and "import" in request.POST:
         if isinstance(checked, Checked) and request.POST.get("seen") == seen_of(checked):
-            return _store(request, checked, token)
+            try:
+                outcomes = bring_in(checked, user=request.user, expected=checked.fingerprint)
+            except ValidationError as error:
+                messages.error(request, sentences(messages_of(error)[:5]))
+            except OutdatedError:
+                messages.error(request, CHANGED)
+                return redirect(request.get_full_path())
+            else:
+                messages.success(request, translated(summary(outcomes)))
+                return after_import(
+                    request, "metric-scores", checked.test_set, checked.reading.pairs, token
+                )
+            return redirect("metric-scores", checked.test_set.slug)
         messages.warning(request, CHANGED)
     if "problems" in request.GET:
         return download(checked.report)
@@ -209,22 +221,6 @@ def _preview(
 
 def _initial(columns: Any) -> list[tuple[str, Any]]:
     return [(column, columns.fields[str(n)]) for n, column in enumerate(columns.columns)]
-
-
-def _store(request: HttpRequest, checked: Checked, token: str) -> HttpResponse:
-    try:
-        outcomes = bring_in(checked, user=request.user, expected=checked.fingerprint)
-    except ValidationError as error:
-        messages.error(request, sentences(messages_of(error)[:5]))
-    except OutdatedError:
-        messages.error(request, CHANGED)
-        return redirect(request.get_full_path())
-    else:
-        messages.success(request, translated(summary(outcomes)))
-        return after_import(
-            request, "metric-scores", checked.test_set, checked.reading.pairs, token
-        )
-    return redirect("metric-scores", checked.test_set.slug)
 
 
 def after_import(

@@ -85,17 +85,13 @@ def _entries(infos: Iterable[MetricInfo]) -> list[Entry]:
     rows = {row.name: row for row in ConfiguredMetric.objects.all()}
     signatures = dict(MetricSignature.objects.order_by("pk").values_list("metric", "signature"))
     used: dict[str, list[Stock]] = {}
-    for stock in _stocks():
+    for stock in stocks.survey(fleet.live_workers(), inventory.needed_here()):
         for info in stock.users:
             used.setdefault(info.name, []).append(stock)
     return [
         Entry(info, used.get(info.name, []), signatures.get(info.name, ""), rows.get(info.name))
         for info in infos
     ]
-
-
-def _stocks() -> list[Stock]:
-    return stocks.survey(fleet.live_workers(), inventory.needed_here())
 
 
 @researcher_required
@@ -115,7 +111,10 @@ def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
         "measures": list(zip(info.measures, info.measure_labels, strict=True)),
         "signatures": [
             {
-                "parts": _parts(row.signature),
+                "parts": [
+                    (key, value)
+                    for key, _, value in (p.partition(":") for p in row.signature.split("|")[1:])
+                ],
                 "n_runs": row.n_runs,
                 "computed_on": computed_on[row.signature],
             }
@@ -129,11 +128,6 @@ def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
         "may_configure": is_site_admin(request.user),
     }
     return render(request, "metrics/metric.html", context)
-
-
-def _parts(signature: str) -> list[tuple[str, str]]:
-    """Return the fields of a signature as pairs; its first part is the metric's name."""
-    return [(key, value) for key, _, value in (p.partition(":") for p in signature.split("|")[1:])]
 
 
 @site_admin_required
@@ -156,7 +150,10 @@ def metric_configure(request: HttpRequest, family: str) -> HttpResponse:
 
 
 def _configure(request: HttpRequest, found: Family) -> HttpResponse:
-    form = _form(request, found)
+    sent = request.POST if request.method == "POST" else None
+    known = {stock.name for stock in stocks.survey(fleet.live_workers()) if stock.places}
+    known |= set(inventory.names_here())
+    form = MetricForm(found, sent, initial=request.GET.dict(), known=sorted(known))
     if form.is_valid() and "add" in request.POST:
         try:
             row = catalogue.configure(
@@ -183,10 +180,3 @@ def _family(key: str) -> Family:
         return registry.get_family(key)
     except MetricError:
         raise Http404 from None
-
-
-def _form(request: HttpRequest, family: Family) -> MetricForm:
-    sent = request.POST if request.method == "POST" else None
-    known = {stock.name for stock in stocks.survey(fleet.live_workers()) if stock.places}
-    known |= set(inventory.names_here())
-    return MetricForm(family, sent, initial=request.GET.dict(), known=sorted(known))

@@ -147,8 +147,22 @@ def run_start(request: HttpRequest, slug: str) -> HttpResponse:
         except ValidationError as error:
             form.add_error("systems", error)
         else:
-            _notify(request, started)
-            return _after_start(test_set, started)
+            if started.runs:
+                names = [run.label for run in started.runs]
+                about = message("run.started", "Started {metrics}.", metrics=names)
+                messages.success(request, translated(about))
+            for run in started.active:
+                about = message(
+                    "run.active",
+                    "{metric} is already running over these systems.",
+                    metric=run.label,
+                )
+                messages.info(request, translated(about))
+            for refusal in started.refused:
+                messages.warning(request, translated(refusal))
+            if len(started.runs) == 1:
+                return redirect(started.runs[0])
+            return redirect(f"{reverse('runs')}?testset={test_set.slug}")
     context = {
         "section": "runs",
         "form": form,
@@ -157,23 +171,3 @@ def run_start(request: HttpRequest, slug: str) -> HttpResponse:
     }
     status = 422 if form.errors else 200
     return render(request, "metrics/run_start.html", context, status=status)
-
-
-def _notify(request: HttpRequest, started: starting.Started) -> None:
-    if started.runs:
-        names = [run.label for run in started.runs]
-        about = message("run.started", "Started {metrics}.", metrics=names)
-        messages.success(request, translated(about))
-    for run in started.active:
-        about = message(
-            "run.active", "{metric} is already running over these systems.", metric=run.label
-        )
-        messages.info(request, translated(about))
-    for refusal in started.refused:
-        messages.warning(request, translated(refusal))
-
-
-def _after_start(test_set: TestSet, started: starting.Started) -> HttpResponse:
-    if len(started.runs) == 1:
-        return redirect(started.runs[0])
-    return redirect(f"{reverse('runs')}?testset={test_set.slug}")

@@ -54,7 +54,16 @@ def campaign_suggestions(request: HttpRequest, slug: str) -> HttpResponse:
             messages.success(request, _("Removed all suggestions."))
             return redirect("campaign-suggestions", slug)
         if request.method == "POST" and request.POST.get("do") == "shares":
-            return _take_shares(request, campaign)
+            form = SharesForm(request.POST)
+            if form.is_valid():
+                given = dict(form.cleaned_data)
+                seed = given.pop("seed")
+                shares = {Condition(name): share for name, share in given.items()}
+                prefill = trial.set_shares(campaign, shares, seed=seed)
+                messages.success(request, translated(BUILT_IN if prefill.is_trial else NO_TRIAL))
+                return redirect("campaign-suggestions", campaign.slug)
+            own = SuggestForm(metrics=list(_marking(campaign)))
+            return _page(request, campaign, own, shares=form)
         if token := request.GET.get("check", ""):
             return _confirm(request, campaign, token)
         return _choose(request, campaign)
@@ -81,19 +90,6 @@ def _choose(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     key = doors.keep(form.sent(), signed_in(request).pk)
     query = {"check": key, "what": given["what"], "ends": given["ends"]}
     return redirect(f"{request.path}?{urlencode(query)}")
-
-
-def _take_shares(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    form = SharesForm(request.POST)
-    if form.is_valid():
-        given = dict(form.cleaned_data)
-        seed = given.pop("seed")
-        shares = {Condition(name): share for name, share in given.items()}
-        prefill = trial.set_shares(campaign, shares, seed=seed)
-        messages.success(request, translated(BUILT_IN if prefill.is_trial else NO_TRIAL))
-        return redirect("campaign-suggestions", campaign.slug)
-    own = SuggestForm(metrics=list(_marking(campaign)))
-    return _page(request, campaign, own, shares=form)
 
 
 def _marking(campaign: Campaign) -> Mapping[str, MetricSignature]:
@@ -196,7 +192,9 @@ def _page(
         "shown": shown_of(checked) if checked else None,
         "address": f"?{request.GET.urlencode()}&",
         "prefill": prefill,
-        "skipped": _skipped(prefill.details) if prefill else [],
+        "skipped": [from_json(each) for each in prefill.details.get("skipped", [])]
+        if prefill
+        else [],
         "shares": shares,
         "is_draft": campaign.status == Campaign.Status.DRAFT,
         **_counts(prefill),
@@ -207,15 +205,6 @@ def _page(
         or (checked and checked.report.errors and request.method == "POST")
     )
     return render(request, "metrics/suggestions.html", context, status=422 if is_wrong else 200)
-
-
-def _skipped(details: Mapping[str, Any]) -> list[Message]:
-    """Return the messages about skipped spans; those of earlier versions have no code."""
-    earlier = [
-        message("suggestions.skipped", "Skipped {n} spans {reason}.", n=n, reason=reason)
-        for reason, n in details.get("left_out", {}).items()
-    ]
-    return earlier + [from_json(each) for each in details.get("skipped", [])]
 
 
 def _counts(prefill: Prefill | None) -> dict[str, int]:

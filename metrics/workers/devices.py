@@ -31,7 +31,10 @@ class Device(TypedDict):
 
 def devices() -> list[Device]:
     """Return the GPUs that this process may use, then the processor."""
-    return [*(_by_nvidia_smi() or _by_torch()), _processor()]
+    return [
+        *(parse(_ask(QUERY), os.environ.get("CUDA_VISIBLE_DEVICES")) or _by_torch()),
+        _processor(),
+    ]
 
 
 def gpu_ids() -> list[str]:
@@ -57,10 +60,6 @@ def process_memory(pid: int | None = None) -> int | None:
     except (OSError, ValueError, IndexError):
         return None
     return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def _by_nvidia_smi() -> list[Device]:
-    return parse(_ask(QUERY), os.environ.get("CUDA_VISIBLE_DEVICES"))
 
 
 def _ask(query: str) -> str:

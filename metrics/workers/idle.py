@@ -63,7 +63,15 @@ def explain(waiting: Mapping[str, Iterable[Lacking]]) -> list[Idle]:
     if not waiting:
         return []
     workers = list(live_workers().filter(is_stopping=False).prefetch_related("children"))
-    current = _current_jobs()
+    current: dict[str, list[Message | str]] = {}
+    infos = catalogue.infos(retired=True)
+    for kind in all_kinds():
+        rows = kind.model._default_manager.filter(status=Work.Status.RUNNING, expires_at__gte=Now())
+        names = rows.values_list("owner", "run__metric" if kind.name == "slice" else "status")
+        for owner, name in names:
+            what = JOBS.get(kind.name) or (infos[name].label if name in infos else name)
+            current.setdefault(owner.partition(".")[0], []).append(what)
+
     return [
         _explain(queue, list(lacking), [row for row in workers if queue in row.queues], current)
         for queue, lacking in sorted(waiting.items())
@@ -128,16 +136,3 @@ def _explain(
 
 def _missing(host: str, lacking: Sequence[Lacking]) -> tuple[Message | str, ...]:
     return tuple(dict.fromkeys(each for lacks in lacking for each in lacks.get(host, ())))
-
-
-def _current_jobs() -> dict[str, list[Message | str]]:
-    """Return the current jobs of the processes of each worker, by the worker's `uid`."""
-    found: dict[str, list[Message | str]] = {}
-    infos = catalogue.infos(retired=True)
-    for kind in all_kinds():
-        rows = kind.model._default_manager.filter(status=Work.Status.RUNNING, expires_at__gte=Now())
-        names = rows.values_list("owner", "run__metric" if kind.name == "slice" else "status")
-        for owner, name in names:
-            what = JOBS.get(kind.name) or (infos[name].label if name in infos else name)
-            found.setdefault(owner.partition(".")[0], []).append(what)
-    return found

@@ -142,7 +142,15 @@ def load(run: MetricRun) -> tuple[Metric, MetricSignature]:
     """
     key = _key_or_blank(run)
     try:
-        metric = _load(run)
+        test_set = run.test_set
+        metric = catalogue.load(
+            run.metric,
+            source_language=test_set.source_language,
+            target_language=test_set.target_language,
+            references=partial(references_of, test_set),
+            outputs=partial(outputs_of, run),
+            run=run.pk,
+        )
         signature = _stored(metric)
     except (InputError, EndpointError, OperationalError, InterfaceError):
         raise
@@ -160,18 +168,6 @@ def load(run: MetricRun) -> tuple[Metric, MetricSignature]:
     if key and _is_ours(metric) and _is_as_started() and key == _key_or_blank(run):
         _store(run, key, signature=signature)
     return metric, signature
-
-
-def _load(run: MetricRun) -> Metric:
-    test_set = run.test_set
-    return catalogue.load(
-        run.metric,
-        source_language=test_set.source_language,
-        target_language=test_set.target_language,
-        references=partial(references_of, test_set),
-        outputs=partial(outputs_of, run),
-        run=run.pk,
-    )
 
 
 def _stored(metric: Metric) -> MetricSignature:

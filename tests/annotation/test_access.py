@@ -24,7 +24,7 @@ from annotation.entry.links import create_link
 from annotation.models import Assignment, Campaign, FileImport, Membership, Output
 from core.messages import as_json
 from dashboards.documents.computing import QUICK, SLOW
-from extensions.neural.bertscore.options import make_info
+from extensions.neural.bertscore.options import bertscore_info
 from metaeval.messages import Message
 from metrics.imported import store
 from metrics.imported.storing import withdraw
@@ -74,7 +74,7 @@ def campaign(world: World, request: pytest.FixtureRequest) -> Campaign:
     imported = store(world.test_set, "COMET", {}, {system.name: 0.5}).row
     withdraw(world.test_set, "imported-comet")
     MetricImport.objects.filter(pk=imported.pk).update(id=1)  # type: ignore[union-attr]
-    configured = make_info("configured", "Configured", "acme/x", layers=2, shown=())
+    configured = bertscore_info("configured", "Configured", "acme/x", layers=2, shown=())
     assert isinstance(configured.description, Message)
     described = as_json(configured.description)
     ConfiguredMetric.objects.create(

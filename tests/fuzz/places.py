@@ -30,7 +30,7 @@ from annotation.models.people import hash_token
 from annotation.web import password  # noqa: F401 - it marks sign-ins once it is imported
 from core.messages import as_json
 from dashboards.models import Selection
-from extensions.neural.bertscore.options import make_info
+from extensions.neural.bertscore.options import bertscore_info
 from metrics.imported import store
 from metrics.models import ConfiguredMetric, DatasetImport, MetricImport, MetricRun
 from tests.world import World, make_user, make_world
@@ -139,7 +139,7 @@ def _make_metrics(world: World) -> None:
         DatasetImport.objects.create(
             name="fit", dataset=dataset, state="stored", created_by=world.admin
         )
-    info = make_info("fit", "Fit", "acme/x", layers=2, shown=())
+    info = bertscore_info("fit", "Fit", "acme/x", layers=2, shown=())
     described = json.loads(json.dumps({**vars(info), "options": {}}, default=as_json))
     ConfiguredMetric.objects.create(
         name="fit", label="Fit", family="bertscore", description=described

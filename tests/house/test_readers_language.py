@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import Resolver404, resolve
 
-from annotation.adjudication.disagreements import disagreements, find
+from annotation.adjudication import disagreements, find
 from annotation.models import (
     Adjudication,
     Annotator,

@@ -93,7 +93,6 @@ ALIKE = {
     "dashboards/quality, dashboards/trust: agreement",
     "dashboards/systems, dashboards/trust: marks",
     "metrics/datasets, metrics/runs: waiting",
-    "extensions/neural/mover, extensions/neural/xbertscore: idf",
     "metrics/imported, metrics/preferences: files",
     "metrics/preferences, metrics/runs: scoring",
 }

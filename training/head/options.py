@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from extensions.neural.sentinels.options import LENGTHS, OUTPUT, READS
+from extensions.neural.trained.options import LENGTHS, OUTPUT, READS
 from metaeval.messages import Message, message
 from metrics.options import Option
 from training.contract import SEED

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Campaign
-from extensions.neural.sentinels import scorer
-from extensions.neural.sentinels.options import LENGTHS, SOURCE, Array
+from extensions.neural.trained import sentinels
+from extensions.neural.trained.options import LENGTHS, SOURCE, Array
 from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
 from metaeval.messages import Message, message, plural
 from metrics.base import MetricError
@@ -67,7 +67,7 @@ def _encoder(name: str) -> Any:
 
 def _features(reads: str, rows: Sequence[Judged], encoder: Any) -> Array:
     try:
-        return scorer.read_features(reads, [(each.source, each.text) for each in rows], encoder)
+        return sentinels.read_features(reads, [(each.source, each.text) for each in rows], encoder)
     except MetricError as error:
         raise JobError(error.message) from error
 
@@ -75,7 +75,7 @@ def _features(reads: str, rows: Sequence[Judged], encoder: Any) -> Array:
 def _document(
     reads: str, weights: str, campaign: str, fits: Sequence[ridge.Fit], splits: Sequence[Split]
 ) -> dict[str, Any]:
-    """Return the lines in the form of :func:`extensions.neural.sentinels.options.load`."""
+    """Return the lines in the form of :func:`extensions.neural.trained.options.load_sentinel`."""
     held = [(each.source, fold) for fold, split in enumerate(splits) for each in split.held_out]
     return {
         "reads": reads,
@@ -90,7 +90,7 @@ def _document(
             }
             for fit in fits
         ],
-        "fold_of": {scorer.source_digest(source): fold for source, fold in held},
+        "fold_of": {sentinels.source_digest(source): fold for source, fold in held},
     }
 
 

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from annotation.models import Campaign
 from extensions.neural.encoding import encoders
-from extensions.neural.refreeeval import head_scorer
+from extensions.neural.trained import refreeeval
 from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
 from metaeval.messages import Message, message, plural
 from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from training.contract import JobError, NewMetric, Outcome, Work
 from training.head import judged, ridge
-from training.head.judged import Judged, Split, compare
+from training.head.judged import Split, compare
 from training.head.options import layers_error, no_campaign
 from training.jobs.saving import save_whole
 
@@ -41,16 +41,18 @@ def run(work: Work) -> Outcome:
     try:
         encoder = encoders.get(str(options["encoder"]))
         train, held_out = (
-            head_scorer.read_features(encoder, [(each.text, each.source) for each in part], layers)
+            refreeeval.read_features(encoder, [(each.text, each.source) for each in part], layers)
             for part in (split.train, split.held_out)
         )
     except (MetricError, ValueError) as error:
         raise JobError(reason_of(error)) from error
     sources = np.array([each.source for each in split.train])
-    fit = ridge.choose(train, _scores(split.train), sources, int(options["seed"]))
+    fit = ridge.choose(
+        train, np.array([each.score for each in split.train]), sources, int(options["seed"])
+    )
     document = _document(fit, layers, encoder.spec.weights, campaign.slug)
     folder = save_whole(work.folder, "head", lambda path: _write(path / "head.json", document))
-    names = head_scorer.feature_names(layers)
+    names = refreeeval.feature_names(layers)
     baseline = held_out[:, names.index(f"F1-{layers[-1]}")]
     values = {"head": fit.predict(held_out), "unsupervised": baseline}
     result = {
@@ -81,15 +83,11 @@ def _layers(given: str) -> list[int]:
         raise JobError(layers_error(given)) from None
 
 
-def _scores(rows: Sequence[Judged]) -> Array:
-    return np.array([each.score for each in rows])
-
-
 def _document(fit: ridge.Fit, layers: Sequence[int], weights: str, campaign: str) -> dict[str, Any]:
-    """Return the head in the form of :func:`extensions.neural.refreeeval.head_options.load`."""
+    """Return the head in the form of :func:`extensions.neural.trained.options.load_head`."""
     return {
         "layers": list(layers),
-        "features": head_scorer.feature_names(layers),
+        "features": refreeeval.feature_names(layers),
         "mean": fit.mean.tolist(),
         "scale": fit.scale.tolist(),
         "weights": fit.weights.tolist(),

@@ -128,13 +128,12 @@ def name_of(keys: Sequence[str]) -> Message:
     """Return the name of a value, by the keys that lead to it."""
     groups = keys[1:-1] if keys[0] == "held_out" else keys[:-1]
     shown = [*(key for key in groups if key not in GROUPS), keys[-1]]
-    names = [NAMES.get(key) or message("result.other", "{name}", name=_plain(key)) for key in shown]
+    names = [
+        NAMES.get(key) or message("result.other", "{name}", name=key.replace("_", " "))
+        for key in shown
+    ]
     name = WORD_LOSS if shown[-1] == "word" else names[-1]
     names.pop()
     while names:
         name = message("result.within", "{whole}: {part}", whole=names.pop(), part=name)
     return name
-
-
-def _plain(key: str) -> str:
-    return key.replace("_", " ")

@@ -115,7 +115,7 @@ def findings(job: TrainingJob) -> dict[str, Any]:
     Excludes warnings, and the recipe, which the page shows as settings. Databases do not keep the
     order of JSON.
     """
-    left_out = {"recipe", *WARNINGS}
+    left_out = {"recipe", WARNINGS}
     found = {k: _with_messages(value) for k, value in job.result.items() if k not in left_out}
     return {key: found[key] for key in sorted(found, key=lambda key: key != "held_out")}
 

@@ -128,15 +128,11 @@ def _removed_unless_done(path: Path) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        _remove(path)
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
         raise
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
 
 
 def _remove_all_but(current: Path | None, folder: Path, name: str) -> None:

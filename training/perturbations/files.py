@@ -63,14 +63,12 @@ def _entry(place: Place, cells: list[str]) -> tuple[str, str]:
             )
         )
     if not cells[0].strip():
-        raise LineError(_empty_word(place))
+        raise LineError(
+            message("file.word-empty", "{file}, line {line}: the word is empty.", **place._asdict())
+        )
     if not cells[1].strip():
         raise LineError(_empty_translation(place))
     return cells[0].strip(), cells[1].strip()
-
-
-def _empty_word(place: Place) -> Message:
-    return message("file.word-empty", "{file}, line {line}: the word is empty.", **place._asdict())
 
 
 def _empty_translation(place: Place) -> Message:

@@ -74,7 +74,11 @@ def check(
     wanted, known = list(dict.fromkeys(metrics)), catalogue.infos()
     refused = judging.refusals(test_set)
     errors: dict[str, list[Message]] = {"metrics": [], "conditions": []}
-    errors["metrics"] += [_no_metric(name) for name in wanted if name not in known]
+    errors["metrics"] += [
+        message("preferences.no-metric", "There is no metric {metric}.", metric=name)
+        for name in wanted
+        if name not in known
+    ]
     errors["metrics"] += [refused[name] for name in wanted if name in refused]
     if not wanted:
         errors["metrics"].append(
@@ -93,10 +97,6 @@ def check(
             {field: ValidationError(found) for field, found in errors.items() if found}
         )
     return [known[name] for name in wanted]
-
-
-def _no_metric(name: str) -> Message:
-    return message("preferences.no-metric", "There is no metric {metric}.", metric=name)
 
 
 def _file_errors(test_set: TestSet, condition: str, file: GivenFile | None) -> list[Message]:

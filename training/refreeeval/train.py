@@ -1,4 +1,20 @@
-"""Train ReFreeEval: data, levels, and the resulting encoder with its manifest."""
+"""Train ReFreeEval: data, levels, and the resulting encoder with its manifest.
+
+Each translation is compared with k texts that are worse by construction. The score of the student
+is the F1 of greedy matching, at its layer, without temperature. Fluency, L_fl [eq.
+7], is the cross-entropy of finding the genuine text among k + 1 scores. Faithfulness, L_fa [eq. 8],
+is the Kullback–Leibler divergence of the student's softmax from that of a sentence encoder's
+cosines, added up over candidates, averaged over texts. L_sent = L_fl + α L_fa [eq. 9].
+
+On the word level, L_word [eq. 2–6], the encoder itself, without dropout, aligns pieces:
+softmax over each side of the products of vectors, both above c1. Those above c2 are rivals. With
+cosines and gradients, the share of the aligned among both should grow, for the pieces of either
+side. There is no logarithm, so the loss is between −2 and 0.
+
+``full`` trains the sentence level, then from its best checkpoint the word level; ``sent-level``
+trains L_sent, ``fluency`` L_fl only, ``sent-fa`` L_fa only, ``word-level`` L_word only. AdamW,
+ε 1e-8, no weight decay, gradients of the word level clipped at 1.
+"""
 
 import json
 import platform
@@ -12,11 +28,12 @@ import numpy as np
 import torch
 
 from metaeval.messages import Message, message, plural
+from metaeval.reasons import reason_of
 from metaeval.results import plain
 from metaeval.significance import paired_gain
 from metrics.base import MetricError
 from metrics.checkpoints import places
-from training.contract import LEVELS, Corpus, JobError, other_training
+from training.contract import LEVELS, Corpus, JobError, NewMetric, Outcome, Work, other_training
 from training.jobs.saving import NOT_TRAINED, current, disk_errors, save_whole, write_whole
 from training.perturbations.rules import EDITION
 from training.refreeeval import data
@@ -243,3 +260,16 @@ def _keep(student: Student, folder: Path, manifest: dict[str, Any]) -> Path:
     return first_alone(
         lambda: current(folder, "metric") or save_whole(folder, "metric", write, student.n_bytes)
     )
+
+
+def run(work: Work) -> Outcome:
+    """Train, and return the resulting metric; raises JobError or StoppedError."""
+    try:
+        recipe = Recipe.from_options(work.options)
+    except ValueError as error:
+        raise JobError(reason_of(error)) from error
+    made = make_metric(recipe, work.corpora, work.folder, work.report)
+    label = f"ReFreeEval {recipe.variant} (seed {recipe.seed})"
+    # The layer is in the meta.json of the checkpoint.
+    metric = NewMetric("refreeeval", label, {"checkpoint": str(made.folder)})
+    return Outcome(made.manifest, metric)

@@ -258,14 +258,6 @@ def symmetrise(forward: Links, backward: Links, n_source: int, n_target: int) ->
     return {(i, j) for i, j in links if i < n_source and j < n_target}
 
 
-def error_rate(found: Links, sure: Links, possible: Links) -> tuple[int, int]:
-    """Return (agreements, links) of a pair: AER is 1 − the sum of the first over the second.
-
-    Och and Ney 2003, equation 6; ``possible`` includes the sure ones.
-    """
-    return len(found & sure) + len(found & (possible | sure)), len(found) + len(sure)
-
-
 _BLANKS = re.compile(r"\s+")
 Pair = tuple[str, str]
 Aligned = tuple[list[str], list[str], Links]

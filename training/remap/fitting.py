@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from extensions.neural.xmoverscore.mapping import About, Kind, Mapping, fit
+from extensions.neural.mover.mapping import About, Kind, Mapping, fit
 from metaeval.messages import plural
 from training.contract import JobError
 from training.remap.alignment import Links

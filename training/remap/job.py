@@ -27,9 +27,9 @@ from extensions.neural import laser
 from extensions.neural.encoding import encoders
 from extensions.neural.encoding.encoders import Encoder
 from extensions.neural.laser import Laser
+from extensions.neural.mover import mapping
+from extensions.neural.mover.mapping import About, Kind, Mapping
 from extensions.neural.sentence_vectors import SentenceEncoder
-from extensions.neural.xmoverscore import mapping
-from extensions.neural.xmoverscore.mapping import About, Kind, Mapping
 from metaeval.messages import Message, message
 from metrics.base import MetricError
 from metrics.checkpoints import places

@@ -1,7 +1,7 @@
 """Settings of projections. Imports neither Django nor torch: pages and workers read this."""
 
-from extensions.neural.xmoverscore.mapping import KINDS
-from extensions.neural.xmoverscore.options import LANGUAGE_MODEL, VARIANTS
+from extensions.neural.mover.mapping import KINDS
+from extensions.neural.mover.options import LANGUAGE_MODEL, VARIANTS
 from metaeval.messages import message
 from metrics.options import Option
 

@@ -258,7 +258,7 @@ def translation_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "translation": row,
         "warnings": warnings_in(row.result),
         "result": presenting.show(
-            {k: v for k, v in row.result.items() if k not in {*row.request, *WARNINGS}}
+            {k: v for k, v in row.result.items() if k not in {*row.request, WARNINGS}}
         ),
         "length_of": OF[row.request["of"]],
         "unit": UNITS[row.request["unit"]],

@@ -11,7 +11,7 @@ from django.urls import reverse
 from annotation.imports import appraise
 from annotation.imports.drafts import CampaignDraft, described
 from annotation.imports.sources import Drafts
-from annotation.imports.store import Launched, examine, launch
+from annotation.imports.store import examine, launch
 from annotation.management.command_line import BaseCommand, errors_found, opened
 from annotation.uploads import Report
 from annotation.uploads.tables.skipping import skipped
@@ -103,7 +103,13 @@ def store_drafts(
         return
     try:
         for each in launch(drafts, skipped=skipped(report)):
-            _say(command, each)
+            result = each.result
+            state = "imported" if result.is_new else "already stored, unchanged"
+            contents = ", ".join(map(str, result.contents))
+            command.stdout.write(f"{result.campaign.slug}: {contents}: {state}.")
+            for invitation in each.invitations:
+                path = reverse("personal-link", args=[invitation.token])
+                command.stdout.write(f"  {invitation.annotator.label}: {path}")
     except ValidationError as error:
         raise refused_by(error) from error
 
@@ -121,14 +127,3 @@ def _foreseen(draft: CampaignDraft) -> str:
     if n_published:
         return pluralize(n_published, "published score")
     return f"{pluralize(len(draft.items), 'item')}, {pluralize(len(draft.judgments), 'judgment')}"
-
-
-def _say(command: BaseCommand, launched: Launched) -> None:
-    """Write the stored contents, and the personal links, which cannot be shown again."""
-    result = launched.result
-    state = "imported" if result.is_new else "already stored, unchanged"
-    contents = ", ".join(map(str, result.contents))
-    command.stdout.write(f"{result.campaign.slug}: {contents}: {state}.")
-    for invitation in launched.invitations:
-        path = reverse("personal-link", args=[invitation.token])
-        command.stdout.write(f"  {invitation.annotator.label}: {path}")

@@ -56,7 +56,6 @@ ANNOTATORS_CODE = (
     "annotation/judging/*.py",
     "annotation/notifications/letters.py",
     "annotation/presets/filling.py",
-    "annotation/protocols/earlier.py",
     "annotation/protocols/published.py",
     "annotation/protocols/questions.py",
     "annotation/qualification/stopping.py",
@@ -167,12 +166,8 @@ def collect_readers() -> Catalog:
     return found
 
 
-def _new() -> Catalog:
-    return Catalog(project="Touchstone", charset="utf-8")
-
-
 def _collected(paths: list[Path]) -> Catalog:
-    catalog, root = _new(), Path(settings.BASE_DIR)
+    catalog, root = Catalog(project="Touchstone", charset="utf-8"), Path(settings.BASE_DIR)
     for path in paths:
         for line, message, comments, context in _marked(path):
             where = [(path.relative_to(root).as_posix(), line)]

@@ -17,8 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.access import campaign_for_reviewer, researcher_required, signed_in
-from annotation.adjudication.decisions import decide
-from annotation.adjudication.disagreements import answers, disagreements
+from annotation.adjudication import answers, decide, disagreements
 from annotation.forms.judgments import JudgmentForm
 from annotation.judging import instructions
 from annotation.judging.answers import rated_text

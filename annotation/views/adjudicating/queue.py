@@ -24,14 +24,15 @@ from annotation.access import (
     runs_campaign,
     signed_in,
 )
-from annotation.adjudication.decisions import (
+from annotation.adjudication import (
     MAX_TOLERANCE,
     decisions,
+    disagreements,
+    find,
     give,
     gold_targets,
     met_twice,
 )
-from annotation.adjudication.disagreements import disagreements, find
 from annotation.exports import csv_lines
 from annotation.exports.mtme import (
     Files,

@@ -19,7 +19,7 @@ from annotation.entry.welcome import NotOpenError, refuse_unless_open
 from annotation.judging import assignments
 from annotation.judging.progress import progress
 from annotation.models import Annotator, Campaign
-from annotation.pay.offers import pay_for
+from annotation.pay import pay_for
 from annotation.prefill.trial import is_trial
 from annotation.qualification import codes
 from annotation.web.errors import refuse, refuse_guessing

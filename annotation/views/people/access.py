@@ -41,7 +41,7 @@ from annotation.forms.access import (
 )
 from annotation.models import AccessLink, Annotator, Assignment, Campaign, Membership
 from annotation.models.assignment import given
-from annotation.pay.offers import COLUMNS, pay_for, rows, working_time
+from annotation.pay import COLUMNS, pay_for, rows, working_time
 from annotation.qualification import codes, stopping
 from annotation.views.campaigns import open_or_say
 from annotation.web import fresh_links

@@ -120,7 +120,14 @@ def read(kind: str, text: str, labels: Sequence[str] = ()) -> Verdict:
         if kind == prompts.STARS:
             return _stars(text)
         if kind == prompts.CLASSES:
-            return _class(text, labels)
+            places = {each.casefold(): place for place, each in enumerate(labels)}
+            # The longest first: one class may be part of another.
+            names = "|".join(re.escape(each) for each in sorted(places, key=len, reverse=True))
+            answer = " ".join(text.rpartition("</think>")[2].casefold().split())
+            found = set(re.findall(rf"(?<!\w)(?:{names})(?!\w)", answer))
+            if len(found) != 1:
+                raise _ReplyError(message("reply.class", "it does not name one of the classes."))
+            return Verdict(score=float(places[found.pop()]))
         return _pair(text) if kind == prompts.PAIRS else _ranks(text, labels)
     except _ReplyError as error:
         raise UnusableError(_unreadable(error.message, text)) from None
@@ -212,18 +219,6 @@ def _stars(text: str) -> Verdict:
     if len(found) != 1 or not found <= set(_WRITTEN.values()):
         raise _ReplyError(message("reply.stars", "it does not name one to five stars."))
     return Verdict(score=float(found.pop()))
-
-
-def _class(text: str, classes: Sequence[str]) -> Verdict:
-    """Return the place of the only class that a reply names, from 0 for the worst."""
-    places = {each.casefold(): place for place, each in enumerate(classes)}
-    # The longest first: one class may be part of another.
-    names = "|".join(re.escape(each) for each in sorted(places, key=len, reverse=True))
-    answer = " ".join(text.rpartition("</think>")[2].casefold().split())
-    found = set(re.findall(rf"(?<!\w)(?:{names})(?!\w)", answer))
-    if len(found) != 1:
-        raise _ReplyError(message("reply.class", "it does not name one of the classes."))
-    return Verdict(score=float(places[found.pop()]))
 
 
 def _spans(text: str, *, is_json: bool) -> Verdict:

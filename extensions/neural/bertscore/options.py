@@ -17,6 +17,7 @@ from metrics.options import (
     CHECKPOINT_HELP,
     ENCODER_LABEL,
     LAYER_HELP,
+    LAYER_LABEL,
     PRECISION,
     Family,
     Given,
@@ -144,7 +145,7 @@ _SIDES = (("p", "P"), ("r", "R"), ("f", "F1"))
 _ZHANG = "Zhang et al. 2020, BERTScore: evaluating text generation with BERT"
 
 
-def make_info(
+def bertscore_info(
     name: str,
     label: str,
     checkpoint: str,
@@ -209,13 +210,15 @@ def _description(checkpoint: str, layers: int, chosen: Options) -> Message:
     )
 
 
-def describe(name: str, label: str, options: Options) -> MetricInfo:
+def describe_bertscore(name: str, label: str, options: Options) -> MetricInfo:
     """Describe a configured metric; read the number of layers from the checkpoint."""
     checkpoint, layer = str(options["checkpoint"]), int(options["layer"])
     layers = check_layer(checkpoint, layer)
     _check_baseline(checkpoint, str(options["baseline"]), layers)
     shown = (f"{layer}-{options['measure']}",)
-    return make_info(name, label, checkpoint, layers=layers, shown=shown, given=options.items())
+    return bertscore_info(
+        name, label, checkpoint, layers=layers, shown=shown, given=options.items()
+    )
 
 
 def _check_baseline(checkpoint: str, name: str, layers: int) -> None:
@@ -244,7 +247,7 @@ BASELINE = Option(
         "checkpoint's folder. Leave blank to store scores without rescaling.",
     ),
 )
-FAMILY = Family(
+BERTSCORE = Family(
     key="bertscore",
     label="BERTScore",
     description=message(
@@ -277,5 +280,103 @@ FAMILY = Family(
         references.option("best"),
         PRECISION,
     ),
-    describe=describe,
+    describe=describe_bertscore,
+)
+
+
+SCORER = "extensions.neural.bertscore.xbertscore:XBertScore"
+_SHOWN = Option(
+    "measure", message("option.measure", "Measure shown"), "choice", "f", choices=("p", "r", "f")
+)
+# The text that the output is compared with.
+COMPARED = {
+    "source": message("compare.source", "source"),
+    "reference": message("compare.reference", "reference"),
+}
+COMPARE = Option(
+    "compare",
+    message("option.compare", "Compare the output with"),
+    "choice",
+    "source",
+    choices=("source", "reference"),
+)
+REFERENCES = references.option("best")
+IDF = Option(
+    "idf",
+    message("xbertscore.idf", "Sentences for idf weights"),
+    "file",
+    "",
+    help=message(
+        "xbertscore.idf-help",
+        "A file with one sentence per line: the texts that outputs are compared with, such as all "
+        "sources of the test set. Leave blank for equal weights.",
+    ),
+)
+
+
+def xbertscore_info(
+    name: str,
+    label: str,
+    options: Options,
+    *,
+    family: str = "xbertscore",
+    description: Message | None = None,
+    citation: str = "Zhang et al. 2020, BERTScore: evaluating text generation with BERT",
+) -> MetricInfo:
+    """Describe precision, recall and F1 at one layer."""
+    compare, checkpoint = str(options["compare"]), str(options["checkpoint"])
+    return MetricInfo(
+        name=name,
+        label=label,
+        measures=tuple(f"{name}-{key}" for key, _ in _SIDES),
+        measure_labels=tuple(f"{label} {word}" for _, word in _SIDES),
+        needs_source=compare == "source",
+        needs_reference=compare == "reference",
+        queue="gpu",
+        description=description
+        or message(
+            "xbertscore.about",
+            "Token similarity of output and {compared} under {checkpoint}, layer {layer}.",
+            compared=COMPARED[compare],
+            checkpoint=checkpoint,
+            layer=options["layer"],
+        ),
+        citation=citation,
+        shown=(f"{name}-{options['measure']}",),
+        checkpoint=checkpoint,
+        family=family,
+        options=tuple(options.items()),
+    )
+
+
+def describe_xbertscore(name: str, label: str, options: Options) -> MetricInfo:
+    """Describe a configured metric; the checkpoint must have the layer."""
+    check_layer(str(options["checkpoint"]), int(options["layer"]))
+    return xbertscore_info(name, label, options)
+
+
+XBERTSCORE = Family(
+    key="xbertscore",
+    label="XBERTScore",
+    description=message(
+        "xbertscore.family",
+        "Token similarity of output and source under any multilingual encoder.",
+    ),
+    scorer=SCORER,
+    options=(
+        Option(
+            "checkpoint",
+            ENCODER_LABEL,
+            "checkpoint",
+            "xlm-roberta-base",
+            help=CHECKPOINT_HELP,
+        ),
+        Option("layer", LAYER_LABEL, "integer", 9, minimum=0, help=LAYER_HELP),
+        COMPARE,
+        REFERENCES,
+        _SHOWN,
+        IDF,
+        PRECISION,
+    ),
+    describe=describe_xbertscore,
 )

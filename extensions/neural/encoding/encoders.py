@@ -155,7 +155,13 @@ def load(spec: EncoderSpec, folder: str) -> Encoder:
     require_weights(spec.checkpoint, model, report["missing_keys"], unused=unused)
     model = model.encoder if has_both else model
     require_rows(spec.checkpoint, tokenizer, model)
-    _limit(tokenizer, model)
+    # Limit texts to the number of positions of the model, if its tokenizer states no limit.
+    positions = getattr(model.config, "max_position_embeddings", None)
+    if isinstance(positions, int) and positions > 0:
+        # In RoBERTa and similar models the first position is the id of the padding token plus one.
+        start = getattr(getattr(model, "embeddings", None), "padding_idx", None)
+        usable = positions - (start + 1 if isinstance(start, int) else 0)
+        tokenizer.model_max_length = min(tokenizer.model_max_length, usable)
     return Encoder(spec, tokenizer, placed(model, spec.device, spec.precision))
 
 
@@ -186,16 +192,6 @@ def load_tokenizer(folder: str) -> Any:
         return whole(lambda: tokenizers.from_pretrained(folder, use_fast=False, **given))
     except Exception:
         return whole(lambda: tokenizers.from_pretrained(folder, use_fast=True, **given))
-
-
-def _limit(tokenizer: Any, model: Any) -> None:
-    """Limit texts to the number of positions of the model, if its tokenizer states no limit."""
-    positions = getattr(model.config, "max_position_embeddings", None)
-    if isinstance(positions, int) and positions > 0:
-        # In RoBERTa and similar models the first position is the id of the padding token plus one.
-        start = getattr(getattr(model, "embeddings", None), "padding_idx", None)
-        usable = positions - (start + 1 if isinstance(start, int) else 0)
-        tokenizer.model_max_length = min(tokenizer.model_max_length, usable)
 
 
 def require_weights(

@@ -1,1 +1,1 @@
-"""Share definitions, n-grams and distances between MoverScore and XMoverScore."""
+"""Compute word mover's scores from token vectors, and XMoverScore over them."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from extensions.neural.encoding import token_vectors
 from extensions.neural.encoding.encoders import Encoder
 from extensions.neural.encoding.token_vectors import Embedded, IdfTable, embed, tokenize
-from extensions.neural.mover.definition import Definition, Distance
+from extensions.neural.mover.options import Definition, Distance
 from extensions.neural.transport import flow_dropout_cost, transport_cost
 from metaeval.messages import plural
 from metrics.base import MetricWarning

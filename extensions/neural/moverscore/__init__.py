@@ -1,1 +1,1 @@
-"""Compute MoverScore: word mover's distance between output and reference."""
+"""Compute MoverScore, and word mover's distance over static word vectors."""

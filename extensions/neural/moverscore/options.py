@@ -1,11 +1,14 @@
-"""Describe MoverScore's definitions and options. Imports neither Django nor torch."""
+"""Describe MoverScore and word mover's distance. Imports neither Django nor torch."""
 
 from dataclasses import dataclass
 
-from extensions.neural.mover.definition import Definition
+from extensions.neural.bertscore.options import COMPARE, COMPARED, REFERENCES
+from extensions.neural.mover.options import Definition
+from extensions.neural.yisi.options import N_GRAM_SIZE, VECTORS, check_vectors
 from metaeval.messages import message
-from metrics.base import MetricInfo
+from metrics.base import MetricInfo, one_measure
 from metrics.families import references
+from metrics.families.lexical.options import TOKENIZER
 from metrics.options import (
     CHECKPOINT_HELP,
     ENCODER_LABEL,
@@ -66,7 +69,7 @@ def make_info(name: str, label: str, options: Options) -> MetricInfo:
     )
 
 
-def describe(name: str, label: str, options: Options) -> MetricInfo:
+def describe_moverscore(name: str, label: str, options: Options) -> MetricInfo:
     """Describe a configured metric; raise OptionError for options that do not fit together."""
     variant, layers = VARIANTS[str(options["version"])], count_layers(str(options["checkpoint"]))
     if layers < variant.n_layers:
@@ -132,8 +135,69 @@ PLUGIN = Plugin(
         ),
         PRECISION,
     ),
-    describe=describe,
+    describe=describe_moverscore,
     packages=("ot",),
 )
 _DISTILLED = clean_all(PLUGIN.options, {"checkpoint": "distilbert-base-uncased"})
 KNOWN = (make_info("moverscore", "MoverScore", _DISTILLED),)
+
+
+def describe_distance(name: str, label: str, options: Options) -> MetricInfo:
+    """Describe 1 - distance, one value per segment."""
+    check_vectors(options)
+    compare = str(options["compare"])
+    return one_measure(
+        name,
+        label,
+        needs_source=compare == "source",
+        needs_reference=compare == "reference",
+        queue="gpu",  # the queue whose workers have the packages of neural metrics, such as POT
+        description=message(
+            "wmd.about-squared",
+            "1 − the squared word mover's distance of output and {compared} over aligned word "
+            "vectors.",
+            compared=COMPARED[compare],
+        )
+        if options["cost"] == "squared"
+        else message(
+            "wmd.about-euclidean",
+            "1 − the Euclidean word mover's distance of output and {compared} over aligned word "
+            "vectors.",
+            compared=COMPARED[compare],
+        ),
+        citation="Joulin et al. 2018, Loss in translation; Zhao et al. 2020, On the limitations of "
+        "cross-lingual encoders",
+        family="wmd",
+        options=tuple(options.items()),
+    )
+
+
+WMD_PLUGIN = Plugin(
+    label=message("wmd.family", "Word mover's distance over word vectors"),
+    description=message(
+        "wmd.family-about",
+        "Exact transport between words whose vectors are aligned across languages (RCSLS).",
+    ),
+    scorer="extensions.neural.moverscore.static:WordMover",
+    options=(
+        *VECTORS,
+        COMPARE,
+        REFERENCES,
+        TOKENIZER,
+        Option("order", N_GRAM_SIZE, "integer", 1, minimum=1, maximum=4),
+        Option(
+            "cost",
+            message("wmd.cost", "Cost"),
+            "choice",
+            "squared",
+            choices=("squared", "euclidean"),
+            help=message(
+                "wmd.cost-help",
+                "The distance of vectors of length 1: squared as in XMoverScore's release of 2020, "
+                "or Euclidean as in its paper.",
+            ),
+        ),
+    ),
+    describe=describe_distance,
+    packages=("ot",),
+)

@@ -7,7 +7,7 @@ from typing import Any
 
 from metrics.base import MeanOfSegments, Metric, MetricInfo, Scores, SegmentInput, check_inputs
 from metrics.families import references
-from metrics.families.lexical import infos
+from metrics.families.lexical import options
 
 
 class OneByOne(MeanOfSegments):
@@ -16,7 +16,7 @@ class OneByOne(MeanOfSegments):
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.info, self.base = info, str(info.option("metric"))
         self.is_whole = info.option("references") == "all"
-        described, path = infos.METRICS[self.base]
+        described, path = options.METRICS[self.base]
         own = replace(
             described,
             name=info.name,

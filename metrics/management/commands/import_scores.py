@@ -69,7 +69,18 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         files = [opened(path) for path in options["files"]]
-        choices = _choices(options)
+        names = options["metric"]
+        choices = Choices(
+            columns=values_by_name(map(column_and_field, options["column"])),
+            metrics=tuple(names) or None,
+            metric=names[0] if len(names) == 1 else "",
+            names=values_by_name(map(column_and_field, options["name"])),
+            lower=frozenset(options["lower_is_better"]),
+            higher=frozenset(options["higher_is_better"]),
+            skip=frozenset(options[SKIP]),
+            lines=options["lines"],
+            system=options["system"] or "",
+        )
         found = [check(each, files, choices) for each in test_sets(options)]
         for each in found:
             self._report(each)
@@ -99,21 +110,6 @@ class Command(BaseCommand):
                 f"{pluralize(found.n_systems, 'system')}, {found.n_missing:,} without a score; "
                 f"{state}"
             )
-
-
-def _choices(options: dict[str, Any]) -> Choices:
-    names = options["metric"]
-    return Choices(
-        columns=values_by_name(map(column_and_field, options["column"])),
-        metrics=tuple(names) or None,
-        metric=names[0] if len(names) == 1 else "",
-        names=values_by_name(map(column_and_field, options["name"])),
-        lower=frozenset(options["lower_is_better"]),
-        higher=frozenset(options["higher_is_better"]),
-        skip=frozenset(options[SKIP]),
-        lines=options["lines"],
-        system=options["system"] or "",
-    )
 
 
 def column_and_field(text: str) -> tuple[str, str]:

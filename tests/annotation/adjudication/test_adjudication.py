@@ -16,8 +16,7 @@ from scipy.stats import mannwhitneyu
 
 from annotation import protocols
 from annotation.access import ADMIN, ANNOTATOR, RESEARCHER
-from annotation.adjudication.decisions import give, gold_targets
-from annotation.adjudication.disagreements import disagreements, least_overlap
+from annotation.adjudication import disagreements, give, gold_targets, least_overlap
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.exports.rows import judgments_of
 from annotation.models import (

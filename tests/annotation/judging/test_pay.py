@@ -13,7 +13,7 @@ from annotation.access import RESEARCHER
 from annotation.judging import judgments
 from annotation.judging.answers import Answer
 from annotation.models import Assignment, Campaign, Judgment
-from annotation.pay.offers import limit_of, offer, pay_for
+from annotation.pay import limit_of, offer, pay_for
 from core.text import words_in
 from tests.planting import plant
 from tests.world import make_user

@@ -370,17 +370,3 @@ def test_excluding_the_last_one_at_work_completes_the_campaign(
     rate_all(campaign, "A1", "A2")
     Annotator.objects.filter(campaign=campaign, label="A3").update(excluded_at=timezone.now())
     assert check(campaign, django_capture_on_commit_callbacks)
-
-
-def test_what_an_older_version_left_in_the_broker_is_delivered(
-    world: World,
-    receiver: Receiver,
-    django_capture_on_commit_callbacks: Callable[..., object],
-) -> None:
-    """There a notification was a message alone, under this name."""
-    campaign = opened(world, notify_webhook=receiver.url)
-    body = json.dumps({"event": "closed"})
-    with django_capture_on_commit_callbacks(execute=True):
-        for key in (campaign.pk, 0):
-            app.tasks["annotation.tasks.notify"].delay(key, "webhook", "It is closed", body)
-    assert receiver.events == ["closed"]

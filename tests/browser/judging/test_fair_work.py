@@ -8,7 +8,7 @@ from pathlib import Path
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from annotation.adjudication.disagreements import disagreements, find
+from annotation.adjudication import disagreements, find
 from annotation.models import Adjudication, Annotator, Assignment, Campaign, Judgment, Stop
 from annotation.qualification.comprehension import read_lines
 from tests.browser.axe import violations

@@ -10,7 +10,7 @@ from transformers import GPT2LMHeadModel, GPT2Tokenizer
 
 from extensions.neural import lm
 from extensions.neural.encoding import encoders
-from extensions.neural.xmoverscore.scorer import couple
+from extensions.neural.mover.xmoverscore import couple
 from metrics.base import MetricError
 from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.mover import checkpoints

@@ -12,7 +12,7 @@ import pytest
 from sentence_transformers import SentenceTransformer, models
 
 from extensions.neural.encoding import encoders
-from extensions.neural.xmoverscore import mapping
+from extensions.neural.mover import mapping
 from metrics import registry
 from metrics.base import MetricInfo, OnTestSet
 from metrics.workers.signatures import make_key

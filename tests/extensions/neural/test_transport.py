@@ -11,7 +11,6 @@ from extensions.neural.transport import (
     flow_dropout_cost,
     integer_flow,
     transport_cost,
-    transport_costs,
 )
 from metrics.base import MetricError
 from tests.extensions.neural.mover.published import CHECKS
@@ -84,14 +83,6 @@ def test_weights_need_not_sum_to_one() -> None:
     expected = transport_cost(cost, left / 8, right / 9)
     assert transport_cost(cost, left, right) == pytest.approx(expected, abs=1e-12)
     assert expected == pytest.approx(linear_program(cost, left / 8, right / 9), abs=1e-9)
-
-
-def test_many_pairs_at_once() -> None:
-    costs = [draw(*size) for size in SIZES]
-    weights = [None if index % 2 else np.arange(1.0, len(c) + 1) for index, c in enumerate(costs)]
-    expected = [transport_cost(cost, left) for cost, left in zip(costs, weights, strict=True)]
-    assert transport_costs(costs, left=weights).tolist() == expected
-    assert transport_costs([]).shape == (0,)
 
 
 def test_a_bag_onto_itself_costs_nothing() -> None:

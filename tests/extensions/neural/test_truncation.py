@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from transformers import AutoTokenizer, GPT2Config, GPT2LMHeadModel
 
-from extensions.neural.comet.options import TOGETHER
-from extensions.neural.metricx import scorer as metricx_scorer
+from extensions.neural.checkpoints import metricx as metricx_scorer
+from extensions.neural.checkpoints.options import TOGETHER
 from metrics import registry, truncation
 from metrics.base import Metric, SegmentInput
 from metrics.checkpoints import places
 from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.checkpoints.test_comet import CHECKPOINTS
 from tests.extensions.neural.reference_free import TEXTS, make
-from training.translation.likelihood.options import BOTH, FAITHFULNESS, PRECISION_OF, RECALL
+from training.translation.options import BOTH, FAITHFULNESS, PRECISION_OF, RECALL
 
 # Tokens that the small models take.
 POSITIONS = 24

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from extensions.neural.bertscore.options import make_info
+from extensions.neural.bertscore.options import bertscore_info
 from metrics import catalogue, registry
 from metrics.base import MetricError, MetricInfo
 from metrics.forms.families import PREFIX, MetricForm
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 def _describe(name: str, label: str, options: Options) -> MetricInfo:
     if options["word"] == "wrong":
         raise ValueError("Word and number do not go together.")
-    return make_info(name, label, "", layers=1, shown=(), given=options.items())
+    return bertscore_info(name, label, "", layers=1, shown=(), given=options.items())
 
 
 EVERY_KIND = Family(

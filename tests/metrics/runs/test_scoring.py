@@ -376,12 +376,6 @@ def test_what_a_metric_warns_of_is_counted_and_shown(
     assert f"{2 * n} texts are odd." in client.get(done.get_absolute_url()).text
 
 
-@pytest.mark.parametrize("key", ["{n} texts are odd.", "Odd: {n}.", "{n[0]} {n:99999}"])
-def test_warnings_that_earlier_versions_stored_are_text(key: str) -> None:
-    (found,) = scoring.of_run(MetricRun(remarks={key: 1200}))
-    assert found.message.text == key.replace("{n}", "1,200")
-
-
 def rows_looked_at(plan: dict[str, Any]) -> float:
     """The rows of all steps of PostgreSQL's plan, with those that it met and did not want."""
     removed = sum(plan.get(f"Rows Removed by {by}", 0) for by in ("Filter", "Join Filter"))

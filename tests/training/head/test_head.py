@@ -11,9 +11,9 @@ from scipy import stats
 
 from annotation.access import RESEARCHER
 from annotation.models import Campaign, Output, PublishedScore
+from extensions.neural.bertscore.xbertscore import XBertScore
 from extensions.neural.encoding import encoders
-from extensions.neural.refreeeval import head_options, head_scorer
-from extensions.neural.xbertscore.scorer import XBertScore
+from extensions.neural.trained import options, refreeeval
 from metaeval import ScoreMatrix
 from metrics import catalogue
 from metrics.base import MetricError, SegmentInput
@@ -183,8 +183,8 @@ def test_features_are_those_of_the_definitions(encoder: str) -> None:
     info = configure("xbertscore", "x", "X", options)
     metric = XBertScore(info, source_language="de", target_language="en")
     pair = ("quiet morning", "in the harbour in the morning")
-    found = head_scorer.read_features(encoders.get(encoder), [pair], [1, 2])
-    row = dict(zip(head_scorer.feature_names([1, 2]), found[0], strict=True))
+    found = refreeeval.read_features(encoders.get(encoder), [pair], [1, 2])
+    row = dict(zip(refreeeval.feature_names([1, 2]), found[0], strict=True))
     expected = metric.score([SegmentInput(pair[1], pair[0], ())])[0]
     assert [row["P-2"], row["R-2"], row["F1-2"]] == pytest.approx(expected.tolist(), abs=1e-5)
     assert row["log-length"] == pytest.approx(np.log(3))
@@ -226,6 +226,6 @@ def test_a_head_of_other_weights_is_refused(
         catalogue.load(f"head-{job.pk}", source_language="de", target_language="en")
     path.write_text("{}")
     with pytest.raises(OptionError) as caught:
-        head_options.load(str(path))
+        options.load_head(str(path))
     assert caught.value.problem.code == "refreeeval.not-a-head"
     assert caught.value.problem.parameters["error"] == "KeyError"

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from annotation.models import Campaign, Output, PublishedScore
-from extensions.neural.sentinels import scorer
-from extensions.neural.sentinels.options import LENGTHS, OUTPUT, SOURCE, load
+from extensions.neural.trained import sentinels
+from extensions.neural.trained.options import LENGTHS, OUTPUT, SOURCE, load_sentinel
 from metrics import catalogue
 from metrics.base import MetricError, SegmentInput
 from metrics.models import MetricRun
@@ -160,8 +160,8 @@ def test_a_new_source_is_scored_by_the_mean_of_all_fits(campaign: Campaign, tmp_
         source_language="de",
         target_language="en",
     )
-    known = scorer.read_features(LENGTHS, [("neu", "new one")], None)
-    stored = load(str(path_of(outcome)))
+    known = sentinels.read_features(LENGTHS, [("neu", "new one")], None)
+    stored = load_sentinel(str(path_of(outcome)))
     expected = np.mean([line.predict(known) for line in stored.lines])
     assert metric.score([SegmentInput("neu", "new one", ())])[0, 0] == pytest.approx(expected)
     assert metric.score([]).shape == (0, 1)

@@ -13,7 +13,7 @@ from extensions.neural.encoding import encoders, token_vectors
 from tests.extensions.neural.checkpoints import small
 from tests.refusals import refused
 from training.contract import Corpus, JobError, StoppedError
-from training.refreeeval import data, job, loop
+from training.refreeeval import data, loop, train
 from training.refreeeval.data import Example, examples, order, prepare, swap
 from training.refreeeval.levels import find_genuine
 from training.refreeeval.recipe import VARIANTS
@@ -288,8 +288,8 @@ def test_an_untrained_encoder_is_near_chance_and_dropout_is_off(recipe, corpus):
 def test_the_job_returns_a_metric_of_the_family(recipe, corpus, tmp_path):
     from training.contract import Work
 
-    outcome = job.run(Work(recipe(variant="fluency").as_json(), tmp_path, [corpus]))
+    outcome = train.run(Work(recipe(variant="fluency").as_json(), tmp_path, [corpus]))
     assert outcome.metric.family == "refreeeval"
     assert Path(outcome.metric.options["checkpoint"]).is_dir()
     with refused("option.problem", kind=JobError):
-        job.run(Work({"layer": 0}, tmp_path, [corpus]))
+        train.run(Work({"layer": 0}, tmp_path, [corpus]))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from extensions.neural.xmoverscore.mapping import About
+from extensions.neural.mover.mapping import About
 from tests.training.doing import refused
 from training.remap import fitting
 from training.remap.fitting import Vectors

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from extensions.neural.encoding import encoders
+from extensions.neural.mover import mapping
 from extensions.neural.sentence_vectors import cosine
-from extensions.neural.xmoverscore import mapping
 from metrics import catalogue
 from metrics.base import MetricError, SegmentInput
 from metrics.models import MetricRun, SegmentScore

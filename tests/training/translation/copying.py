@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from training.contract import Corpus, Work
-from training.translation.models import marian, vocabulary
+from training.translation.learning import marian, vocabulary
 from training.translation.options import OPTIONS
 
 WORDS = ("ka", "to", "mi", "re", "su", "no", "la", "pe")

@@ -17,7 +17,7 @@ from transformers import (
 )
 
 from tests.extensions.neural.checkpoints import small
-from training.translation.models import vocabulary
+from training.translation.learning import vocabulary
 
 SIZES = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
          "decoder_attention_heads": 2, "encoder_ffn_dim": 16, "decoder_ffn_dim": 16}  # fmt: skip

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from tests.training.translation.copying import SMALL
-from training.translation.models import marian
-from training.translation.models.marian import Step
+from training.translation.learning import marian
+from training.translation.learning.marian import Step
 from training.translation.options import OPTIONS
 
 WIDTH = 6

@@ -21,9 +21,8 @@ from training.contract import Corpus, Outcome, StoppedError, Work
 from training.jobs.saving import current
 from training.translation.decoding import checkpoints
 from training.translation.decoding.generating import Beam, Row, search
-from training.translation.learning import job, trainer
+from training.translation.learning import job, trainer, vocabulary
 from training.translation.learning.pairs import Batches, Pairs, split
-from training.translation.models import vocabulary
 from training.translation.options import OPTIONS
 
 Learned = Callable[[str], Outcome]

@@ -23,8 +23,8 @@ from tests.training.translation import foreign
 from tests.training.translation.copying import untrained
 from training.translation.decoding.checkpoints import load
 from training.translation.decoding.generating import log_probabilities
-from training.translation.likelihood.options import BOTH, FAITHFULNESS, PRECISION_OF, RECALL
-from training.translation.likelihood.scorer import Likelihood
+from training.translation.likelihood import Likelihood
+from training.translation.options import BOTH, FAITHFULNESS, PRECISION_OF, RECALL
 
 INPUTS = [
     SegmentInput("ein Boot im Hafen", "the boat leaves", ("the boat leaves the harbour",)),

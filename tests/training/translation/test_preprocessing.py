@@ -22,11 +22,9 @@ from training.contract import StoppedError, Work
 from training.jobs import starting
 from training.translation.decoding import checkpoints
 from training.translation.decoding.methods import decode, refusals
-from training.translation.learning import job
+from training.translation.learning import job, vocabulary
 from training.translation.lengths import CHARACTERS, WORDS
-from training.translation.likelihood.options import FAITHFULNESS
-from training.translation.models import preparing
-from training.translation.options import NONE, STUDY, settle
+from training.translation.options import FAITHFULNESS, NONE, STUDY, settle
 from training.translation.requests import EXACT, Request
 
 TEXTS = {
@@ -41,18 +39,18 @@ CHOSEN = {"preprocessing": STUDY, "imbalance": 0.0, "longest": 3, "vocabulary": 
 def test_tokens_are_those_of_sacremoses(language: str) -> None:
     text = MosesPunctNormalizer(language).normalize(TEXTS[language])
     tokens = MosesTokenizer(language).tokenize(text, escape=False)
-    found = preparing.tokenized(TEXTS[language], language)
+    found = vocabulary.tokenized(TEXTS[language], language)
     assert found.split(" ") == tokens
     back = MosesDetokenizer(language).detokenize(tokens, unescape=False)
-    assert preparing.detokenized(found, language) == back
-    assert preparing.tokenized(TEXTS[language], f"{language}-XX") == found
+    assert vocabulary.detokenized(found, language) == back
+    assert vocabulary.tokenized(TEXTS[language], f"{language}-XX") == found
     # A second round changes nothing.
-    assert preparing.tokenized(back, language) == found
+    assert vocabulary.tokenized(back, language) == found
 
 
 def test_chinese_is_not_tokenised() -> None:
     text = "我喜欢生物学，你呢？“好”"
-    assert preparing.tokenized(text, "zh-Hans") == preparing.detokenized(text, "zh") == text
+    assert vocabulary.tokenized(text, "zh-Hans") == vocabulary.detokenized(text, "zh") == text
 
 
 def study(folder: Path, **given: Any) -> Work:

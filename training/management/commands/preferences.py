@@ -2,7 +2,6 @@
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +67,7 @@ class Command(BaseCommand):
                 seed=options["seed"],
                 align=alignment.align,
             )
-            rows = _compare(altered, metrics, test_set)
+            rows = [row for name in metrics for row in Judge(name, test_set).compare(altered)]
         except ValueError as error:
             raise refused_by(error) from error
         except MetricError as error:
@@ -111,10 +110,6 @@ def _read(path: Path | None) -> GivenFile | None:
         return GivenFile(str(path), path.read_bytes())
     except OSError as error:
         raise refused_file(path, error) from error
-
-
-def _compare(altered: Altered, metrics: Sequence[str], test_set: TestSet) -> list[Row]:
-    return [row for name in metrics for row in Judge(name, test_set).compare(altered)]
 
 
 def _write(

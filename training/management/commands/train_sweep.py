@@ -11,7 +11,6 @@ from core.commands import RefusedCommandError, refused_by
 from metaeval.messages import message
 from training.jobs import starting
 from training.management.commands.train import find_corpus
-from training.models import ParallelCorpus
 
 
 class Command(BaseCommand):
@@ -42,7 +41,7 @@ class Command(BaseCommand):
                 kind="refreeeval",
                 name=options["sweep"],
                 grid=starting.expand_grid(_values(options)),
-                corpora=_corpora(options["corpus"]),
+                corpora=[find_corpus(name) for name in options["corpus"]],
             )
         except ValidationError as error:
             raise refused_by(error) from error
@@ -91,7 +90,3 @@ def _seeds(given: str) -> list[int]:
                 text=given,
             )
         ) from None
-
-
-def _corpora(names: list[str]) -> list[ParallelCorpus]:
-    return [find_corpus(name) for name in names]

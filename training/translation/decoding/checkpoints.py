@@ -23,8 +23,8 @@ from metaeval.reasons import reason_of
 from metrics.base import MetricError
 from metrics.checkpoints import places
 from training.contract import JobError
-from training.translation.models import marian, vocabulary
-from training.translation.models.vocabulary import length_token
+from training.translation.learning import marian, vocabulary
+from training.translation.learning.vocabulary import length_token
 from training.translation.options import LENGTH_TOKEN, PLAIN
 from training.translation.requests import no_decoder, not_loaded
 
@@ -49,7 +49,9 @@ def formatting(name: str, tokenizer: Any, config: Any, source: str, target: str)
     codes = _codes(tokenizer)
     if codes:
         found = [_find(codes, language) for language in (source, target)]
-        _require(name, source, target, found, codes)
+        missing = [code for code, own in zip((source, target), found, strict=True) if own is None]
+        if missing:
+            raise JobError(_unknown(name, missing[0], codes))
         return Formatting(source=str(found[0]), target=str(found[1]), first=codes[str(found[1])])
     if config.model_type in ("t5", "mt5", "umt5"):
         return Formatting(_task(name, config, source, target))
@@ -84,14 +86,6 @@ def _find(codes: Iterable[str], language: str) -> str | None:
     names = (language, language.replace("-", "_"), f"{two}_{wanted.territory}",
              f"{three}_{wanted.script}", two, three, f"{two}_XX")  # fmt: skip
     return next((name for name in names if name in codes), None)
-
-
-def _require(
-    name: str, source: str, target: str, found: Iterable[str | None], codes: Iterable[str]
-) -> None:
-    missing = [code for code, own in zip((source, target), found, strict=True) if own is None]
-    if missing:
-        raise JobError(_unknown(name, missing[0], codes))
 
 
 def _task(name: str, config: Any, source: str, target: str) -> str:
@@ -284,7 +278,11 @@ def load(name: str, source: str, target: str, device: str = "") -> Checkpoint:
         folder = Path(places.find(name))
         places.check(name, folder)
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
-        _require_decoder(name, config)
+        # Refuse BERT and similar models, which would load as untrained decoders.
+        written = " ".join(config.architectures or ())
+        writes = any(part in written for part in ("CausalLM", "LMHead", "Marian", "ForConditional"))
+        if not (config.is_encoder_decoder or writes):
+            raise JobError(no_decoder(name))
         tokenizer, model = _tokenizer(folder, config), _model(folder, config)
     except MetricError as error:
         raise JobError(error.message) from error
@@ -303,14 +301,6 @@ def load(name: str, source: str, target: str, device: str = "") -> Checkpoint:
         prefix=_prefix(config, rules.first),
         control=marian.control_of(config),
     )
-
-
-def _require_decoder(name: str, config: Any) -> None:
-    """Refuse BERT and similar models, which would load as untrained decoders."""
-    written = " ".join(config.architectures or ())
-    writes = any(part in written for part in ("CausalLM", "LMHead", "Marian", "ForConditional"))
-    if not (config.is_encoder_decoder or writes):
-        raise JobError(no_decoder(name))
 
 
 def _prefix(config: Any, first: int | None) -> tuple[int, ...]:

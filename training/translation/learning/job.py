@@ -31,10 +31,10 @@ from training.contract import JobError, Outcome, Work, other_training
 from training.jobs.saving import NOT_TRAINED, current, disk_errors, save_whole, write_whole
 from training.refreeeval.processes import first_alone
 from training.translation.decoding.checkpoints import Checkpoint
+from training.translation.learning import marian, vocabulary
 from training.translation.learning import pairs as texts
 from training.translation.learning.pairs import Collator, Pairs, Split
 from training.translation.learning.trainer import curve, train
-from training.translation.models import marian, preparing, vocabulary
 from training.translation.options import LENGTH_TOKEN, STUDY
 
 PACKAGES = ("torch", "transformers", "accelerate", "sentencepiece")
@@ -56,7 +56,12 @@ def run(work: Work) -> Outcome:
     parts = tuple(Pairs(each, tokenizer, options) for each in (split.train, split.held_out))
     if min(map(len, parts)) < 1:
         raise JobError(_no_pairs(parts[0].counts))
-    checkpoint = _checkpoint(work, tokenizer, options)
+    special = {"end": tokenizer.eos_token_id, "padding": tokenizer.pad_token_id}
+    model: Any = marian.build(options, len(tokenizer), special)
+    model.to(best_device())
+    prefix = (model.config.decoder_start_token_id,)
+    control = marian.control_of(model.config)
+    checkpoint = Checkpoint(str(work.folder), model, tokenizer, prefix=prefix, control=control)
     start = checkpoint.model.config.decoder_start_token_id
     collator = Collator(tokenizer, start, checkpoint.control)
     with disk_errors(work.folder, RESUMABLE):
@@ -75,7 +80,10 @@ def run(work: Work) -> Outcome:
         "updates": state.global_step,
         "updates_of_kept_weights": best["step"],
         "curve": curve(state),
-        "versions": {name: version(name) for name in _packages(options)},
+        "versions": {
+            name: version(name)
+            for name in ((*PACKAGES, "sacremoses") if _is_study(options) else PACKAGES)
+        },
         "data_hash": [corpus.sha256 for corpus in work.corpora],
     }
     folder = first_alone(lambda: _keep(work, checkpoint, result))
@@ -95,10 +103,6 @@ def _take(work: Work) -> None:
         raise JobError(other_training(work.folder))
 
 
-def _packages(options: Mapping[str, Any]) -> tuple[str, ...]:
-    return (*PACKAGES, "sacremoses") if _is_study(options) else PACKAGES
-
-
 def _is_study(options: Mapping[str, Any]) -> bool:
     """Return whether texts are tokenised; trainings of earlier versions have no such option."""
     return bool(options.get("preprocessing") == STUDY)
@@ -111,7 +115,7 @@ def _vocabulary(work: Work, split: Split, languages: tuple[str, str]) -> Path:
     is_study = _is_study(work.options)
     sides = (each for pair in split.train for each in zip(pair, languages, strict=True))
     made = vocabulary.train(
-        (preparing.tokenized(*each) if is_study else each[0] for each in sides),
+        (vocabulary.tokenized(*each) if is_study else each[0] for each in sides),
         work.options["pieces"],
         work.options["vocabulary"],
     )
@@ -121,15 +125,6 @@ def _vocabulary(work: Work, split: Split, languages: tuple[str, str]) -> Path:
         VOCABULARY,
         lambda path: vocabulary.write(made, path, languages, n_lengths, moses=is_study),
     )
-
-
-def _checkpoint(work: Work, tokenizer: Any, options: Mapping[str, Any]) -> Checkpoint:
-    special = {"end": tokenizer.eos_token_id, "padding": tokenizer.pad_token_id}
-    model: Any = marian.build(options, len(tokenizer), special)
-    model.to(best_device())
-    prefix = (model.config.decoder_start_token_id,)
-    control = marian.control_of(model.config)
-    return Checkpoint(str(work.folder), model, tokenizer, prefix=prefix, control=control)
 
 
 def _best(rows: list[dict[str, Any]]) -> dict[str, Any]:

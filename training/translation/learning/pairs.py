@@ -11,7 +11,7 @@ from torch.utils.data import Dataset, Sampler
 
 from metaeval.messages import message
 from training.contract import Corpus, JobError
-from training.translation.models.vocabulary import length_token
+from training.translation.learning.vocabulary import length_token
 from training.translation.options import LENGTH_TOKEN
 
 IGNORED = -100

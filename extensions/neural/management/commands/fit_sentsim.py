@@ -14,7 +14,7 @@ from annotation.models import Output, TestSet
 from core import disk
 from core.commands import NOTHING_STORED, RefusedCommandError, refused_by
 from core.numbers import decimals
-from extensions.neural.sentsim.options import PARTS, Ranges, fit
+from extensions.neural.sentences.options import PARTS, Ranges, fit
 from metaeval.messages import message
 from metrics import catalogue
 from metrics.base import MetricError, MetricInfo, Scores

@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from extensions.neural.bleurt.scorer import Bleurt
+from extensions.neural.checkpoints.bleurt import Bleurt
 from extensions.neural.encoding import encoders
 from metrics.base import MetricError, SegmentInput, one_measure
 from tests.extensions.neural.checkpoints import small

@@ -8,8 +8,8 @@ import pytest
 import torch
 from comet import load_from_checkpoint
 
-from extensions.neural.comet import scorer
-from extensions.neural.comet.scorer import Comet
+from extensions.neural.checkpoints import comet
+from extensions.neural.checkpoints.comet import Comet
 from extensions.neural.encoding import encoders
 from metrics.base import MetricError, SegmentInput, one_measure
 from tests.extensions.neural.checkpoints import small
@@ -192,7 +192,7 @@ def test_what_is_kept_has_a_limit(
     metric = make(small.comet(tmp_path / "model", encoder))
     expected = metric.score(INPUTS)
     metric.loaded.vectors.clear()
-    monkeypatch.setattr(scorer, "KEPT_TEXTS", 3)
+    monkeypatch.setattr(comet, "KEPT_TEXTS", 3)
     np.testing.assert_allclose(metric.score(INPUTS), expected, atol=1e-5)
     assert len(metric.loaded.vectors) == 3
 

@@ -8,7 +8,7 @@ import torch
 from comet import load_from_checkpoint
 from comet.models.multitask.unified_metric import UnifiedMetric
 
-from extensions.neural.comet import scorer
+from extensions.neural.checkpoints import comet
 from extensions.neural.encoding import encoders
 from metrics.base import SegmentInput
 from tests.extensions.neural.checkpoints import small
@@ -116,15 +116,15 @@ OFFSETS = [(0, 0), (0, 3), (3, 7), (7, 11), (0, 0)]
     ],
 )
 def test_runs_of_labels(labels: tuple[int, ...], expected: list[tuple[int, int, str]]) -> None:
-    found = scorer.spans_of(probabilities(*labels), OFFSETS, LABELS)
-    kept = scorer.trimmed(found, "The bad end")
+    found = comet.spans_of(probabilities(*labels), OFFSETS, LABELS)
+    kept = comet.trimmed(found, "The bad end")
     assert [(each.start, each.end, each.severity) for each in kept] == expected
 
 
 def test_a_threshold_decides_where_there_is_one() -> None:
     rows = torch.tensor([[0.6, 0.1, 0.25, 0.05]] * 5)
-    assert scorer.spans_of(rows, OFFSETS, LABELS) == []
-    (found,) = scorer.spans_of(rows, OFFSETS, LABELS, 0.3)
+    assert comet.spans_of(rows, OFFSETS, LABELS) == []
+    (found,) = comet.spans_of(rows, OFFSETS, LABELS, 0.3)
     assert (found.severity, found.confidence) == ("major", pytest.approx(0.25))
 
 

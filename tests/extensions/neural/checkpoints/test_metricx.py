@@ -12,8 +12,8 @@ import torch
 from transformers import AutoTokenizer, MT5Config
 from transformers.models.mt5.modeling_mt5 import MT5PreTrainedModel, MT5Stack
 
+from extensions.neural.checkpoints.metricx import MetricX
 from extensions.neural.encoding import encoders
-from extensions.neural.metricx.scorer import MetricX
 from metrics import options, registry
 from metrics.base import MetricError, SegmentInput
 from tests.extensions.neural.checkpoints import small

@@ -7,7 +7,7 @@ import pytest
 import torch
 from transformers import XLMRobertaConfig, XLMRobertaModel, XLMRobertaTokenizerFast
 
-from extensions.neural.comet.scorer import Comet
+from extensions.neural.checkpoints.comet import Comet
 from extensions.neural.encoding import encoders
 from metrics import options, registry
 from metrics.base import MetricError, SegmentInput

@@ -9,9 +9,9 @@ import torch
 from transformers import GPT2Config, GPT2LMHeadModel, GPT2Tokenizer
 
 from extensions.neural.encoding import encoders
+from extensions.neural.mover import mapping
+from extensions.neural.mover.mapping import About, Mapping
 from extensions.neural.sentence_vectors import SentenceEncoder, cosine
-from extensions.neural.xmoverscore import mapping
-from extensions.neural.xmoverscore.mapping import About, Mapping
 from metrics.base import MetricError, SegmentInput
 from tests.extensions.neural.checkpoints.small import roberta
 from tests.extensions.neural.reference_free import INPUTS, OUTPUTS, SOURCES, TEXTS, make

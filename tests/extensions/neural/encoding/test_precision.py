@@ -13,8 +13,8 @@ from django.core.management import call_command
 from django.test import Client
 
 from extensions.neural import lm
-from extensions.neural.bleurt import scorer as bleurt
-from extensions.neural.comet import loading as comet
+from extensions.neural.checkpoints import bleurt as bleurt
+from extensions.neural.checkpoints import comet_loading as comet
 from extensions.neural.encoding import encoders, memory, precision, token_vectors
 from extensions.neural.encoding.precision import computing
 from metrics import catalogue, registry

@@ -5,10 +5,9 @@ import pytest
 import torch
 
 from extensions.neural.mover import matching
-from extensions.neural.mover.definition import Definition
 from extensions.neural.mover.matching import make_bag, score_pairs
+from extensions.neural.mover.options import VARIANTS, Definition
 from extensions.neural.transport import flow_dropout_cost, integer_flow, transport_cost
-from extensions.neural.xmoverscore.options import VARIANTS
 from tests.extensions.neural.mover.published import CHECKS
 
 CHECK = CHECKS["C4"]

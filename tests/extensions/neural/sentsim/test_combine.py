@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from extensions.neural.sentsim.options import combine, fit
+from extensions.neural.sentences.options import combine, fit
 from tests.extensions.neural.reference_free import read_check
 from tests.refusals import refused
 

@@ -6,7 +6,7 @@ import torch
 from bert_score import BERTScorer
 from transformers import AutoModel, AutoTokenizer
 
-from extensions.neural.sentsim.options import combine, fit
+from extensions.neural.sentences.options import combine, fit
 from metrics.base import SegmentInput
 from tests.extensions.neural.reference_free import INPUTS, OUTPUTS, SOURCES, make
 from tests.extensions.neural.wmd.test_scorer import solve

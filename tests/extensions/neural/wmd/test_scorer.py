@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from extensions.neural.wmd.scorer import ngram_vectors
+from extensions.neural.moverscore.static import ngram_vectors
 from metrics.base import SegmentInput
 from tests.extensions.neural.reference_free import make
 

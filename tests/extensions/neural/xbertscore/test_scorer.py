@@ -9,8 +9,8 @@ import torch
 from bert_score import BERTScorer
 from bert_score.utils import get_idf_dict, get_tokenizer
 
+from extensions.neural.bertscore.xbertscore import match_pairs
 from extensions.neural.encoding.token_vectors import UNIFORM, Embedded, Weights
-from extensions.neural.xbertscore.scorer import match_pairs
 from metrics.base import MetricError, Scores, SegmentInput
 from tests.extensions.neural.reference_free import INPUTS, OUTPUTS, SOURCES, make, read_check
 from tests.refusals import refused

@@ -10,8 +10,8 @@ import pytest
 import torch
 from scipy.linalg import orthogonal_procrustes
 
-from extensions.neural.xmoverscore import mapping
-from extensions.neural.xmoverscore.mapping import About, Mapping
+from extensions.neural.mover import mapping
+from extensions.neural.mover.mapping import About, Mapping
 from metaeval.messages import DataError
 from metrics.base import MetricError
 from tests.extensions.neural.mover.published import CHECKS

@@ -15,10 +15,9 @@ from transformers import BertModel, BertTokenizer, GPT2LMHeadModel, GPT2Tokenize
 
 from extensions.neural import lm
 from extensions.neural.encoding import encoders, token_vectors
-from extensions.neural.mover import matching
-from extensions.neural.xmoverscore import mapping
-from extensions.neural.xmoverscore.options import FAMILY
-from extensions.neural.xmoverscore.scorer import XMoverScore
+from extensions.neural.mover import mapping, matching
+from extensions.neural.mover.options import FAMILY
+from extensions.neural.mover.xmoverscore import XMoverScore
 from metrics import options, registry
 from metrics.base import MetricError, MetricInfo, MetricWarning, SegmentInput
 from metrics.options import OptionError

@@ -5,8 +5,7 @@ import pytest
 from scipy import stats
 
 from metrics.base import SegmentInput
-from metrics.families.floor.options import DESCRIPTIONS, FAMILY
-from metrics.families.floor.scorer import Floor
+from metrics.families.floor import DESCRIPTIONS, FAMILY, Floor
 from metrics.options import clean
 
 INPUTS = [SegmentInput("源文。" * n, f"Sentence {n}", ()) for n in range(1, 200)]

@@ -1,1 +1,0 @@
-"""Items on which annotators differ: finding them, deciding them, gold from the decisions."""

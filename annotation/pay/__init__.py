@@ -1,1 +1,0 @@
-"""Working time and pay of annotators."""

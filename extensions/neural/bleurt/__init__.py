@@ -1,1 +1,0 @@
-"""Score with BLEURT models in the PyTorch format of bleurt-pytorch."""

@@ -1,0 +1,1 @@
+"""Score with released checkpoints: BLEURT, COMET with its sentinels, MetricX."""

@@ -1,1 +1,0 @@
-"""Score with any checkpoint of unbabel-comet; encode every text once."""

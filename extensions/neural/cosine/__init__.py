@@ -1,1 +1,0 @@
-"""Compute the cosine of two sentence vectors."""

@@ -1,1 +1,0 @@
-"""Score with ReFreeEval: XBERTScore on an encoder trained for fluency and word translation."""

@@ -1,0 +1,1 @@
+"""Compare sentence vectors: COSINE, and SentSim, which adds token vectors."""

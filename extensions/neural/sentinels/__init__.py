@@ -1,1 +1,0 @@
-"""Score with sentinels trained here: predictions from the source, the output or lengths only."""

@@ -1,1 +1,0 @@
-"""Compute SentSim: sentence similarity combined with token similarity of output and source."""

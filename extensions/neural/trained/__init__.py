@@ -1,0 +1,1 @@
+"""Score with what training writes: ReFreeEval's checkpoints, heads and sentinels."""

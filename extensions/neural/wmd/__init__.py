@@ -1,1 +1,0 @@
-"""Compute word mover's distance over static word vectors."""

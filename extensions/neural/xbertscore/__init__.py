@@ -1,1 +1,0 @@
-"""Compute XBERTScore: greedy matching of output and source under a multilingual encoder."""

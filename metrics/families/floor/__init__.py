@@ -1,1 +1,0 @@
-"""Baselines, which do not depend on the quality of a translation."""

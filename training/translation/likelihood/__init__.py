@@ -1,1 +1,0 @@
-"""How probable a translation model finds texts, as a family of metrics: Prism, BARTScore."""
