@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from core.extensions import Section
 from metaeval.messages import message
 from training.contract import KINDS, TrainingKind
+from training.distillation import options as distillation
 from training.head import options as head
 from training.preferences import options as preferences
 from training.refreeeval import recipe as refreeeval
@@ -45,6 +46,23 @@ KINDS |= {
         packages=NEURAL,
         checkpoints=refreeeval.checkpoints,
         main=("encoder", "teacher", "variant", "layer", "sample", "seed"),
+    ),
+    distillation.KIND: TrainingKind(
+        key=distillation.KIND,
+        label=message("kind.distillation", "Encoder for BERTScore-MKD"),
+        description=message(
+            "kind.distillation-about",
+            "Teaches a multilingual encoder the vectors of a sentence encoder of one language "
+            "(Reimers and Gurevych 2020). The result is BERTScore on the trained encoder.",
+        ),
+        path="training.distillation.job:run",
+        queue="gpu",
+        needs_corpus=True,
+        options=distillation.OPTIONS,
+        conflicts=distillation.conflicts,
+        packages=NEURAL,
+        checkpoints=lambda chosen: [chosen["encoder"], chosen["teacher"]],
+        main=distillation.MAIN,
     ),
     "head": TrainingKind(
         key="head",

@@ -51,6 +51,31 @@ def _encoder(options: Json, result: Json, codes: set[str]) -> tuple[Any, ...]:
     return _gain(held, message("verdict.untrained", "the untrained encoder"), learned, measured)
 
 
+def _distilled(options: Json, result: Json, codes: set[str]) -> tuple[Any, ...]:
+    held = result["held_out"]
+    into, back = held["into_other"], held["from_other"]
+    learned = message(
+        "verdict.distilled",
+        "{encoder} was trained on {n} pairs to give both texts the vector of {teacher}.",
+        encoder=result["encoder"]["name"],
+        n=result["data"]["train"],
+        teacher=result["teacher"]["name"],
+    )
+    measured = message(
+        "verdict.distilled-held-out",
+        "Among {n} held-out pairs the translation has the nearest vector for {into:percent} of the "
+        "texts in the teacher’s language ({into_before:percent} before the training), and for "
+        "{back:percent} ({back_before:percent} before) of the others.",
+        n=held["n"],
+        into=into["trained"],
+        into_before=into["untrained"],
+        back=back["trained"],
+        back_before=back["untrained"],
+    )
+    weaker = min(into, back, key=lambda gain: gain.get("low") or 0.0)
+    return _gain(weaker, message("verdict.untrained", "the untrained encoder"), learned, measured)
+
+
 def _head(options: Json, result: Json, codes: set[str]) -> tuple[Any, ...]:
     found = result["held_out"]["pearson"]
     learned = message(
@@ -219,6 +244,7 @@ def _translation(options: Json, result: Json, codes: set[str]) -> tuple[Any, ...
 
 
 VERDICTS: dict[str, Callable[[Json, Json, set[str]], tuple[Any, ...]]] = {
+    "distillation": _distilled,
     "head": _head,
     "mt": _translation,
     "refreeeval": _encoder,

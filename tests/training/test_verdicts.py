@@ -20,6 +20,21 @@ def refreeeval(**gain: float) -> dict[str, Any]:
     }
 
 
+def distilled(low: float, high: float) -> dict[str, Any]:
+    """The gain of one direction has this interval, that of the other is clear."""
+    shares = {"untrained": 0.5, "trained": 0.75, "gain": 0.25}
+    return {
+        "encoder": {"name": "acme/x"},
+        "teacher": {"name": "acme/y"},
+        "data": {"train": 1800},
+        "held_out": {
+            "n": 100,
+            "into_other": shares | {"low": 0.1, "high": 0.4},
+            "from_other": shares | {"low": low, "high": high},
+        },
+    }
+
+
 def remap(before: float, after: float) -> dict[str, Any]:
     return {
         "encoder": {"name": "acme/x"},
@@ -62,6 +77,9 @@ def mt(updates: int) -> dict[str, Any]:
         ("refreeeval", {}, refreeeval(low=-0.05, high=0.4), False, "verdict.no-gain"),
         ("refreeeval", {}, refreeeval(low=-0.5, high=-0.1), False, "verdict.worse"),
         ("refreeeval", {}, refreeeval(), None, "verdict.uncertain"),
+        ("distillation", {}, distilled(0.05, 0.4), True, "verdict.better"),
+        ("distillation", {}, distilled(-0.05, 0.4), False, "verdict.no-gain"),
+        ("distillation", {}, distilled(-0.4, -0.05), False, "verdict.worse"),
         ("head", HEAD, head(low=0.01, high=0.2), True, "verdict.better"),
         ("head", HEAD, head(), None, "verdict.uncertain"),
         ("sentinel", HEAD | {"reads": "output"}, sentinel(low=0.1, high=0.3), True,
