@@ -7,6 +7,7 @@ from metaeval.messages import message
 from training.contract import KINDS, TrainingKind
 from training.distillation import options as distillation
 from training.head import options as head
+from training.pair_curve import options as pair_curve
 from training.preferences import options as preferences
 from training.refreeeval import recipe as refreeeval
 from training.remap import options as remap
@@ -30,6 +31,23 @@ KINDS |= {
         main=remap.MAIN,
         packages=NEURAL,
         checkpoints=lambda chosen: [chosen["checkpoint"]],
+    ),
+    pair_curve.KIND: TrainingKind(
+        key=pair_curve.KIND,
+        label=message("kind.pair-curve", "XMoverScore by the number of pairs"),
+        description=message(
+            "kind.pair-curve-about",
+            "Fits projections to growing parts of parallel text and correlates the metric with the "
+            "human scores of a campaign for each (Zhao et al. 2020, figure 4).",
+        ),
+        path="training.pair_curve.job:run",
+        queue="gpu",
+        needs_corpus=True,
+        options=pair_curve.OPTIONS,
+        conflicts=pair_curve.conflicts,
+        packages=(*NEURAL, "ot"),
+        checkpoints=pair_curve.checkpoints,
+        main=pair_curve.MAIN,
     ),
     "refreeeval": TrainingKind(
         key="refreeeval",

@@ -213,6 +213,32 @@ def _projection(options: Json, result: Json, codes: set[str]) -> tuple[Any, ...]
     return _gain(gain, message("verdict.unmapped", "the encoder alone"), learned, measured)
 
 
+def _pair_curve(options: Json, result: Json, codes: set[str]) -> tuple[Any, ...]:
+    rows = result["correlations"]
+    none, largest = rows[0], max(row["pairs"] for row in rows)
+    best = max((row for row in rows if row["pairs"] == largest), key=lambda row: row["r"])
+    learned = message(
+        "verdict.pair-curve",
+        "XMoverScore on layer {layer} of {encoder} scored {n} outputs of {campaign}, with "
+        "projections fitted to up to {pairs} sentence pairs.",
+        layer=result["layer"],
+        encoder=result["encoder"]["name"],
+        n=result["human"]["outputs"],
+        campaign=options["campaign"],
+        pairs=largest,
+    )
+    measured = message(
+        "verdict.pair-curve-measured",
+        "Its r with the human scores is {none:r} without a projection, and {value:r} with "
+        "{projection} fitted to all of them.",
+        none=none["r"],
+        value=best["r"],
+        projection=best["projection"],
+    )
+    gain = {"low": best["gain_low"], "high": best["gain_high"]}
+    return _gain(gain, message("verdict.unmapped", "the encoder alone"), learned, measured)
+
+
 def _translation(options: Json, result: Json, codes: set[str]) -> tuple[Any, ...]:
     best, held = result["updates_of_kept_weights"], result["held_out"]
     learned = message(
@@ -247,6 +273,7 @@ VERDICTS: dict[str, Callable[[Json, Json, set[str]], tuple[Any, ...]]] = {
     "distillation": _distilled,
     "head": _head,
     "mt": _translation,
+    "pair-curve": _pair_curve,
     "refreeeval": _encoder,
     "remap": _projection,
     "sentinel": _sentinel,
