@@ -35,6 +35,19 @@ def distilled(low: float, high: float) -> dict[str, Any]:
     }
 
 
+def pair_curve(low: float | None, high: float | None) -> dict[str, Any]:
+    """Without a projection, then two of all pairs, of which the second is better."""
+    row = {"projection": "", "pairs": 0, "r": 0.2, "gain_low": None, "gain_high": None}
+    clp = row | {"projection": "clp", "pairs": 90, "r": 0.3, "gain_low": 0.01, "gain_high": 0.02}
+    umd = clp | {"projection": "umd", "r": 0.4, "gain_low": low, "gain_high": high}
+    return {
+        "encoder": {"name": "acme/x"},
+        "layer": 8,
+        "human": {"outputs": 70},
+        "correlations": [row, clp | {"pairs": 10, "r": 0.5}, clp, umd],
+    }
+
+
 def remap(before: float, after: float) -> dict[str, Any]:
     return {
         "encoder": {"name": "acme/x"},
@@ -87,6 +100,9 @@ def mt(updates: int) -> dict[str, Any]:
         ("sentinel", HEAD | {"reads": "lengths"}, sentinel(low=-0.1, high=0.3), False,
          "verdict.sentinel-nothing"),
         ("sentinel", HEAD | {"reads": "source"}, sentinel(), None, "verdict.sentinel-uncertain"),
+        ("pair-curve", {"campaign": "port"}, pair_curve(0.1, 0.3), True, "verdict.better"),
+        ("pair-curve", {"campaign": "port"}, pair_curve(-0.1, 0.3), False, "verdict.no-gain"),
+        ("pair-curve", {"campaign": "port"}, pair_curve(None, None), None, "verdict.uncertain"),
         ("remap", {}, remap(0.2, 0.5), True, "verdict.better"),
         ("remap", {}, remap(0.5, 0.6), False, "verdict.no-gain"),
         ("remap", {}, remap(0.5, 0.5), False, "verdict.no-gain"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from django.http import Http404, HttpRequest
@@ -181,15 +182,8 @@ def _document(pk: int) -> tuple[TrainingJob, Document]:
 def job_data(request: HttpRequest, pk: int, fmt: str) -> HttpResponseBase:
     """Return the rows of a curve as csv, or the document as json."""
     job, document = _document(pk)
-    rows = [_Row(row) for row in document.rows]
+    rows = [SimpleNamespace(**row) for row in document.rows]
     return data_response(fmt, f"{job.name}-pairs", COLUMNS, rows, document)
-
-
-class _Row:
-    """A row with its values as attributes."""
-
-    def __init__(self, values: dict[str, Any]) -> None:
-        vars(self).update(values)
 
 
 @researcher_required
