@@ -91,8 +91,11 @@ def run(work: Work) -> Outcome:
     sizes = sizes_in(str(work.options["sizes"]))
     fit = _fit(work, sizes[-1])
     points, total = [Point()], fit.text.n_fitted
+    names = ["", *projections_in(str(work.options["projections"]))]
     for size in [*(size for size in sizes if size < total), min(sizes[-1], total)]:
         points += _points(work, fit, size)
+    # By projection, then by number.
+    points.sort(key=lambda point: names.index(point.projection))
     values = {}
     for number, point in enumerate(points):
         progress = {"step": number * len(judged.keys), "total": len(points) * len(judged.keys)}
@@ -110,7 +113,7 @@ def run(work: Work) -> Outcome:
             "encoder": {"name": fit.about.encoder, "fingerprint": fit.about.fingerprint},
             "layer": fit.about.layer,
             "direction": f"{fit.about.source_language}→{fit.about.target_language}",
-            "pairs": {**fit.text.counts, "held_out": 0},
+            "pairs": {name: n for name, n in fit.text.counts.items() if name != "held_out"},
             ROWS: correlate(judged.human, points, values),
             **({"warnings": warnings} if warnings else {}),
         }

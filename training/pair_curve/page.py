@@ -130,13 +130,13 @@ def _panel(document: Document, measure: str, names: Sequence[str]) -> Spec:
         "field": "pairs",
         "type": "quantitative",
         "title": PAIRS,
-        "scale": {"type": "log"},
+        "scale": {"type": "log", "nice": False, "padding": 16},
         "axis": {"values": sorted({v["pairs"] for v in values if v["pairs"]}), "grid": False,
                  "format": ",d", "labelExpr": "datum.label"},
     }  # fmt: skip
     scale = {"domain": list(names), "range": CATEGORY[: len(names)]}
     projection = {"field": "projection", "type": "nominal", "title": None}
-    shared = {"color": projection | {"scale": scale}}
+    colours = projection | {"scale": scale}
     dashes = projection | {"scale": scale | {"range": DASHES[: len(names)]}}
     shapes = projection | {"scale": scale | {"range": SHAPES[: len(names)]}}
 
@@ -156,11 +156,12 @@ def _panel(document: Document, measure: str, names: Sequence[str]) -> Spec:
         "layer": [
             {"data": {"values": [value for value in fitted if value["low"] is not None]},
              "mark": {"type": "area", "opacity": 0.12},
-             "encoding": {"x": x, "y": y("low"), "y2": {"field": "high"}} | shared},
+             "encoding": {"x": x, "y": y("low"), "y2": {"field": "high"},
+                          "fill": projection | {"scale": scale, "legend": None}}},
             {"data": {"values": fitted},
              "mark": {"type": "line", "point": {"filled": True, "size": 40}},
-             "encoding": {"x": x, "y": y("value"), "strokeDash": dashes, "shape": shapes,
-                          "tooltip": tooltip} | shared},
+             "encoding": {"x": x, "y": y("value"), "color": colours, "strokeDash": dashes,
+                          "shape": shapes, "tooltip": tooltip}},
             {"data": {"values": [value for value in values if not value["pairs"]]},
              "mark": {"type": "rule", "color": INK, "strokeDash": [2, 3]},
              "encoding": {"y": y("value")}},

@@ -82,7 +82,7 @@ def test_samples_are_nested_and_fitted_as_by_the_projection(
 ) -> None:
     outcome = job.run(work(tmp_path / "curve", encoder, pairs))
     found = rows_of(outcome)
-    assert list(found) == [("", 0), ("clp", 10), ("umd", 10), ("clp", 30), ("umd", 30)]
+    assert list(found) == [("", 0), ("clp", 10), ("clp", 30), ("umd", 10), ("umd", 30)]
     shuffled = list(pairs)
     random.Random(42).shuffle(shuffled)
     for (kind, size), row in found.items():
