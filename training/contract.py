@@ -18,6 +18,7 @@ LEVELS = {
     "teacher": message("level.teacher", "cosines of the sentence encoder"),
     "sentence": message("level.sentence", "sentence level"),
     "word": message("level.word", "word level"),
+    "distilled": message("level.distilled", "distillation"),
 }
 
 

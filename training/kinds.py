@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from core.extensions import Section
 from metaeval.messages import message
 from training.contract import KINDS, TrainingKind
+from training.distillation import options as distillation
 from training.head import options as head
+from training.pair_curve import options as pair_curve
 from training.preferences import options as preferences
 from training.refreeeval import recipe as refreeeval
 from training.remap import options as remap
@@ -30,6 +32,23 @@ KINDS |= {
         packages=NEURAL,
         checkpoints=lambda chosen: [chosen["checkpoint"]],
     ),
+    pair_curve.KIND: TrainingKind(
+        key=pair_curve.KIND,
+        label=message("kind.pair-curve", "XMoverScore by the number of pairs"),
+        description=message(
+            "kind.pair-curve-about",
+            "Fits projections to growing parts of parallel text and correlates the metric with the "
+            "human scores of a campaign for each (Zhao et al. 2020, figure 4).",
+        ),
+        path="training.pair_curve.job:run",
+        queue="gpu",
+        needs_corpus=True,
+        options=pair_curve.OPTIONS,
+        conflicts=pair_curve.conflicts,
+        packages=(*NEURAL, "ot"),
+        checkpoints=pair_curve.checkpoints,
+        main=pair_curve.MAIN,
+    ),
     "refreeeval": TrainingKind(
         key="refreeeval",
         label=message("kind.refreeeval", "ReFreeEval"),
@@ -45,6 +64,23 @@ KINDS |= {
         packages=NEURAL,
         checkpoints=refreeeval.checkpoints,
         main=("encoder", "teacher", "variant", "layer", "sample", "seed"),
+    ),
+    distillation.KIND: TrainingKind(
+        key=distillation.KIND,
+        label=message("kind.distillation", "Encoder for BERTScore-MKD"),
+        description=message(
+            "kind.distillation-about",
+            "Teaches a multilingual encoder the vectors of a sentence encoder of one language "
+            "(Reimers and Gurevych 2020). The result is BERTScore on the trained encoder.",
+        ),
+        path="training.distillation.job:run",
+        queue="gpu",
+        needs_corpus=True,
+        options=distillation.OPTIONS,
+        conflicts=distillation.conflicts,
+        packages=NEURAL,
+        checkpoints=lambda chosen: [chosen["encoder"], chosen["teacher"]],
+        main=distillation.MAIN,
     ),
     "head": TrainingKind(
         key="head",

@@ -2,12 +2,15 @@
 
 from django.urls import path
 
+from training.pair_curve.page import job_data, job_figure
 from training.preferences.pages import preference_table, preferences, preferences_start
 from training.views import corpora, jobs
 
 urlpatterns = [
     path("training/", jobs.job_list, name="jobs"),
     path("training/jobs/<int:pk>/", jobs.job_detail, name="job"),
+    path("training/jobs/<int:pk>/pairs.<str:fmt>", job_data, name="job-data"),
+    path("training/jobs/<int:pk>/figures/<slug:figure>.<str:fmt>", job_figure, name="job-figure"),
     path("training/jobs/<int:pk>/cancel/", jobs.job_cancel, name="job-cancel"),
     path("training/jobs/<int:pk>/resume/", jobs.job_resume, name="job-resume"),
     path("training/sweeps/<slug:sweep>/", jobs.sweep_detail, name="sweep"),

@@ -51,6 +51,31 @@ def _encoder(options: Json, result: Json, codes: set[str]) -> tuple[Any, ...]:
     return _gain(held, message("verdict.untrained", "the untrained encoder"), learned, measured)
 
 
+def _distilled(options: Json, result: Json, codes: set[str]) -> tuple[Any, ...]:
+    held = result["held_out"]
+    into, back = held["into_other"], held["from_other"]
+    learned = message(
+        "verdict.distilled",
+        "{encoder} was trained on {n} pairs to give both texts the vector of {teacher}.",
+        encoder=result["encoder"]["name"],
+        n=result["data"]["train"],
+        teacher=result["teacher"]["name"],
+    )
+    measured = message(
+        "verdict.distilled-held-out",
+        "Among {n} held-out pairs the translation has the nearest vector for {into:percent} of the "
+        "texts in the teacher’s language ({into_before:percent} before the training), and for "
+        "{back:percent} ({back_before:percent} before) of the others.",
+        n=held["n"],
+        into=into["trained"],
+        into_before=into["untrained"],
+        back=back["trained"],
+        back_before=back["untrained"],
+    )
+    weaker = min(into, back, key=lambda gain: gain.get("low") or 0.0)
+    return _gain(weaker, message("verdict.untrained", "the untrained encoder"), learned, measured)
+
+
 def _head(options: Json, result: Json, codes: set[str]) -> tuple[Any, ...]:
     found = result["held_out"]["pearson"]
     learned = message(
@@ -188,6 +213,32 @@ def _projection(options: Json, result: Json, codes: set[str]) -> tuple[Any, ...]
     return _gain(gain, message("verdict.unmapped", "the encoder alone"), learned, measured)
 
 
+def _pair_curve(options: Json, result: Json, codes: set[str]) -> tuple[Any, ...]:
+    rows = result["correlations"]
+    none, largest = rows[0], max(row["pairs"] for row in rows)
+    best = max((row for row in rows if row["pairs"] == largest), key=lambda row: row["r"])
+    learned = message(
+        "verdict.pair-curve",
+        "XMoverScore on layer {layer} of {encoder} scored {n} outputs of {campaign}, with "
+        "projections fitted to up to {pairs} sentence pairs.",
+        layer=result["layer"],
+        encoder=result["encoder"]["name"],
+        n=result["human"]["outputs"],
+        campaign=options["campaign"],
+        pairs=largest,
+    )
+    measured = message(
+        "verdict.pair-curve-measured",
+        "Its r with the human scores is {none:r} without a projection, and {value:r} with "
+        "{projection} fitted to all of them.",
+        none=none["r"],
+        value=best["r"],
+        projection=best["projection"],
+    )
+    gain = {"low": best["gain_low"], "high": best["gain_high"]}
+    return _gain(gain, message("verdict.unmapped", "the encoder alone"), learned, measured)
+
+
 def _translation(options: Json, result: Json, codes: set[str]) -> tuple[Any, ...]:
     best, held = result["updates_of_kept_weights"], result["held_out"]
     learned = message(
@@ -219,8 +270,10 @@ def _translation(options: Json, result: Json, codes: set[str]) -> tuple[Any, ...
 
 
 VERDICTS: dict[str, Callable[[Json, Json, set[str]], tuple[Any, ...]]] = {
+    "distillation": _distilled,
     "head": _head,
     "mt": _translation,
+    "pair-curve": _pair_curve,
     "refreeeval": _encoder,
     "remap": _projection,
     "sentinel": _sentinel,

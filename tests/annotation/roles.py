@@ -293,6 +293,8 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "api-judgment-list": ("GET", API, API),
     "jobs": ("GET", READ, READ),
     "job": ("GET", READ, READ),
+    "job-data": ("GET", *[each(anonymous=302, annotator=403, readers=404)] * 2),
+    "job-figure": ("GET", *[each(anonymous=302, annotator=403, readers=404)] * 2),
     "job-cancel": ("POST", *[READ | dict.fromkeys(ROLES[2:], 302)] * 2),
     "job-resume": ("POST", *[READ | dict.fromkeys(ROLES[2:], 302)] * 2),
     "sweep": ("GET", READ, READ),

@@ -69,6 +69,8 @@ NOT_PAGES = {
     "selection-save": "a redirect",
     "selection-delete": "a redirect",
     "run-cancel": "a redirect",
+    "job-data": "a file",
+    "job-figure": "a file",
     "job-cancel": "a redirect",
     "job-resume": "a redirect",
     "manage-act": "a redirect",

@@ -44,6 +44,7 @@ ADMIN = {
 # nothing is played, nobody is stopped, and nobody differs.
 NOWHERE = {
     "logout", "model-check", "matrix-figure", "preferences-figure", "account-link",
+    "job-data", "job-figure",
     "annotate-attitude", "item-around", "item-media", "segment-media",
     "stop-decide", "adjudicate", "annotate-corrections",
 }  # fmt: skip

@@ -20,6 +20,34 @@ def refreeeval(**gain: float) -> dict[str, Any]:
     }
 
 
+def distilled(low: float, high: float) -> dict[str, Any]:
+    """The gain of one direction has this interval, that of the other is clear."""
+    shares = {"untrained": 0.5, "trained": 0.75, "gain": 0.25}
+    return {
+        "encoder": {"name": "acme/x"},
+        "teacher": {"name": "acme/y"},
+        "data": {"train": 1800},
+        "held_out": {
+            "n": 100,
+            "into_other": shares | {"low": 0.1, "high": 0.4},
+            "from_other": shares | {"low": low, "high": high},
+        },
+    }
+
+
+def pair_curve(low: float | None, high: float | None) -> dict[str, Any]:
+    """Without a projection, then two of all pairs, of which the second is better."""
+    row = {"projection": "", "pairs": 0, "r": 0.2, "gain_low": None, "gain_high": None}
+    clp = row | {"projection": "clp", "pairs": 90, "r": 0.3, "gain_low": 0.01, "gain_high": 0.02}
+    umd = clp | {"projection": "umd", "r": 0.4, "gain_low": low, "gain_high": high}
+    return {
+        "encoder": {"name": "acme/x"},
+        "layer": 8,
+        "human": {"outputs": 70},
+        "correlations": [row, clp | {"pairs": 10, "r": 0.5}, clp, umd],
+    }
+
+
 def remap(before: float, after: float) -> dict[str, Any]:
     return {
         "encoder": {"name": "acme/x"},
@@ -62,6 +90,9 @@ def mt(updates: int) -> dict[str, Any]:
         ("refreeeval", {}, refreeeval(low=-0.05, high=0.4), False, "verdict.no-gain"),
         ("refreeeval", {}, refreeeval(low=-0.5, high=-0.1), False, "verdict.worse"),
         ("refreeeval", {}, refreeeval(), None, "verdict.uncertain"),
+        ("distillation", {}, distilled(0.05, 0.4), True, "verdict.better"),
+        ("distillation", {}, distilled(-0.05, 0.4), False, "verdict.no-gain"),
+        ("distillation", {}, distilled(-0.4, -0.05), False, "verdict.worse"),
         ("head", HEAD, head(low=0.01, high=0.2), True, "verdict.better"),
         ("head", HEAD, head(), None, "verdict.uncertain"),
         ("sentinel", HEAD | {"reads": "output"}, sentinel(low=0.1, high=0.3), True,
@@ -69,6 +100,9 @@ def mt(updates: int) -> dict[str, Any]:
         ("sentinel", HEAD | {"reads": "lengths"}, sentinel(low=-0.1, high=0.3), False,
          "verdict.sentinel-nothing"),
         ("sentinel", HEAD | {"reads": "source"}, sentinel(), None, "verdict.sentinel-uncertain"),
+        ("pair-curve", {"campaign": "port"}, pair_curve(0.1, 0.3), True, "verdict.better"),
+        ("pair-curve", {"campaign": "port"}, pair_curve(-0.1, 0.3), False, "verdict.no-gain"),
+        ("pair-curve", {"campaign": "port"}, pair_curve(None, None), None, "verdict.uncertain"),
         ("remap", {}, remap(0.2, 0.5), True, "verdict.better"),
         ("remap", {}, remap(0.5, 0.6), False, "verdict.no-gain"),
         ("remap", {}, remap(0.5, 0.5), False, "verdict.no-gain"),

@@ -112,10 +112,10 @@ def _with_messages(value: Any) -> Any:
 def findings(job: TrainingJob) -> dict[str, Any]:
     """Return the result of a job, measures on held-out texts first.
 
-    Excludes warnings, and the recipe, which the page shows as settings. Databases do not keep the
-    order of JSON.
+    Excludes what the page shows elsewhere: warnings, the recipe, the rows of a figure. Databases
+    do not keep the order of JSON.
     """
-    left_out = {"recipe", WARNINGS}
+    left_out = {"recipe", "correlations", WARNINGS}
     found = {k: _with_messages(value) for k, value in job.result.items() if k not in left_out}
     return {key: found[key] for key in sorted(found, key=lambda key: key != "held_out")}
 

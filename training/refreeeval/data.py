@@ -2,10 +2,10 @@
 
 import hashlib
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,22 @@ class Example:
     label: int
 
 
+class Sampling(Protocol):
+    """The settings of a recipe that choose pairs."""
+
+    @property
+    def sample(self) -> int: ...
+
+    @property
+    def held_out(self) -> float: ...
+
+    @property
+    def swapped(self) -> float: ...
+
+    @property
+    def seed(self) -> int: ...
+
+
 @dataclass(frozen=True)
 class Prepared:
     """What a level trains and validates on, and what a reader should know of it.
@@ -62,7 +78,7 @@ class Prepared:
     data_hash: str
 
 
-def prepare(corpora: Sequence[Corpus], recipe: Recipe) -> Prepared:
+def prepare(corpora: Sequence[Corpus], recipe: Sampling) -> Prepared:
     """Sample and split; raises JobError if there are too few pairs.
 
     No text of a held-out pair, source or target, is trained on, so nothing leaks.
@@ -94,7 +110,7 @@ def prepare(corpora: Sequence[Corpus], recipe: Recipe) -> Prepared:
     )
 
 
-def _report(corpora: Sequence[Corpus], recipe: Recipe, counts: Sequence[int]) -> dict[str, Any]:
+def _report(corpora: Sequence[Corpus], recipe: Sampling, counts: Sequence[int]) -> dict[str, Any]:
     languages = {row.target_language for row in corpora}
     if recipe.swapped:
         languages |= {row.source_language for row in corpora}
@@ -175,6 +191,7 @@ def order(lengths: Sequence[int], batch: int, seed: int, epoch: int) -> list[lis
 
 
 TeacherCosines = NDArray[np.float32]
+Vectors = NDArray[np.float32]
 Report = Callable[[dict[str, Any]], None]
 # Number of texts whose token vectors are in memory at a time.
 SLICE = 1000
@@ -206,6 +223,23 @@ def teacher_cosines(
     return values
 
 
+def teacher_vectors(
+    checkpoint: str, texts: Sequence[str], folder: Path, report: Report = lambda progress: None
+) -> Vectors:
+    """Return (texts, width) vectors of distinct texts; otherwise as :func:`teacher_cosines`."""
+    try:
+        kept = folder / f"teacher-{_key(checkpoint, texts)}.npy"
+        stored = _read(kept)
+        if stored is not None and len(stored) == len(texts):
+            return stored
+        slices = _vectors(SentenceEncoder(checkpoint), texts, report)
+        values: Vectors = np.concatenate([vectors.astype(np.float32) for vectors in slices])
+    except MetricError as error:
+        raise JobError(error.message) from error
+    write_whole(kept, lambda file: np.save(file, values, allow_pickle=False), values.nbytes)
+    return values
+
+
 def _read(path: Path) -> TeacherCosines | None:
     """Read what an earlier attempt computed; None if it is missing or damaged."""
     try:
@@ -214,8 +248,8 @@ def _read(path: Path) -> TeacherCosines | None:
         return None
 
 
-def _key(checkpoint: str, found: Sequence[Example]) -> str:
-    """Return a hash of what the cosines depend on: weights, texts, and the kind of vectors."""
+def _key(checkpoint: str, found: Sequence[Example | str]) -> str:
+    """Return a hash of what the values depend on: weights, texts, and the kind of vectors."""
     weights = places.fingerprint(places.find(checkpoint))
     return hashlib.sha256(repr([weights, list(found), VECTORS]).encode()).hexdigest()[:16]
 
@@ -234,11 +268,17 @@ def _compute(encoder: SentenceEncoder, found: Sequence[Example], report: Report)
 def _unit_vectors(encoder: SentenceEncoder, texts: Sequence[str], report: Report) -> TeacherCosines:
     """Return (texts, width) vectors of length 1."""
     slices = []
+    for vectors in _vectors(encoder, texts, report):
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        slices.append((vectors / np.maximum(norms, 1e-12)).astype(np.float32))
+    unit: TeacherCosines = np.concatenate(slices)
+    return unit
+
+
+def _vectors(encoder: SentenceEncoder, texts: Sequence[str], report: Report) -> Iterator[Any]:
+    """Yield (slice, width) vectors of distinct texts."""
     for start in range(0, len(texts), SLICE):
         report({"level": "teacher", "step": start, "total": len(texts)})
         part = texts[start : start + SLICE]
         encoded = encoder.encode(part)
-        vectors = np.stack([encoded[text] for text in part])
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        slices.append((vectors / np.maximum(norms, 1e-12)).astype(np.float32))
-    return np.concatenate(slices)
+        yield np.stack([encoded[text] for text in part])

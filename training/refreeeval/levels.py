@@ -30,6 +30,11 @@ class Validation:
         """Share of examples whose genuine text scores highest."""
         return sum(self.found) / len(self.found) if self.found else float("nan")
 
+    @property
+    def rank(self) -> tuple[float, float]:
+        """What checkpoints are chosen by: of equal accuracies, the lower loss is better."""
+        return self.accuracy, -self.loss
+
 
 class Level(Protocol):
     """What the loop trains."""

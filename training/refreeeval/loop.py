@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
@@ -22,7 +22,6 @@ from training.jobs.saving import Stream, current, save_whole, write_whole
 from training.refreeeval.levels import Level, Parts, Validation
 from training.refreeeval.losses import rate_factor
 from training.refreeeval.processes import check_equal, rank, sum_gradients, wait, world
-from training.refreeeval.recipe import Recipe
 from training.refreeeval.student import Student
 
 Report = Callable[[dict[str, Any]], None]
@@ -30,12 +29,28 @@ EPSILON = 1e-8
 REPORT_SECONDS = 1.0
 
 
+class Schedule(Protocol):
+    """The settings of a recipe that the loop reads."""
+
+    @property
+    def steps(self) -> int: ...
+
+    @property
+    def evaluate_every(self) -> int: ...
+
+    @property
+    def accumulation(self) -> int: ...
+
+    @property
+    def seed(self) -> int: ...
+
+
 @dataclass
 class State:
     """Where a level stands; saved with every checkpoint. `curve` has a row per validation."""
 
     step: int = 0
-    best: tuple[float, float] = (-1.0, float("-inf"))
+    best: tuple[float, float] = (float("-inf"), float("-inf"))
     curve: list[dict[str, float]] = field(default_factory=list)
     seconds: float = 0.0
     pieces: int = 0
@@ -51,7 +66,9 @@ class Trained:
     total: int
 
 
-def train(level: Level, student: Student, recipe: Recipe, folder: Path, report: Report) -> Trained:
+def train(
+    level: Level, student: Student, recipe: Schedule, folder: Path, report: Report
+) -> Trained:
     """Train a level to its end, from where an earlier attempt left off.
 
     Raises StoppedError, with everything saved, if `report` does, and JobError for a loss that is
@@ -78,7 +95,7 @@ def train(level: Level, student: Student, recipe: Recipe, folder: Path, report: 
 
 class _Run:
     def __init__(
-        self, level: Level, student: Student, recipe: Recipe, folder: Path, report: Report
+        self, level: Level, student: Student, recipe: Schedule, folder: Path, report: Report
     ) -> None:
         self.level, self.student, self.recipe, self.folder = level, student, recipe, folder
         self.report, self.state = report, State()
@@ -195,9 +212,8 @@ class _Run:
             self._give_up(self.state.step, batch)
         row = {"step": self.state.step, "accuracy": found.accuracy, "held_out_loss": found.loss}
         self.state.curve.append({**row, **parts})
-        # Of equal accuracies, the one with the lower loss is better.
-        if (found.accuracy, -found.loss) > self.state.best:
-            self.state.best = (found.accuracy, -found.loss)
+        if found.rank > self.state.best:
+            self.state.best = found.rank
             self.save("best")
         self.save("last")
 

@@ -16,6 +16,9 @@ VARIANTS: dict[str, tuple[tuple[str, ...], bool, bool]] = {
     "sent-fa": (("sentence",), False, True),
     "word-level": (("word",), False, False),
 }
+RATE_ZERO = message(
+    "refreeeval.rate-zero", "The learning rate must be above 0, or nothing is learned."
+)
 
 
 @dataclass(frozen=True)
@@ -93,11 +96,7 @@ def conflicts(chosen: Mapping[str, Any]) -> dict[str, Message]:
     stages, _, has_teacher = VARIANTS[chosen["variant"]]
     of_stage = {"sentence": ("rate", "batch"), "word": ("word_rate", "word_batch")}
     found = {
-        name: message(
-            "refreeeval.rate-zero", "The learning rate must be above 0, or nothing is learned."
-        )
-        for name in (of_stage[stage][0] for stage in stages)
-        if chosen[name] == 0
+        name: RATE_ZERO for name in (of_stage[stage][0] for stage in stages) if chosen[name] == 0
     }
     if chosen["c1"] >= 1:
         found["c1"] = message(
@@ -118,12 +117,17 @@ def conflicts(chosen: Mapping[str, Any]) -> dict[str, Message]:
         )
     smallest = min(chosen[of_stage[stage][1]] for stage in stages)
     if chosen["accumulation"] > smallest:
-        found["accumulation"] = message(
-            "refreeeval.too-many-parts",
-            "An update of {pairs} pairs cannot be split into more than {pairs} parts.",
-            pairs=smallest,
-        )
+        found["accumulation"] = too_many_parts(smallest)
     return found
+
+
+def too_many_parts(pairs: int) -> Message:
+    """Return the error of an update that is split into more parts than it has pairs."""
+    return message(
+        "refreeeval.too-many-parts",
+        "An update of {pairs} pairs cannot be split into more than {pairs} parts.",
+        pairs=pairs,
+    )
 
 
 def checkpoints(chosen: Mapping[str, Any]) -> list[str]:

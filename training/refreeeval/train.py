@@ -63,7 +63,8 @@ def make_metric(recipe: Recipe, corpora: Sequence[Corpus], folder: Path, report:
     with disk_errors(folder, NOT_TRAINED):
         folder.mkdir(parents=True, exist_ok=True)
     prepared = prepare(corpora, recipe)
-    first_alone(lambda: _take(folder, recipe, prepared.data_hash))
+    training = {"recipe": recipe.as_json(), "data_hash": prepared.data_hash} | _edition(recipe)
+    first_alone(lambda: take(folder, training))
     (validation, _), (test, test_counts) = (
         examples(swap(pairs, recipe.swapped, recipe.seed), recipe)
         for pairs in (prepared.validation, prepared.test)
@@ -81,24 +82,23 @@ def make_metric(recipe: Recipe, corpora: Sequence[Corpus], folder: Path, report:
     manifest = {
         "metric": "ReFreeEval",
         "recipe": recipe.as_json(),
-        "encoder": _fingerprint(recipe.encoder),
+        "encoder": fingerprint(recipe.encoder),
         "data": prepared.report | _edition(recipe) | {"test_counts": test_counts},
         "data_hash": prepared.data_hash,
         "levels": levels,
         "held_out": compare(untrained.found, find_genuine(final, test).found),
         "versions": {name: version(name) for name in PACKAGES},
-        "machine": _machine(final.device) | {"processes": world()},
+        "machine": machine(final.device) | {"processes": world()},
         "seconds": sum(level["seconds"] for level in levels.values()),
         "warnings": _warnings(prepared.report, levels),
     }
-    return Made(_keep(final, folder, manifest), manifest)
+    return Made(keep(final, folder, manifest, metric="ReFreeEval", measure="f"), manifest)
 
 
-def _take(folder: Path, recipe: Recipe, data_hash: str) -> None:
+def take(folder: Path, training: dict[str, Any]) -> None:
     """Record what is trained in a folder; JobError if it has another training."""
     path = folder / "training.json"
-    document = {"recipe": recipe.as_json(), "data_hash": data_hash} | _edition(recipe)
-    text = json.dumps(document, indent=1)
+    text = json.dumps(training, indent=1)
     if not path.exists():
         write_whole(path, lambda file: file.write(text.encode()))
     elif path.read_text(encoding="utf-8") != text:
@@ -125,7 +125,7 @@ def _train_levels(
         done = train(level, student, recipe, folder / name, report)
         # The sentence level is chosen by validation; the word level, as published, is its last.
         start = str(done.best if name == "sentence" else done.last)
-        levels[name] = _level_document(done, level.warmup, counts)
+        levels[name] = level_document(done, level.warmup, counts)
     return start, levels
 
 
@@ -139,20 +139,8 @@ def _warnings(data: dict[str, Any], levels: dict[str, Any]) -> list[Message]:
         )
         for language in data["without_rules"]
     ]
-    for name, level in levels.items():
-        if level["updates"] < level["warmup"]:
-            share = level["updates"] / level["warmup"]
-            found.append(
-                message(
-                    "refreeeval.within-warmup",
-                    "{level}: training ended after {updates} of {warmup} warm-up updates, so the "
-                    "learning rate reached only {share:percent} of its setting.",
-                    level=LEVELS[name],
-                    updates=level["updates"],
-                    warmup=level["warmup"],
-                    share=share,
-                )
-            )
+    found += short_warmups(levels)
+    for level in levels.values():
         if level.get("with_repeated_negatives"):
             found.append(
                 plural(
@@ -166,6 +154,23 @@ def _warnings(data: dict[str, Any], levels: dict[str, Any]) -> list[Message]:
                 )
             )
     return found
+
+
+def short_warmups(levels: dict[str, Any]) -> list[Message]:
+    """Return a warning for each level that ended before its warm-up."""
+    return [
+        message(
+            "refreeeval.within-warmup",
+            "{level}: training ended after {updates} of {warmup} warm-up updates, so the "
+            "learning rate reached only {share:percent} of its setting.",
+            level=LEVELS[name],
+            updates=level["updates"],
+            warmup=level["warmup"],
+            share=level["updates"] / level["warmup"],
+        )
+        for name, level in levels.items()
+        if level["updates"] < level["warmup"]
+    ]
 
 
 def _student(recipe: Recipe, checkpoint: str) -> Student:
@@ -224,7 +229,8 @@ def compare(before: Sequence[bool], after: Sequence[bool]) -> dict[str, Any]:
     }
 
 
-def _level_document(done: Trained, warmup: int, counts: dict[str, Any]) -> dict[str, Any]:
+def level_document(done: Trained, warmup: int, counts: dict[str, Any]) -> dict[str, Any]:
+    """Return what results say of a level."""
     state = done.state
     return {
         **counts,
@@ -236,7 +242,8 @@ def _level_document(done: Trained, warmup: int, counts: dict[str, Any]) -> dict[
     }
 
 
-def _fingerprint(checkpoint: str) -> dict[str, str]:
+def fingerprint(checkpoint: str) -> dict[str, str]:
+    """Return a checkpoint with the hash of its weights; JobError if it is missing."""
     try:
         folder = Path(places.find(checkpoint))
     except MetricError as error:
@@ -244,16 +251,17 @@ def _fingerprint(checkpoint: str) -> dict[str, str]:
     return {"name": checkpoint, "weights": places.fingerprint(folder)}
 
 
-def _machine(device: str) -> dict[str, str]:
+def machine(device: str) -> dict[str, str]:
+    """Describe the machine that trains."""
     name = torch.cuda.get_device_name() if device.startswith("cuda") else platform.processor()
     return {"device": device, "name": name, "system": platform.platform()}
 
 
-def _keep(student: Student, folder: Path, manifest: dict[str, Any]) -> Path:
-    """Write the encoder once as a metric, with its manifest."""
+def keep(student: Student, folder: Path, manifest: dict[str, Any], **meta: Any) -> Path:
+    """Write the encoder once as a metric, with its manifest and its `meta.json`."""
 
     def write(path: Path) -> None:
-        student.save(path, {"metric": "ReFreeEval", "measure": "f"})
+        student.save(path, meta)
         text = json.dumps(plain(manifest), ensure_ascii=False, indent=1)
         (path / "manifest.json").write_text(text + "\n", encoding="utf-8")
 

@@ -10,8 +10,8 @@ its sentence vectors, of which the resulting metric is a Cosine.
 Measured is, on up to 500 pairs after those fitted to, before and after mapping: the mean cosine of
 vectors that belong together, that of vectors that do not (a mapping may raise every cosine), and
 the share whose own target is the nearest among at most 1,000. The curve of held-out cosines has
-these numbers of the same projection fitted to 100 to 10,000 pairs. Figure 4 of the paper has the
-metric's correlation with human scores over the number of pairs, which is not computed here.
+these numbers of the same projection fitted to 100 to 10,000 pairs. The kind `pair-curve` has the
+metric's correlation with human scores over the number of pairs.
 
 It takes about 300 MB for 2,000 pairs of 25 words at 768 numbers; 3 GB for a curve to 10,000.
 """
@@ -77,8 +77,8 @@ class Text:
 def run(work: Work) -> Outcome:
     """Fit, save, and return the resulting metric; raises JobError or StoppedError."""
     text = prepare(work)
-    encoder, layer = _encoder(work)
-    job = _Fit(work, text, encoder, layer)
+    encoder, layer = load_encoder(work)
+    job = Fit(work, text, encoder, layer)
     vectors = job.vectors(range(text.n_fitted))
     fitted = job.fit(vectors)
     folder = save_whole(work.folder, "mapping", fitted.save, fitted.array.nbytes)
@@ -165,7 +165,8 @@ def _words(raw: Sequence[tuple[str, str]], work: Work) -> list[Split]:
     ]
 
 
-def _encoder(work: Work) -> tuple[Encoder, int]:
+def load_encoder(work: Work) -> tuple[Encoder, int]:
+    """Return the encoder and the number of the layer; JobError if there is none."""
     work.report({"stage": message("stage.encoder", "loading the encoder")})
     name = str(work.options["checkpoint"])
     try:
@@ -192,7 +193,7 @@ def _encoder(work: Work) -> tuple[Encoder, int]:
     return encoder, last if layer < 0 or is_laser else layer
 
 
-class _Fit:
+class Fit:
     """All texts, encoded once, and fits to parts of them."""
 
     def __init__(self, work: Work, text: Text, encoder: Encoder, layer: int) -> None:

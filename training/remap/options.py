@@ -92,7 +92,7 @@ OPTIONS = (
         help=message(
             "remap.curve-help",
             "Also fits on 100, 200, 500, 1,000 … 10,000 pairs and reports the cosines of held-out "
-            "pairs for each, but not the correlation with human scores of the paper’s figure 4.",
+            "pairs for each.",
         ),
     ),
     Option(

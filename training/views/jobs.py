@@ -32,6 +32,7 @@ from training.jobs import presenting
 from training.jobs import starting as jobs
 from training.jobs import starting as sweeping
 from training.models import WARNINGS, ParallelCorpus, TrainingJob, Translation, warnings_in
+from training.pair_curve import page as pair_curve
 from training.sweeps import SEED, compare_jobs
 from training.translation import options
 from training.translation.lengths import UNITS
@@ -140,6 +141,7 @@ def job_detail(request: HttpRequest, pk: int) -> HttpResponse:
         # The card shows what every host lacks.
         "idle": [each for each in presenting.idle([job]) if each.reason != Reason.REFUSING],
         "test_sets": _sets_to_score(job) if job.metric else [],
+        "curve": pair_curve.curve_of(job),
     }
     return render_live(request, "training/job.html", context)
 

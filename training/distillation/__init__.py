@@ -1,0 +1,1 @@
+"""Multilingual knowledge distillation: the encoder of BERTScore-MKD."""

@@ -1,0 +1,1 @@
+"""XMoverScore's correlation with humans by the number of sentence pairs fitted to."""
