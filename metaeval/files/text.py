@@ -114,7 +114,7 @@ def numbers(path: Path, field: str, lines: Iterable[int], cells: Sequence[str]) 
     if again:
         line_of = list(lines)
         values[again] = [number(path, line_of[n], field, cells[n]) for n in again]
-    return values.tolist()
+    return [float(value) for value in values]
 
 
 def plain_number(value: float, *, empty: str = "") -> str:
