@@ -66,7 +66,7 @@ PASSED = (
 
 
 def plant(campaigns: int, judgments: int, accounts: int) -> None:
-    """Store campaigns until there are so many, each with so many judgments by three people."""
+    """Store campaigns up to a number, each with a number of judgments by three people."""
     known = User.objects.count()
     users = [
         User(username=f"user-{n}", email=f"user-{n}@example.org") for n in range(known, accounts)
