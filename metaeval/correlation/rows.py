@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray, Remembered, content
 
-Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]
+Codes: TypeAlias = NDArray[Any]
 # Above this width the pairwise comparison of whole rows costs more than a loop over rows.
 PAIRWISE_WIDTH = 64
 # Up to this width sums run over all rows at once, which takes a sixth of the time of row by row.
@@ -105,13 +105,13 @@ def kendall_test(x: FloatArray, y: FloatArray, variant: str = "b") -> tuple[floa
     times_x, times_y = np.bincount(a), np.bincount(b)
     # In order of x, those that tie in x in order of y.
     order = by_x if len(times_x) == n else by_y[_order_of(a[by_y])]
-    left, right = a[order].astype(np.intp) + 1, b[order].astype(np.intp) + 1
-    is_new = (np.diff(left, prepend=0) != 0) | (np.diff(right, prepend=0) != 0)
+    first, second = (codes[order].astype(np.int64) + 1 for codes in (a, b))
+    is_new = (np.diff(first, prepend=0) != 0) | (np.diff(second, prepend=0) != 0)
     times_both = np.bincount(np.cumsum(is_new))
     tied_x, tied_y, tied_both = (
         int((times * (times - 1)).sum()) // 2 for times in (times_x, times_y, times_both)
     )
-    pairs, discordant = n * (n - 1) // 2, int(discordant_pairs(left, right))
+    pairs, discordant = n * (n - 1) // 2, int(discordant_pairs(first, second))
     score = pairs - tied_x - tied_y + tied_both - 2 * discordant
     if variant == "c":
         m = min(len(times_x), len(times_y))
@@ -166,7 +166,7 @@ def _ordered(values: FloatArray) -> tuple[Codes, IntArray]:
     """Return codes in the order of the values, equal where they tie, and that order."""
     order = np.argsort(values)
     ordered = values[order]
-    codes: Codes = np.zeros(len(values), dtype=np.uint16 if len(values) < 2**16 else np.uint32)
+    codes = np.zeros(len(values), dtype=np.uint16 if len(values) < 2**16 else np.uint32)
     codes[order[1:]] = np.cumsum(ordered[1:] != ordered[:-1], dtype=codes.dtype)
     return codes, order
 

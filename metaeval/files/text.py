@@ -114,7 +114,8 @@ def numbers(path: Path, field: str, lines: Iterable[int], cells: Sequence[str]) 
     if again:
         line_of = list(lines)
         values[again] = [number(path, line_of[n], field, cells[n]) for n in again]
-    return [float(value) for value in values]
+    found: list[float] = values.tolist()
+    return found
 
 
 def plain_number(value: float, *, empty: str = "") -> str:

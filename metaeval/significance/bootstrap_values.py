@@ -26,7 +26,7 @@ from metaeval.rounding import largest, round_to_ties
 # Above this many cells in a group, comparing all pairs costs more than sorting them into bins.
 WIDE = 400
 # Counts in memory at once: samples x cells.
-NUMBERS = 2**24
+NUMBERS = 2**23
 
 
 def samples(

@@ -4,6 +4,7 @@ import pytest
 from metaeval import ScoreMatrix
 from metaeval.correlation.hybrids import hybrid_supersample
 from metaeval.messages import DataError
+from metaeval.resampling import draws_below, stream
 from metaeval.results import ConstantInputWarning, MissingDataWarning
 from metaeval.scores import CorpusStatistics
 from tests.refusals import refused
@@ -79,3 +80,12 @@ def test_bad_arguments_are_refused():
     stranger = ScoreMatrix([[1.0]], ["other"], ["0"])
     with refused("data.nothing-in-common", kind=DataError, name="m"):
         hybrid_supersample(HUMAN, {"m": stranger}, rng=1)
+
+
+@pytest.mark.parametrize("bounds", [[2], [3, 2, 11], [5] * 700, [3, 2**31 + 1, 7]])
+@pytest.mark.parametrize("rows", [1, 130, 1000])
+def test_draws_below_bounds_are_numpys(bounds, rows):
+    """Of the last bounds numpy refuses every other number, so that the rest comes from it."""
+    expected = stream(3, 1).integers(0, bounds, size=(rows, len(bounds)))
+    found = np.concatenate(list(draws_below(3, (1,), rows, np.array(bounds))))
+    np.testing.assert_array_equal(found, expected)

@@ -16,6 +16,7 @@ from metaeval.correlation.pair_counts import (
     signed_counts,
     weighted_counts,
 )
+from metaeval.correlation.ties import calibrate
 from metaeval.significance.bootstrap_values import WIDE, weighted, weighted_kendall
 from metaeval.significance.permutation import mixtures
 from metaeval.significance.permutation.tests import permuted_differences
@@ -117,3 +118,26 @@ def test_many_cells_give_the_same_permutations(correlation, digits, monkeypatch)
     monkeypatch.setattr(mixtures, "WIDE", 10)
     sorting = permuted_differences(panel, Measure(correlation), "both", 40, 1, [(0, 1)])
     np.testing.assert_allclose(sorting, every, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [300, 70_000])
+def test_agreements_of_many_cells_are_those_of_all_pairs(n):
+    rng = np.random.default_rng(n)
+    z, x = codes_of(rng.integers(0, n, n)), codes_of(rng.integers(0, 9, n))
+    found = agreements(z, x)
+    for i in rng.integers(0, n, 40):
+        assert found[i] == (np.sign(z[i] - z) * np.sign(x[i] - x)).sum()
+
+
+@pytest.mark.parametrize("digits", [0, 1, 9])
+def test_counted_pairs_are_calibrated_as_weighted_ones(digits):
+    """Of one weight numbers are sorted, of several the places: one is changed beyond rounding."""
+    rng = np.random.default_rng(digits)
+    human, metric = (rng.normal(size=400).round(digits) for _ in range(2))
+    same = np.full(400, 1 / 400)
+    others = same * np.where(np.arange(400) == 7, 1 + 1e-14, 1)
+    one, two = (calibrate(human, metric, weights, 1e-12) for weights in (same, others))
+    assert one == pytest.approx(two, abs=1e-12)
+    tied = np.abs(metric) <= one[1]
+    agrees = np.where(tied, human == 0, (np.sign(human) == np.sign(metric)) & (metric != 0))
+    assert one[0] == pytest.approx(agrees.mean(), abs=1e-12)

@@ -16,6 +16,7 @@ from metaeval.files import (
     write_evalset,
 )
 from metaeval.files.cells import is_missing, read_score
+from metaeval.files.text import plain_number, plain_numbers
 from metaeval.results import MissingDataWarning
 from tests.metaeval.files.test_interchange import small
 from tests.metaeval.published import CASES
@@ -212,3 +213,9 @@ def test_the_commands_of_bundles_take_penalties_of_humans_too(tmp_path, capsys, 
     assert found[0] == found[1]
     assert main(arguments[:-2]) == 0
     assert tells(capsys.readouterr().err, "command.maybe-lower", name="mqm")
+
+
+def test_many_numbers_are_written_as_each_is():
+    values = [0.1, -0.0, 0.0, 3.0, -7.0, 1e15, 999999999999999.0, 1e16, 1e-7, float("nan"), 2.5e300]
+    assert plain_numbers(np.array(values)) == [plain_number(value) for value in values]
+    assert plain_numbers(np.array([])) == []
