@@ -150,14 +150,19 @@ def _panel(document: Document, measure: str, names: Sequence[str]) -> Spec:
         *(number(field, end) for field, end in ENDS.items()),
     ]
     fitted = [value for value in values if value["pairs"]]
+    # Their colours are fixed: in a scale they would take over the legend of the lines.
+    bands = [
+        {"data": {"values": [value for value in fitted
+                             if value["projection"] == name and value["low"] is not None]},
+         "mark": {"type": "area", "opacity": 0.12, "color": CATEGORY[place]},
+         "encoding": {"x": x, "y": y("low"), "y2": {"field": "high"}}}
+        for place, name in enumerate(names)
+    ]  # fmt: skip
     return {
         "width": WIDTH,
         "height": HEIGHT,
         "layer": [
-            {"data": {"values": [value for value in fitted if value["low"] is not None]},
-             "mark": {"type": "area", "opacity": 0.12},
-             "encoding": {"x": x, "y": y("low"), "y2": {"field": "high"},
-                          "fill": projection | {"scale": scale, "legend": None}}},
+            *bands,
             {"data": {"values": fitted},
              "mark": {"type": "line", "point": {"filled": True, "size": 40}},
              "encoding": {"x": x, "y": y("value"), "color": colours, "strokeDash": dashes,

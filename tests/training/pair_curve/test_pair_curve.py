@@ -236,14 +236,19 @@ def test_the_page_has_the_figure_and_its_files(
     assert [float(row["r"]) for row in rows] == pytest.approx([row["r"] for row in stored])
     document = json.loads(client.get(f"/training/jobs/{done.pk}/pairs.json").content)
     assert document["rows"][-1]["gain"] == stored[-1]["gain"]
+    # The legend names both projections.
+    svg = client.get(f"/training/jobs/{done.pk}/figures/pairs.svg").content.decode()
+    assert all(f">{name}</text>" in svg for name in ("clp", "umd"))
     for fmt, start in (("svg", b"<svg"), ("pdf", b"%PDF"), ("png", b"\x89PNG")):
         drawn = client.get(f"/training/jobs/{done.pk}/figures/pairs.{fmt}")
         assert drawn.content.startswith(start)
     spec = json.loads(client.get(f"/training/jobs/{done.pk}/figures/pairs.json").content)
-    points = spec["vconcat"][0]["layer"][1]["data"]["values"]
+    *bands, lines, rule = spec["vconcat"][0]["layer"]
+    points = lines["data"]["values"]
     assert [each["value"] for each in points] == [row["r"] for row in stored[1:]]
-    baseline = spec["vconcat"][0]["layer"][2]["data"]["values"]
-    assert [each["value"] for each in baseline] == [stored[0]["r"]]
+    assert [each["value"] for each in rule["data"]["values"]] == [stored[0]["r"]]
+    colours = lines["encoding"]["color"]["scale"]["range"]
+    assert [each["mark"]["color"] for each in bands] == colours
 
 
 def test_other_jobs_and_other_figures_are_not_found(

@@ -16,7 +16,7 @@ from training.jobs.saving import current
 from training.refreeeval import loop
 from training.refreeeval.data import prepare
 from training.refreeeval.levels import Validation, WordLevel
-from training.refreeeval.train import _take, make_metric
+from training.refreeeval.train import make_metric, take
 
 
 def quiet(progress: dict[str, Any]) -> None:
@@ -91,7 +91,10 @@ def test_what_else_is_written_says_so_too(recipe, corpus, small_disk, name):
     chosen = recipe(sample=60)
     if name == "teacher":
         folder.mkdir()
-        _take(folder, chosen, prepare([corpus], chosen).data_hash)
+        take(
+            folder,
+            {"recipe": chosen.as_json(), "data_hash": prepare([corpus], chosen).data_hash},
+        )
     small_disk.leave(100)
     with refused(small_disk.code):
         make_metric(chosen, [corpus], folder, quiet)
