@@ -2,7 +2,7 @@
 
 const PATIENCE_MS = 20_000;
 
-/** The CSRF token of this moment: signing in, here or in another tab, changes the cookie. */
+/** The present CSRF token: signing in, also in another tab, changes it. */
 function csrfToken() {
   return document.cookie.match(/(?:^|;\s*)(?:__Host-)?csrftoken=([^;]+)/)?.[1] ?? "";
 }
@@ -12,7 +12,7 @@ function csrfToken() {
  * Returns {status, data}, where status 0 means that no answer came; `late` tells a timeout.
  */
 export async function ask(url, fields) {
-  const request = { headers: { Accept: "application/json" }, credentials: "same-origin" };
+  const request = { headers: { Accept: "application/json" } };
   request.signal = AbortSignal.timeout(PATIENCE_MS);
   if (fields) {
     request.method = "POST";

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from core.messages import as_json
 from core.work.models import Now
+from metaeval.messages import message
 from metrics.models import ConfiguredMetric, HashCheck
 from metrics.models.fleet import Worker
 from tests.browser.conftest import Visitor
@@ -84,9 +86,10 @@ def test_a_comparison_of_hashes_shows_its_end_by_itself(admin: Page, models: Pat
     expect(card).to_contain_text("not checked yet")
     card.get_by_role("button", name="Check hashes").click()
     expect(card).to_contain_text("being checked")
-    told = {"problems": ["model.safetensors is not what SHA256SUMS says."], "size": found()["size"]}
+    problem = message("test.changed-file", "{file} was changed.", file="model.safetensors")
+    told = {"problems": [as_json(problem)], "size": found()["size"]}
     HashCheck.objects.update(status="done", checked_at=Now(), **told)
-    expect(card).to_contain_text("model.safetensors is not what SHA256SUMS says.")
+    expect(card).to_contain_text("model.safetensors was changed.")
 
 
 def test_pages_fit_a_phone(visitor: Callable[..., Visitor], models: Path) -> None:
