@@ -29,8 +29,10 @@ from annotation.quality.exclusions import exclude_annotator
 from core.messages import as_json
 from metaeval.messages import Message, message
 
-# What lets somebody in, or draws what annotators must not foresee.
-SECRET = frozenset({"password", "token_hash", "secret", "codes"})
+# What lets somebody in, or tells annotators what they must not know: numbers of items follow kinds.
+SECRET = frozenset(
+    {"password", "token_hash", "secret", "codes", "item_id", "condition", "inclusion", "column"}
+)
 # What a person decided is exported whole; of other rows that name a person, which they are.
 DECISIONS = (AuditEntry, ChangeEntry, Adjudication)
 ENTERED = "entered by access link"

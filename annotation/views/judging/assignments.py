@@ -22,6 +22,7 @@ from annotation.models import Annotator, Campaign
 from annotation.pay import pay_for
 from annotation.prefill.trial import is_trial
 from annotation.qualification import codes
+from annotation.web import password
 from annotation.web.errors import refuse, refuse_guessing
 from core.messages import translated
 from metaeval.messages import Message, message
@@ -51,8 +52,14 @@ def personal_link(request: HttpRequest, token: str) -> HttpResponse:
             return _dead_link(request, token)
         if asked := ask_to_switch(request, annotator.user, annotator.campaign):
             return asked
-        login(request, annotator.user, backend=BY_LINK)
+        sign_in_by_link(request, annotator.user)
     return redirect("annotate", slug=annotator.campaign.slug)
+
+
+def sign_in_by_link(request: HttpRequest, user: User | None) -> None:
+    """Sign the owner of a link in; a link is no password, so deletions ask for that again."""
+    login(request, user, backend=BY_LINK)
+    request.session.pop(password.KEY, None)
 
 
 def ask_to_switch(

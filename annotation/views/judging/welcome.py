@@ -1,6 +1,6 @@
 """The way in by an access link, and what is asked before the first item."""
 
-from django.contrib.auth import login, logout
+from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -9,14 +9,18 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.access import signed_in
 from annotation.entry import links, welcome
-from annotation.entry.accounts import BY_LINK
 from annotation.entry.throttle import attempt_link
 from annotation.entry.welcome import NotOpenError, refuse_unless_open
 from annotation.forms.welcome import BackgroundForm, initial
 from annotation.judging import instructions
 from annotation.judging.assignments import find_annotator
 from annotation.models import AccessLink, Annotator
-from annotation.views.judging.assignments import annotator_or_404, ask_to_switch, not_open_page
+from annotation.views.judging.assignments import (
+    annotator_or_404,
+    ask_to_switch,
+    not_open_page,
+    sign_in_by_link,
+)
 from annotation.web.errors import refusal_json, refuse, refuse_guessing, wants_json
 from metaeval.messages import message
 
@@ -85,7 +89,7 @@ def _let_in(request: HttpRequest, link: AccessLink, person: str) -> HttpResponse
         return asked
     details = links.entry_details(link, request.GET)
     annotator = links.let_in(link=link, external_id=person, details=details)
-    login(request, annotator.user, backend=BY_LINK)
+    sign_in_by_link(request, annotator.user)
     return redirect("annotate", slug=link.campaign.slug)
 
 

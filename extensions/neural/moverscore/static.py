@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 
 from extensions.neural.static_vectors import Words, of_words
 from extensions.neural.transport import transport_cost
-from extensions.neural.yisi.scorers import load_sides, side_fields
+from extensions.neural.yisi.words import load_sides, side_fields
 from metrics.base import (
     MeanOfSegments,
     MetricInfo,

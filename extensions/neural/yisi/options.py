@@ -171,7 +171,7 @@ PLUGIN = Plugin(
         "Weighted n-gram matching under an encoder: YiSi-1 against references, YiSi-2 against "
         "sources.",
     ),
-    scorer="extensions.neural.yisi.scorers:YisiContextual",
+    scorer="extensions.neural.yisi.contextual:YisiContextual",
     options=(
         Option("checkpoint", ENCODER_LABEL, "checkpoint", "bert-base-multilingual-cased"),
         Option("layer", LAYER_LABEL, "integer", 9, minimum=0, help=LAYER_HELP),
@@ -187,7 +187,7 @@ STATIC_PLUGIN = Plugin(
         "yisi.family-vectors-about",
         "YiSi-1 or YiSi-2 with a file of word vectors for each language.",
     ),
-    scorer="extensions.neural.yisi.scorers:YisiStatic",
+    scorer="extensions.neural.yisi.words:YisiStatic",
     options=(*VECTORS, COMPARE, TOKENIZER, *_MATCHING),
     describe=make_static,
 )
@@ -196,7 +196,7 @@ LETTERS_PLUGIN = Plugin(
     description=message(
         "yisi.family-letters", "YiSi over words; two words are similar if they share letters."
     ),
-    scorer="extensions.neural.yisi.scorers:Yisi0",
+    scorer="extensions.neural.yisi.words:Yisi0",
     options=(TOKENIZER, *_MATCHING),
     describe=make_letters,
 )

@@ -35,8 +35,8 @@ from tests.annotation.entry.test_links import PROLIFIC, make_link, make_open
 from tests.refusals import refused, tells
 from tests.world import PASSWORD, World, make_user
 
-MAIL = "wendy@example.org"
-NOTE = "a comment of Wendy's"
+MAIL = "annotator@example.org"
+NOTE = "a comment of this annotator"
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def enter(world: World, campaign: Campaign, person: str = "5f00aa") -> Annotator
     visit = {name: value for name, value in PROLIFIC.items() if name != "PROLIFIC_PID"}
     annotator = links.let_in(link=link, external_id=f"prolific:{person}", details=visit)
     Annotator.objects.filter(pk=annotator.pk).update(background={"expertise": "student"})
-    User.objects.filter(pk=annotator.user_id).update(email=MAIL, first_name="Wendy")
+    User.objects.filter(pk=annotator.user_id).update(email=MAIL, first_name="Given name")
     Letter.objects.create(
         annotator=annotator, sheet=uuid.uuid4(), address=MAIL, subject="s", body="b", status="done",
         site="http://testserver", asked_by=world.admin,
@@ -159,7 +159,7 @@ def test_erasing_follows_the_campaign(world: World, campaign: Campaign, decision
     assert (user.email, user.first_name, user.is_active) == ("", "", False)
     assert not user.has_usable_password()
     stored = json.dumps(exported(user), default=str)
-    secrets = (MAIL, 'Wendy"', "5f00aa", "study7", "session9", before)
+    secrets = (MAIL, 'Given name"', "5f00aa", "study7", "session9", before)
     assert [word for word in secrets if word in stored] == []
     assert before not in json.dumps(list(ChangeEntry.objects.values()), default=str)
     entry = AuditEntry.objects.get(action="erased")
@@ -187,19 +187,19 @@ def test_result_pages_say_how_many_were_removed(
 def test_pages_ask_for_the_name_and_end_every_session(
     world: World, campaign: Campaign, as_admin: Client
 ) -> None:
-    user = make_user("wendy", "annotator", "researcher")
+    user = make_user("somebody", "annotator", "researcher")
     inside = Client()
-    assert inside.login(username="wendy", password=PASSWORD)
+    assert inside.login(username="somebody", password=PASSWORD)
     address = reverse("account-erase", args=[user.pk])
     assert as_admin.get(address).status_code == 200
     assert as_admin.post(address, {"typed": "wend"}).status_code == 422
-    assert User.objects.filter(username="wendy").exists()
-    assert as_admin.post(address, {"typed": " wendy "}).status_code == 302
-    assert not User.objects.filter(username="wendy").exists()
+    assert User.objects.filter(username="somebody").exists()
+    assert as_admin.post(address, {"typed": " somebody "}).status_code == 302
+    assert not User.objects.filter(username="somebody").exists()
     assert inside.get("/account/").status_code == 302
     user.refresh_from_db()
     assert (user.groups.count(), user.sign_ins.count()) == (0, 0)
-    assert "wendy" not in as_admin.get("/changes/").text
+    assert "somebody" not in as_admin.get("/changes/").text
 
 
 def test_nobody_erases_themselves_or_who_is_above_them(world: World, as_admin: Client) -> None:

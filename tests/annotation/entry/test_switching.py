@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import Annotator, Campaign, Judgment
+from annotation.web.password import is_recent
 from tests.annotation.entry.test_links import PROLIFIC, make_link, make_open
 from tests.world import PASSWORD, World, make_campaign, make_user
 
@@ -138,3 +139,14 @@ def test_scripts_of_the_first_tab_learn_that_the_item_is_not_theirs(two: list[Li
     assert (answer.status_code, answer.json()["person"]) == (404, names[1])
     assert names[0] != names[1]
     assert not Judgment.objects.exists()
+
+
+def test_a_link_does_not_count_as_the_password(two: list[Link]) -> None:
+    annotator, address = two[0]
+    annotator.user.set_password(PASSWORD)
+    annotator.user.save()
+    client = with_password(annotator.user)
+    assert is_recent(client.session)
+    client.get(address)
+    assert signed_in(client) == annotator.user
+    assert not is_recent(client.session)

@@ -1,27 +1,22 @@
-"""Compute YiSi (Lo 2019) over words with static vectors, an encoder's pieces, or letters.
+"""Compute YiSi (Lo 2019) over words, with static vectors or letters. Needs no torch.
 
 1. Static vectors of a file, one line ``word x1 … xd`` per word, such as fastText's aligned
    ``.vec`` (RCSLS): equal lower-cased words have similarity 1; across languages only if one
    side's file lacks the word. Other unknown words have 0. A missing word is looked up in lower
    case.
-2. Pieces: semantic roles are not used. Similarity is the cosine, at least 0. P and R are each the
-   largest over references; the score is P R / (α P + (1 − α) R).
-3. Letters (YiSi-0): twice the longest common substring divided by the sum of lengths, in bytes.
-   The rest is as over pieces.
+2. Letters (YiSi-0): twice the longest common substring divided by the sum of lengths, in bytes.
+
+The rest is as over pieces.
 """
 
 from collections.abc import Sequence
 
 from extensions.neural import static_vectors
-from extensions.neural.encoding import encoders, precision
-from extensions.neural.encoding.token_vectors import embed, tokenize
-from extensions.neural.on_encoder import OnEncoder, check_layer, encoder_fields
-from extensions.neural.static_vectors import StaticVectors, of_pieces, of_words
-from extensions.neural.yisi.core import Compare, Yisi, by_letters, by_vectors, by_words, load_tables
+from extensions.neural.static_vectors import StaticVectors, of_words
+from extensions.neural.yisi.core import Compare, Yisi, by_letters, by_words, load_tables
 from metaeval.messages import message
 from metrics.base import MetricError, MetricInfo
 from metrics.families.lexical.sequences import WordTokenizer, word_tokenizer
-from metrics.options import precision_of
 
 
 class YisiStatic(Yisi):
@@ -86,47 +81,6 @@ def side_fields(sides: tuple[Side, Side]) -> dict[str, str | int]:
         "vectors": f"{source.digest}-{target.digest}",
         "tok": f"{cut_source.signature}-{cut_target.signature}",
     }
-
-
-# To be raised whenever a change here or in base.py alters a value of pieces.
-REVISION = 2
-
-
-class YisiContextual(OnEncoder, Yisi):
-    """Compare pieces without special tokens, with the encoder and layer of the options."""
-
-    revision = REVISION
-
-    def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
-        super().__init__(info)
-        self.layer = int(info.option("layer"))
-        self.encoder = encoders.get(info.checkpoint, precision=precision_of(info))
-        check_layer(info, self.encoder, self.layer)
-        self.tables = load_tables(info, self._cut, self._cut)
-
-    def fields(self) -> dict[str, str | int]:
-        return (
-            encoder_fields(self.encoder)
-            | {"layer": self.layer}
-            | precision.signature_fields(self.precision)
-        )
-
-    def prepare(self, outputs: Sequence[str], others: Sequence[str]) -> Compare:
-        found = embed(self.encoder, [*outputs, *others], [self.layer])
-        words = {text: of_pieces(each, self.layer) for text, each in found.items()}
-
-        return lambda other, output: (
-            by_vectors(words[other], words[output]),
-            words[other].forms,
-            words[output].forms,
-        )
-
-    def _cut(self, text: str) -> Sequence[str]:
-        tokenizer = self.encoder.tokenizer
-        pieces: list[str] = tokenizer.convert_ids_to_tokens(tokenize(tokenizer, text))
-        return [
-            piece for piece in pieces if piece not in (tokenizer.cls_token, tokenizer.sep_token)
-        ]
 
 
 class Yisi0(Yisi):
