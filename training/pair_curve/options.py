@@ -29,7 +29,7 @@ OPTIONS = (
         "text",
         help=message(
             "pair-curve.campaign-help",
-            "The slug of the campaign with the human scores. Its outputs are scored.",
+            "The short name of the campaign with the human scores. Its outputs are scored.",
         ),
     ),
     *_shared(remap.OPTIONS, "checkpoint", "layer"),

@@ -10,7 +10,7 @@ OPTIONS = (
         "test_set",
         message("preferences.test-set", "Test set"),
         "text",
-        help=message("preferences.test-set-help", "The slug of the test set."),
+        help=message("preferences.test-set-help", "The short name of the test set."),
     ),
     Option(
         "metrics",

@@ -202,7 +202,7 @@ def _test_set(slug: str) -> TestSet:
         raise RefusedCommandError(
             message(
                 "command.needs-test-set",
-                "--darr and --mqm need --test-set: the slug of a test set.",
+                "--darr and --mqm need --test-set: the short name of a test set.",
             )
         )
     return test_set

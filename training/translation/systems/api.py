@@ -77,7 +77,7 @@ class TranslationPlanSerializer(serializers.Serializer[object]):
 class TranslationViewSet(WorkViewSet[Translation]):
     """Translations, newest first; `?test_set=slug` selects those of one test set."""
 
-    takes: ClassVar[Mapping[str, Texts]] = {"list": {"test_set": "The slug of a test set."}}
+    takes: ClassVar[Mapping[str, Texts]] = {"list": {"test_set": "The short name of a test set."}}
     serializer_class = TranslationSerializer
     queryset = Translation.objects.select_related("test_set", "system", "job")
 
