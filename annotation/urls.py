@@ -26,7 +26,7 @@ from annotation.views.judging import (
     qualifying,
     welcome,
 )
-from annotation.views.people import access, accounts, decisions, letters, personal, sign_ins, tokens
+from annotation.views.people import access, accounts, decisions, letters, personal, tokens
 
 urlpatterns = [
     # First, because every answer comes here: addresses are compared in this order.
@@ -36,8 +36,8 @@ urlpatterns = [
     path("account/", accounts.own_account, name="own-account"),
     path("account/tokens/", tokens.token_make, name="token-make"),
     path("account/tokens/<int:pk>/revoke/", tokens.token_revoke, name="token-revoke"),
-    path("account/sign-ins/end/", sign_ins.sign_in_end, name="sign-ins-end"),
-    path("account/sign-ins/<int:pk>/end/", sign_ins.sign_in_end, name="sign-in-end"),
+    path("account/sign-ins/end/", accounts.sign_in_end, name="sign-ins-end"),
+    path("account/sign-ins/<int:pk>/end/", accounts.sign_in_end, name="sign-in-end"),
     path("accounts/", accounts.account_list, name="accounts"),
     path("accounts/<int:pk>/", accounts.account_detail, name="account"),
     *(

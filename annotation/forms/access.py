@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.access import ADMIN, ANNOTATOR, CAMPAIGN_ADMIN, RESEARCHER, is_site_admin
 from annotation.forms.mail import read_lines
 from annotation.forms.welcome import EXPERTISE, UNSAID, YEARS
-from annotation.models import AccessLink, ApiToken, Campaign, Membership
+from annotation.models import AccessLink, ApiToken, Campaign, DataRule, Membership
 from core.messages import if_missing, invalid
 from metaeval.messages import message
 
@@ -271,3 +271,25 @@ def in_words(background: dict[str, Any] | None) -> list[tuple[str, str]]:
         (str(_("expertise")), str(expertise)),
         (str(_("experience")), str(experience)),
     ]
+
+
+DAYS: dict[str, Any] = {
+    "addresses_days": _("Days until e-mail addresses are deleted"),
+    "platform_ids_days": _("Days until platform ids are deleted"),
+    "backgrounds_days": _("Days until background answers are deleted"),
+}
+
+
+class DataRuleForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What happens when a person is erased, and how long data is kept."""
+
+    class Meta:
+        model = DataRule
+        fields = ("erasure", *DAYS)
+        labels = DAYS | {"erasure": _("Judgments of an annotator whom a site admin erases")}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in DAYS:
+            field: Any = self.fields[name]
+            field.help_text = _("After the campaign is closed. Leave blank to keep them.")

@@ -14,7 +14,8 @@ OPTIONS = (
         message("head.campaign", "Campaign"),
         "text",
         help=message(
-            "head.campaign-help", "The short name of the campaign whose judgments are used for training."
+            "head.campaign-help",
+            "The short name of the campaign whose judgments are used for training.",
         ),
     ),
     Option(
@@ -55,7 +56,8 @@ SENTINEL = (
         message("head.campaign", "Campaign"),
         "text",
         help=message(
-            "head.campaign-help", "The short name of the campaign whose judgments are used for training."
+            "head.campaign-help",
+            "The short name of the campaign whose judgments are used for training.",
         ),
     ),
     Option(

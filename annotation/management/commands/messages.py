@@ -62,7 +62,6 @@ ANNOTATORS_CODE = (
     "annotation/templatetags/annotating.py",
     "annotation/views/judging/*.py",
     "annotation/views/people/accounts.py",
-    "annotation/views/people/sign_ins.py",
     "annotation/web/appearance.py",
     "annotation/web/errors.py",
     "core/messages.py",

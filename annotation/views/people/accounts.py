@@ -248,3 +248,13 @@ def described(form: Any) -> Any:
         "remember. Common passwords and your own name are not accepted."
     )
     return form
+
+
+@login_required
+@require_POST
+def sign_in_end(request: HttpRequest, pk: int | None = None) -> HttpResponse:
+    """End one sign-in in another browser, or all of them."""
+    rows = sign_ins.others(request, signed_in(request))
+    (rows if pk is None else rows.filter(pk=pk)).delete()
+    messages.success(request, _("Other browsers have been signed out."))
+    return redirect("own-account")

@@ -20,7 +20,7 @@ from annotation.access import (
     site_admin_required,
 )
 from annotation.accounts import managing, personal
-from annotation.forms.personal import DataRuleForm
+from annotation.forms.access import DataRuleForm
 from annotation.models import AuditEntry, Campaign, DataRule
 from annotation.web.parameters import NOTHING, takes
 from annotation.web.password import ask_password
