@@ -26,6 +26,10 @@ from metaeval.significance.permutation.mixtures import (
 Pairs: TypeAlias = Sequence[tuple[int, int]]
 # Numbers of a slice of pairs of metrics: bounds the memory, never the results.
 HELD = 2**22
+# With fewer members, sums of whole numbers up to 4 n^2 are exact in single precision.
+EXACT = 2000
+# Masks that are sooner sorted one by one than compared in all pairs of cells.
+FEW = 16
 
 
 class GroupedTest:
@@ -245,17 +249,17 @@ class OrderTest(GroupedTest):
         middle = known + (slope * (low + high)).sum(axis=0) / 2.0 / n
         reach = np.abs(slope * (high - low)).sum(axis=0) / 2.0 / n + 1e-9
         if pair not in self._observed:
-            ones = self._parts(*codes, np.ones_like(signs[:, :1]), groups, pair)
+            # The first mask of the first chunk keeps all.
             x, y = (self._own[index][groups].sum(axis=1) / 2.0 for index in pair)
-            parted = x / ones.scales[0][:, 0] - y / ones.scales[1][:, 0]
+            parted = x / s[:, 0] - y / t[:, 0]
             self._observed[pair] = float(start + parted.sum() / n)
         middle[chunk.keeps_all], reach[chunk.keeps_all] = self._observed[pair], 0.0
         slack, is_two_sided = self.screen or (0.0, False)
         levels = np.outer((1.0, -1.0) if is_two_sided else (1.0,), [self._observed[pair]])
         levels = np.concatenate([levels - slack, levels + slack]).ravel()
         is_open = (np.abs(middle - levels[:, None]) <= reach).any(axis=0) & (reach > 0.0)
-        if len(self.human) == 1 and self.human.size > WIDE:
-            # With this many cells, all pairs cost more than sorting them for a few masks.
+        if len(self.human) == 1 and (self.human.size > WIDE or is_open.sum() < FEW):
+            # All pairs of cells cost more than sorting the cells for a few masks.
             for place in np.flatnonzero(is_open):
                 keep = signs[0, place] > 0
                 mixed = np.array([np.where(keep, *codes)[0], np.where(keep, *codes[::-1])[0]])
@@ -289,8 +293,7 @@ class OrderTest(GroupedTest):
 
     def _coefficients(self, first: int, second: int, x: Codes, y: Codes) -> FloatArray:
         """Return groups x members: twice b over the denominator of an untied mixture."""
-        zeros = np.zeros((len(x), 1))
-        scale = self._scale(zeros, zeros, zeros)[:, 0] * self.defined.sum()
+        scale = self._scale(np.zeros((len(x), 1, 0)))[:, 0] * self.defined.sum()
         b = self._form(x, y, (first, second))[1]
         return np.where(self.defined[:, None], 2.0 * b / _or_nan(scale)[:, None], 0.0)
 
@@ -314,26 +317,31 @@ class OrderTest(GroupedTest):
         kernel = self.kernel.narrowed(groups)
         x, y = x[groups], y[groups]
         constant, forms = Levels(x, y, kernel.valid).forms()
-        shift = np.matmul(signs, forms)
-        s, t = (
-            self._scale(*_ties(constant[:, None] + sign * shift), groups) for sign in (1.0, -1.0)
-        )
-        odd = np.matmul(signs, b[:, :, None])[..., 0]
+        if self.kind != "spearman" and x.shape[1] < EXACT:
+            # Quarters of whole numbers: single precision adds them exactly.
+            both = np.concatenate([forms, b[:, :, None].astype(np.float32)], axis=2)
+            shift, odd = np.split(np.matmul(signs, both), [forms.shape[2]], axis=2)
+            odd = odd[..., 0].astype(np.float64)
+        else:
+            shift, odd = np.matmul(signs, forms), np.matmul(signs, b[:, :, None])[..., 0]
+        s, t = (self._scale(constant[:, None] + sign * shift, groups) for sign in (1.0, -1.0))
         return _Parts(kernel, x, y, a, odd, (s, t))
 
-    def _scale(
-        self, pairs: FloatArray, cubes: FloatArray, merged: FloatArray, groups: Any = slice(None)
-    ) -> FloatArray:
-        """Return the denominator: groups x masks, zero where a side is constant."""
+    def _scale(self, shown: FloatArray, groups: Any = slice(None)) -> FloatArray:
+        """Return the denominator: groups x masks, zero where a side is constant.
+
+        ``shown`` has how many cells show each score that several can share.
+        """
         n = self.counts[groups][:, None]
         human = self.human_scale[groups][:, None]
-        all_pairs = n * (n - 1.0) / 2.0
+        shown = np.rint(shown).astype(np.float64)
         if self.kind == "spearman":
-            spread = (n**3 - n - cubes) / 12.0
+            spread = (n**3 - n - (shown**3 - shown).sum(axis=-1)) / 12.0
             return np.asarray(2.0 * np.sqrt(np.maximum(human * spread, 0.0)))
-        untied = all_pairs - pairs
+        untied = (n * (n - 1.0) - (shown * (shown - 1.0)).sum(axis=-1)) / 2.0
         if self.kind == "kendall_b":
             return np.asarray(np.sqrt(np.maximum(human * untied, 0.0)))
+        merged = np.maximum(shown - 1.0, 0.0).sum(axis=-1)
         m = np.maximum(np.minimum(n - merged, self.human_levels[groups][:, None]), 1.0)
         return np.asarray(np.where((untied > 0) & (human > 0), n * n * (m - 1.0) / m / 2.0, 0.0))
 
@@ -406,17 +414,8 @@ def _dot(signs: NDArray[Any], form: Any, rows: slice, columns: slice) -> FloatAr
         product = (signs[0][:, columns] @ form[0].T)[None]
     else:
         product = np.matmul(signs[..., columns], np.swapaxes(form, 1, 2))
-    # Whole numbers up to 4 n^2: single precision adds them exactly below 2,000 members.
-    exact = product if signs.shape[2] < 2000 else product.astype(np.float64)
+    exact = product if signs.shape[2] < EXACT else product.astype(np.float64)
     return np.asarray(np.einsum("gbl,gbl->gb", exact, signs[..., rows]), dtype=np.float64)
-
-
-def _ties(shown: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return tied pairs, sum of t^3 - t, and cells too many per distinct value."""
-    shown = np.rint(shown).astype(np.float64)
-    pairs = (shown * (shown - 1.0)).sum(axis=-1) / 2.0
-    cubes = (shown**3 - shown).sum(axis=-1)
-    return pairs, cubes, np.maximum(shown - 1.0, 0.0).sum(axis=-1)
 
 
 def _or_nan(values: FloatArray) -> FloatArray:

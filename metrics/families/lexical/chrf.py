@@ -6,7 +6,10 @@ n-grams of chrF++ are cut at white space in every language, as sacrebleu does, s
 and Japanese chrF is the better choice.
 """
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import sacrebleu
@@ -38,6 +41,22 @@ class Chrf(SacreMetric):
         version = {"version": sacrebleu.__version__}
         return format_signature(self.info.name, {**fields, **orders, **version})
 
+    def row(self, hypothesis: str, references: dict[str, Any]) -> Sequence[float]:
+        """Return sacrebleu's counts sooner: n-grams that a reference lacks are not counted."""
+        text = "".join(hypothesis.split())
+        words = self.scorer._remove_punctuation(hypothesis) if self.word_order else []
+        best: list[float] = []
+        for counts in references["ref_ngrams"]:
+            row: list[float] = []
+            for n, known in enumerate(counts[:CHARACTER_ORDER], start=1):
+                ngrams = map("".join, zip(*(text[k:] for k in range(n)), strict=False))
+                row += _matches(ngrams, len(text) - n + 1, known)
+            for n, known in enumerate(counts[CHARACTER_ORDER:], start=1):
+                ngrams = map(" ".join, zip(*(words[k:] for k in range(n)), strict=False))
+                row += _matches(ngrams, len(words) - n + 1, known)
+            best = max(best or row, row, key=self.scorer._compute_f_score)
+        return best
+
     def segments(self, statistics: Scores) -> Scores:
         return f_score(statistics)[:, None]
 
@@ -49,6 +68,16 @@ class ChrfPlusPlus(Chrf):
     """chrF2++: chrF2 with word n-grams of orders 1 and 2 besides."""
 
     word_order = 2
+
+
+def _matches(ngrams: Iterable[str], total: int, known: Counter[str]) -> list[float]:
+    """The n-grams of hypothesis and reference and the matches, as sacrebleu counts one order."""
+    left, matches = dict(known), 0
+    for ngram in ngrams:
+        if left.get(ngram):
+            left[ngram] -= 1
+            matches += 1
+    return [max(total, 0) if known else 0, known.total(), matches]
 
 
 def f_score(statistics: Scores) -> Scores:
