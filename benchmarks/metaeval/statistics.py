@@ -9,9 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import krippendorff
 import numpy as np
 from scipy.stats import kendalltau, spearmanr
 
+from benchmarks.ratios import race, row
 from metaeval import ScoreMatrix
 from metaeval.correlation import acc_eq, kendall, spearman
 from metaeval.correlation.hybrids import hybrid_supersample
@@ -43,7 +45,7 @@ def matrix(rng: np.random.Generator, systems: int, segments: int) -> ScoreMatrix
 
 
 def bootstrap(rng: np.random.Generator, segments: int, name: str, n_resamples: int = 100) -> None:
-    """Print intervals over 15 systems, beside scipy on the copies of some of the samples."""
+    """Print the row of an interval over 15 systems, beside scipy on the copies of a sample."""
     human = matrix(rng, 15, segments)
     metric = human.with_values(human.values + rng.normal(size=human.shape))
     own = median_seconds(
@@ -53,45 +55,68 @@ def bootstrap(rng: np.random.Generator, segments: int, name: str, n_resamples: i
     copies = [each.values[np.ix_(*draws)].ravel() for each in (human, metric)]
     peer = kendalltau if name == "kendall" else spearmanr
     loop = n_resamples * median_seconds(lambda: peer(*copies), 3)
-    ratio = loop / own
-    print(
-        f"{n_resamples} samples of {name}, 15 x {segments:,}: {own:.2f} s, {ratio:.1f} x the loop"
-    )
+    job = f"{n_resamples} samples of {name}, 15 × {segments:,}"
+    row(job, "loop over scipy", (own, loop), bound=1, limit="sorting")
 
 
 def peers(rng: np.random.Generator) -> None:
-    """Print what plain numpy, scipy or a plain loop takes for each job, by what ours takes."""
+    """Print rows of the table: plain numpy, scipy or a plain loop beside each job."""
     who, scores = rng.integers(0, 300, 1_000_000), rng.integers(0, 101, 1_000_000).astype(float)
-    time_both(
-        "z-scores, 1,000,000 judgments", lambda: z_scores(scores, who), lambda: plain_z(scores, who)
-    )
     words = who.astype(str).tolist()
     names = np.array(words)
-    time_both("the same, names", lambda: z_scores(scores, words), lambda: plain_z(scores, names))
+    ratings = rng.integers(0, 101, (5, 100_000)).astype(float)
+    jobs: list[tuple[str, str, Callable[[], object], Callable[[], object], str]] = [
+        (
+            *("z-scores of 1,000,000 judgments", "`np.unique`, `np.bincount`"),
+            *(lambda: z_scores(scores, who), lambda: plain_z(scores, who), "memory"),
+        ),
+        (
+            *("the same by name", "`np.unique`, `np.bincount`"),
+            *(lambda: z_scores(scores, words), lambda: plain_z(scores, names), "Python"),
+        ),
+        (
+            *("Krippendorff's α, interval, 100,000 × 5", "krippendorff"),
+            *(lambda: krippendorff_alpha(ratings), lambda: krippendorff.alpha(ratings), "memory"),
+        ),
+    ]
     for n in (50, 500, 5_000, 50_000):
         x = rng.normal(size=n).round(2)
         y = (x + rng.normal(size=n)).round(2)
-        time_both(
-            f"kendall, {n:,}", lambda x=x, y=y: kendall(x, y), lambda x=x, y=y: kendalltau(x, y)
-        )
-        time_both(
-            f"spearman, {n:,}", lambda x=x, y=y: spearman(x, y), lambda x=x, y=y: spearmanr(x, y)
-        )
+        jobs += [
+            (
+                *(f"Kendall's τ-b with p, n = {n:,}", "scipy"),
+                *(lambda x=x, y=y: kendall(x, y), lambda x=x, y=y: kendalltau(x, y), "sorting"),
+            ),
+            (
+                *(f"Spearman's ρ with p, n = {n:,}", "scipy"),
+                *(lambda x=x, y=y: spearman(x, y), lambda x=x, y=y: spearmanr(x, y), "sorting"),
+            ),
+        ]
     r = np.corrcoef(rng.normal(size=(19, 40)) + rng.normal(size=40))
     first, second = np.tril_indices(18, -1)
     three = r[0, 1:][first], r[0, 1:][second], r[1:, 1:][first, second]
-    time_both(
-        "Zou's intervals of 18 metrics",
-        lambda: zou_ends(*three, 10_000),
-        lambda: [plain_zou(*each) for each in zip(*(part.tolist() for part in three), strict=True)],
-    )
     values, flips = rng.normal(size=(15, 1000)), sign_flips(1, 1000, 1000)
-    single = flips.astype(np.float32)
-    time_both(
-        "p-values of SPA, 1,000 flips, 15 x 1,000",
-        lambda: pair_pvalues(values, np.ones(values.shape, dtype=np.bool_), flips),
-        lambda: plain_flips(values, single),
-    )
+    single, known = flips.astype(np.float32), np.ones(values.shape, dtype=np.bool_)
+    jobs += [
+        (
+            *("Zou's intervals of all pairs of 18 metrics", "the formula in `math`"),
+            lambda: zou_ends(*three, 10_000),
+            lambda: [plain_zou(*each) for each in zip(*(x.tolist() for x in three), strict=True)],
+            "arithmetic",
+        ),
+        (
+            *("p-values of SPA by 1,000 flips, 15 × 1,000", "one float32 product"),
+            lambda: pair_pvalues(values, known, flips),
+            *(lambda: plain_flips(values, single), "arithmetic"),
+        ),
+    ]
+    for job, peer, ours, theirs, limit in jobs:
+        row(job, peer, race(ours, theirs), bound=1, limit=limit)
+    reading(rng)
+
+
+def reading(rng: np.random.Generator) -> None:
+    """Print the row of an mt-metrics-eval folder with 450,000 scores."""
     with TemporaryDirectory() as folder:
         systems, root = [f"S{k}" for k in range(15)], Path(folder)
         numbers = {f"m{k}-refA": rng.normal(size=(15, 1000)) for k in range(30)}
@@ -112,23 +137,9 @@ def peers(rng: np.random.Generator) -> None:
             ),
             root,
         )
-        time_both(
-            "reading 450,000 scores of a directory",
-            lambda: read_evalset(root, "en-de"),
-            lambda: plain_reading(root),
-        )
-
-
-def time_both(name: str, ours: Callable[[], object], peer: Callable[[], object]) -> None:
-    """Run both in turn and print the ratio of their smallest processor times."""
-    times: list[list[float]] = [[], []]
-    for _ in range(7):
-        for job, found in zip((ours, peer), times, strict=True):
-            start = time.process_time()
-            job()
-            found.append(time.process_time() - start)
-    own, other = map(min, times)
-    print(f"{name}: {own * 1e3:.3g} ms, peer {other * 1e3:.3g} ms, ratio {other / own:.2f}")
+        seconds = race(lambda: read_evalset(root, "en-de"), lambda: plain_reading(root))
+    job = "reading 450,000 scores of an mt-metrics-eval folder, checked"
+    row(job, "plain loop, unchecked", seconds, bound=1, limit="Python")
 
 
 def plain_z(scores: np.ndarray, annotators: np.ndarray) -> np.ndarray:
@@ -175,7 +186,7 @@ def plain_reading(root: Path) -> dict[str, object]:
 
 
 def main() -> None:
-    """Print one line per job: seconds and bound, or seconds and ratio to a peer."""
+    """Print seconds and bound of jobs without a peer, then a row for each of the others."""
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(0)
     small, large = matrix(rng, 4, 270), matrix(rng, 15, 1000)
@@ -183,7 +194,7 @@ def main() -> None:
     counts = rng.integers(1, 30, (4, 270, 10)).astype(float)
     bleu = CorpusStatistics(counts, small.systems, small.segments, bleu_star_score)
     other = large.with_values(large.values + rng.normal(size=(15, 1000)))
-    ratings = rng.integers(0, 101, (5, 100_000)).astype(float)
+    ratings = rng.integers(0, 101, (5, 1_000_000)).astype(float)
 
     def hybrids() -> None:
         result = hybrid_supersample(small, metrics, rng=1, statistics={"BLEU*": bleu})
@@ -192,7 +203,7 @@ def main() -> None:
 
     jobs: list[tuple[str, Callable[[], object], float]] = [
         ("10,000 hybrids x 18 metrics, BLEU*, all Zou intervals", hybrids, 0.25),
-        ("interval alpha, 100,000 x 5", lambda: krippendorff_alpha(ratings), 0.2),
+        ("interval alpha, 1,000,000 x 5", lambda: krippendorff_alpha(ratings), 0.2),
         ("tie calibration, 15 x 1,000", lambda: acc_eq(large, other), 0.052),
     ]
     for name, job, bound in jobs:

@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 from transformers import BertConfig, BertModel
 
-from benchmarks.metrics.rouge import read
+from benchmarks.metrics.lexical import read
 from extensions.neural.encoding import encoders, token_vectors
 from metaeval.repeats import refuse_repeats
 from metrics.base import Metric, SegmentInput

@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from benchmarks.ratios import row, status
 from extensions.neural import transport
 from extensions.neural.mover import matching
 from extensions.neural.mover.options import Definition
@@ -49,14 +50,13 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=300)
     options = refuse_repeats(parser).parse_args()
     torch.set_num_threads(1)
-    print(f"peer's solver: {'pyemd' if pyemd else 'POT emd2 on the padded matrix'}")
-    ratios = []
+    kept = []
     for kind in ("random", "related"):
         pairs = draw(options.pairs, related=kind == "related")
         for name, definition in DEFINITIONS.items():
-            ratios += [compare(f"{kind}, {name}", definition, n, pairs) for n in (1, 2)]
+            kept += [compare(f"{kind}, {name}", definition, n, pairs) for n in (1, 2)]
         solver(kind, pairs)
-    return 0 if pyemd is None or min(ratios) >= BOUND else 1
+    return status(kept)
 
 
 def draw(count: int, *, related: bool) -> list[Pair]:
@@ -73,22 +73,16 @@ def draw(count: int, *, related: bool) -> list[Pair]:
     return pairs
 
 
-def compare(label: str, definition: Definition, n: int, pairs: list[Pair]) -> float:
-    """Score the pairs with both programs, print their times and return the ratio."""
+def compare(label: str, definition: Definition, n: int, pairs: list[Pair]) -> bool:
+    """Score the pairs with both programs; True where the bound is kept."""
     ours, seconds = timed(lambda: match(pairs, n, definition))
     theirs, peer_seconds = timed(lambda: released(pairs, n, definition))
-    texts = [text for pair in pairs for text in pair]
-    _, loop_seconds = timed(lambda: [ngrams(text, n, definition) for text in texts])
     if not np.allclose(ours, theirs, atol=TOLERANCE, rtol=0):
         sys.exit(f"{label}: the scores differ by {np.abs(ours - theirs).max():.2g}")
-    ratio = peer_seconds / seconds
-    per_pair, loop = 1e6 / len(pairs), loop_seconds / peer_seconds
-    print(
-        f"{label}, n = {n}: released loop {peer_seconds * per_pair:.0f} us a pair "
-        f"({loop:.0%} for n-grams), touchstone {seconds * per_pair:.0f}, "
-        f"ratio {ratio:.1f} (bound {BOUND:g})"
-    )
-    return ratio
+    job = f"matching of MoverScore and XMoverScore: {label}, {n}-grams, {len(pairs)} pairs"
+    peer = "released code, pyemd" if pyemd else "released code, POT"
+    bound = BOUND if pyemd else None
+    return row(job, peer, (seconds, peer_seconds), bound=bound, limit="arithmetic")
 
 
 def solver(kind: str, pairs: list[Pair]) -> None:
@@ -115,13 +109,13 @@ def released(pairs: list[Pair], n: int, definition: Definition) -> Scores:
         both = torch.cat([pad(left), pad(right)], dim=1)
         both = both / (both.norm(dim=-1, keepdim=True) + 1e-30)
         width = both.shape[1] - max(map(len, right))
-        for row in range(len(batch)):
-            matrix = pairwise(both[row])
+        for place in range(len(batch)):
+            matrix = pairwise(both[place])
             if definition.distance == "euclidean":
                 matrix = matrix.sqrt()
             sides = torch.zeros(2, both.shape[1], dtype=torch.float64)
-            sides[0, : len(left[row])] = 1 / len(left[row])
-            sides[1, width : width + len(right[row])] = 1 / len(right[row])
+            sides[0, : len(left[place])] = 1 / len(left[place])
+            sides[1, width : width + len(right[place])] = 1 / len(right[place])
             flows = definition.form == "inverse"
             cost = solve(sides[0].numpy(), sides[1].numpy(), matrix.double().numpy(), flows=flows)
             scores.append(definition.score(cost))

@@ -1,4 +1,4 @@
-"""Signed counts over all pairs of many cells, in O(n log^2 n) without comparing every pair.
+"""Signed counts over all pairs of many cells, without comparing every pair.
 
 A bootstrap sample is a row of counts, how often each cell was drawn; copies of a cell tie.
 """
@@ -161,35 +161,8 @@ def _squares(counts: Counts) -> FloatArray:
     return _dots(counts, counts)
 
 
-# Cells of a bin within which every pair is compared.
-FEW = 64
-
-
-def signed_counts(z: FloatArray, a: IntArray, b: IntArray) -> FloatArray:
-    """Return sum_j sign(z_i - z_j) sign(a_i - b_j) for each i.
-
-    Cells are put in order of z; the prefix with smaller z splits into blocks of powers of two,
-    each sorted by b, in which a binary search counts.
-
-    Examples
-    --------
-    >>> signed_counts(np.array([3.0, 1.0, 2.0]), np.array([5, 1, 9]), np.array([5, 1, 9])).tolist()
-    [0.0, 2.0, 0.0]
-    """
-    order = np.argsort(z, kind="stable")
-    # All in that order: who is searched for side by side lies side by side.
-    z, a, shown = z[order], a[order], b[order].astype(np.int64)
-    below = np.searchsorted(z, z, side="left")
-    upto = np.searchsorted(z, z, side="right")
-    by_value = np.sort(shown)
-    all_less = np.searchsorted(by_value, a, side="left")
-    all_more = len(z) - np.searchsorted(by_value, a, side="right")
-    levels = _levels(shown, max(int(a.max()), int(b.max())) + 2)
-    less, more = _prefix(levels, below, a)
-    less_equal, more_equal = _prefix(levels, upto, a)
-    counts = np.empty(len(z))
-    counts[order] = less - more + (all_more - more_equal) - (all_less - less_equal)
-    return counts
+# Cells of a bin within which every pair is compared; more where the table of bins would be large.
+FEW, WIDEST = 64, 1500
 
 
 def agreements(z: IntArray, x: IntArray) -> FloatArray:
@@ -203,7 +176,8 @@ def agreements(z: IntArray, x: IntArray) -> FloatArray:
     >>> agreements(np.array([2, 0, 1]), np.array([1, 0, 2])).tolist()
     [0.0, 2.0, 0.0]
     """
-    rows, columns = bins(z, FEW), bins(x, FEW)
+    few = max(FEW, -(-len(z) // WIDEST))
+    rows, columns = bins(z, few), bins(x, few)
     shape = (int(rows.max()) + 1, int(columns.max()) + 1)
     cells = rows * shape[1] + columns
     table = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape).astype(np.int32)
@@ -215,22 +189,42 @@ def agreements(z: IntArray, x: IntArray) -> FloatArray:
     small: Any = np.uint16 if len(z) < 2**16 else np.int32
     z, x, rows, columns = (each.astype(small) for each in (z, x, rows, columns))
     for of, is_apart in ((rows, False), (columns, True)):
-        for cells in _filled(of):
+        for cells in _filled(of, few):
             signs = _signs(z[cells]) * _signs(x[cells])
             if is_apart:  # Those of one bin by z have been compared.
                 signs *= rows[cells][:, :, None] != rows[cells][:, None]
             signs *= (cells >= 0)[:, None]
-            # At most FEW signs.
-            counts[cells[cells >= 0]] += signs.sum(axis=2, dtype=np.int8)[cells >= 0]
+            sums = signs.sum(axis=2, dtype=np.int8 if few < 2**7 else np.int32)
+            counts[cells[cells >= 0]] += sums[cells >= 0]
     return np.asarray(counts, dtype=np.float64)
 
 
-def _filled(of: IntArray) -> Iterator[IntArray]:
+def mixed_agreements(
+    z: IntArray, a: IntArray, b: IntArray, own: tuple[FloatArray, FloatArray]
+) -> tuple[FloatArray, FloatArray]:
+    """Return sum_j sign(z_i - z_j) sign(a_i - b_j) for each i, and the same with a and b exchanged.
+
+    The cells showing a and the cells showing b are one list of twice the length. Of its sums those
+    within a and within b, ``own``, are taken off.
+
+    Examples
+    --------
+    >>> z, a, b = np.array([2, 0, 1]), np.array([1, 0, 2]), np.array([0, 0, 1])
+    >>> own = agreements(z, a), agreements(z, b)
+    >>> [each.tolist() for each in mixed_agreements(z, a, b, own)]
+    [[1.0, 1.0, 0.0], [-1.0, 2.0, 1.0]]
+    """
+    n = len(z)
+    sums = agreements(np.concatenate([z, z]), codes_of(np.concatenate([a, b])))
+    return sums[:n] - own[0], sums[n:] - own[1]
+
+
+def _filled(of: IntArray, few: int) -> Iterator[IntArray]:
     """Yield bins x cells, all bins that are not one large code, -1 where there is no cell."""
     order, sizes = np.argsort(of, kind="stable"), np.bincount(of)
     starts = np.cumsum(sizes) - sizes
-    small = np.flatnonzero(sizes <= FEW)
-    for part in np.array_split(small, 1 + len(small) // FEW):
+    small = np.flatnonzero(sizes <= few)
+    for part in np.array_split(small, 1 + len(small) * few * few // FEW**3):
         places = np.arange(sizes[part].max(initial=0))
         cells = order[np.minimum(starts[part][:, None] + places, len(of) - 1)]
         yield np.where(places < sizes[part][:, None], cells, -1)
@@ -251,29 +245,6 @@ def weighted_counts(weights: FloatArray, a: IntArray, b: IntArray) -> FloatArray
     counts = left - (len(b) - right)
     sums = running[left] - (running[-1] - running[right])
     return np.asarray(weights * counts - sums)
-
-
-def _levels(shown: IntArray, width: int) -> list[tuple[IntArray, int]]:
-    """Return, for each power of two, the values sorted within blocks (as block * width + value)."""
-    positions = np.arange(len(shown))
-    return [
-        (np.sort((positions >> level) * width + shown), width)
-        for level in range(len(shown).bit_length())
-    ]
-
-
-def _prefix(
-    levels: list[tuple[IntArray, int]], ends: IntArray, a: IntArray
-) -> tuple[IntArray, IntArray]:
-    """Count, among the first ``ends[i]`` values, those below and those above a_i."""
-    less, at_most = np.zeros(len(a), dtype=np.int64), np.zeros(len(a), dtype=np.int64)
-    for level, (keys, width) in enumerate(levels):
-        on = np.flatnonzero((ends >> level) & 1)
-        block = (ends[on] >> level) - 1
-        wanted, start = block * width + a[on], block << level
-        less[on] += np.searchsorted(keys, wanted, side="left") - start
-        at_most[on] += np.searchsorted(keys, wanted, side="right") - start
-    return less, ends - at_most
 
 
 def codes_of(values: ArrayLike) -> IntArray:

@@ -8,13 +8,12 @@ A plain model and one with length tokens that learned the copying task of `contr
 import argparse
 import random
 import tempfile
-import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import torch
 
+from benchmarks.ratios import row, timed
 from benchmarks.training.translation.controls import texts, train
 from metaeval.repeats import refuse_repeats
 from training.translation.decoding import methods
@@ -32,17 +31,8 @@ def rows_of(model: Checkpoint) -> list[Row]:
     ]
 
 
-Find = Callable[[Checkpoint, list[Row], Beam], list[Found]]
-
-
 def transformers(model: Checkpoint, rows: list[Row], beam: Beam) -> list[Found]:
     return [each[0] for each in search(model, rows, beam)]
-
-
-def timed(find: Find, *given: Any) -> tuple[float, list[Found]]:
-    began = time.process_time()
-    found = find(*given)
-    return time.process_time() - began, found
 
 
 def main() -> None:
@@ -50,17 +40,17 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=500)
     given = refuse_repeats(parser).parse_args()
     torch.set_num_threads(1)
-    print("model         beams  same outputs  transformers, CPU s  CTranslate2, CPU s")
     with tempfile.TemporaryDirectory() as place:
         for name in ("plain", "length token"):
             model, _ = train(name, Path(place) / name.replace(" ", "-"), given.steps)
             rows = rows_of(model)
             methods.best(model, rows[:1], Beam(1))
             for beam in (1, 4):
-                slow, known = timed(transformers, model, rows, Beam(beam))
-                fast, found = timed(methods.best, model, rows, Beam(beam))
+                known, slow = timed(partial(transformers, model, rows, Beam(beam)))
+                found, fast = timed(partial(methods.best, model, rows, Beam(beam)))
                 same = sum(a.pieces == b.pieces for a, b in zip(known, found, strict=True))
-                print(f"{name:13} {beam:5}  {same:5} of {len(rows)}  {slow:19.2f}  {fast:18.2f}")
+                job = f"translation, {name}, {beam} beams, {same} of {len(rows)} equal"
+                row(job, "transformers", (fast, slow), bound=None, limit="forward pass")
 
 
 if __name__ == "__main__":

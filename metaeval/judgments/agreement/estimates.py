@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -136,7 +137,7 @@ def krippendorff_alpha(
     notes = Notes()
     raters = (~np.isnan(matrix)).sum(axis=0)
     notes.exclude("fewer-than-two-ratings", int((raters < 2).sum()))
-    parts = disagreement(matrix[:, raters > 1], level)
+    parts = disagreement(matrix if raters.min(initial=2) > 1 else matrix[:, raters > 1], level)
     observed, expected = parts.observed(), parts.expected()
     return Alpha(
         n=parts.n,
@@ -271,7 +272,7 @@ class Disagreement:
         """Items with at least two ratings."""
         return int(self.ratings.shape[1])
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Pairable ratings."""
         return int((~np.isnan(self.ratings)).sum())
@@ -283,13 +284,14 @@ class Disagreement:
 
     def observed(self) -> float:
         """D_o, the disagreement within items."""
-        return float(self._per_item(self._scaled()).sum() / self.n) if self.n else np.nan
+        return float(self._per_item(self._scaled).sum() / self.n) if self.n else np.nan
 
     def expected(self) -> float:
         """D_e, the disagreement between all ratings."""
         n = self.n
-        return _all_pairs(self._scaled(), self.level) / (n * (n - 1)) if n else np.nan
+        return _all_pairs(self._scaled, self.level) / (n * (n - 1)) if n else np.nan
 
+    @cached_property
     def _scaled(self) -> FloatArray:
         """Ratings in units whose plain differences are the level's distances."""
         if self.level == "ordinal":
@@ -300,11 +302,15 @@ class Disagreement:
 
     def _per_item(self, ratings: FloatArray) -> FloatArray:
         """Sum of distances over the ordered pairs of an item, over (m_u - 1)."""
-        raters = (~np.isnan(ratings)).sum(axis=0)
+        missing = np.isnan(ratings)
+        raters = len(ratings) - missing.sum(axis=0)
         if self.level in ("interval", "ordinal"):
-            present = np.where(np.isnan(ratings), 0.0, ratings)
             # Centred on the item first: sums of squares of raw scores would cancel.
-            centred = np.where(np.isnan(ratings), 0.0, ratings - present.sum(axis=0) / raters)
+            if missing.any():
+                means = np.where(missing, 0.0, ratings).sum(axis=0) / raters
+                centred = np.where(missing, 0.0, ratings - means)
+            else:
+                centred = ratings - ratings.mean(axis=0)
             spread: FloatArray = 2.0 * raters * (centred**2).sum(axis=0) / (raters - 1)
             return spread
         total = np.zeros(ratings.shape[1])

@@ -276,7 +276,7 @@ class OrderTest(GroupedTest):
 
     def _own_sums(self, index: int, codes: Codes) -> FloatArray:
         if index not in self._own:
-            self._own[index] = self.kernel.sums(codes, codes)[0]
+            self._own[index] = self.kernel.own_sums(codes)
         return self._own[index]
 
     def _form(self, x: Codes, y: Codes, pair: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
@@ -284,7 +284,7 @@ class OrderTest(GroupedTest):
         if pair in self._forms:
             return self._forms[pair]
         own_x, own_y = self._own_sums(pair[0], x), self._own_sums(pair[1], y)
-        rows, columns = self.kernel.sums(x, y)
+        rows, columns = self.kernel.sums(x, y, (own_x, own_y))
         total = own_x.sum(axis=1) + own_y.sum(axis=1) + 2.0 * rows.sum(axis=1)
         if len(self._forms) * self.n_held >= HELD:
             self._forms.clear()

@@ -12,13 +12,19 @@ for all permutations. a and C matter only where ties make the denominators diffe
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metaeval.arrays import BoolArray, FloatArray, IntArray
-from metaeval.correlation.pair_counts import signed_counts, weighted_counts
+from metaeval.correlation.pair_counts import (
+    agreements,
+    codes_of,
+    mixed_agreements,
+    weighted_counts,
+)
 from metaeval.correlation.rows import row_ranks
 
 # Pairs of cells compared at once.
@@ -50,6 +56,14 @@ class Kernel:
         if len(list(self.parts())) == 1:
             self._weights = self._weigh(slice(None), slice(None))
 
+    @property
+    def _is_wide(self) -> bool:
+        return len(self.z) == 1 and self.shape[1] > WIDE and self.kind != "kendall_like"
+
+    @cached_property
+    def _z_codes(self) -> IntArray:
+        return codes_of(self.z[0])
+
     def parts(self) -> Iterator[tuple[slice, slice]]:
         """Yield slices of groups and of their members that compare at most BATCH pairs."""
         groups, members = self.shape
@@ -66,12 +80,29 @@ class Kernel:
         scored = self._weigh(*part) * signs
         return np.asarray(scored > 0 if self.kind == "kendall_like" else scored)
 
-    def sums(self, a: Codes, b: Codes) -> tuple[FloatArray, FloatArray]:
-        """Return sum_j F_ij(a_i, b_j) and sum_j F_ji(a_j, b_i), both groups x members."""
-        if len(self.z) == 1 and self.shape[1] > WIDE and self.kind != "kendall_like":
-            counts = weighted_counts if self.kind == "spearman" else signed_counts
+    def own_sums(self, a: Codes) -> FloatArray:
+        """Return sum_j F_ij(a_i, a_j), groups x members."""
+        if self._is_wide and self.kind != "spearman":
+            return agreements(self._z_codes, codes_of(a[0]))[None]
+        return self.sums(a, a, None)[0]
+
+    def sums(
+        self, a: Codes, b: Codes, own: tuple[FloatArray, FloatArray] | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return sum_j F_ij(a_i, b_j) and sum_j F_ji(a_j, b_i), both groups x members.
+
+        ``own`` has the sums of a with itself and of b with itself; without it, all pairs of cells
+        are compared.
+        """
+        if self._is_wide and self.kind == "spearman":
             first, second = a[0].astype(np.int64), b[0].astype(np.int64)
-            return counts(self.z[0], first, second)[None], counts(self.z[0], second, first)[None]
+            both = (first, second), (second, first)
+            rows, columns = (weighted_counts(self.z[0], *each)[None] for each in both)
+            return rows, columns
+        if self._is_wide and own is not None:
+            known = own[0][0], own[1][0]
+            rows, columns = mixed_agreements(self._z_codes, a[0], b[0], known)
+            return rows[None], columns[None]
         rows, columns = np.zeros(self.shape), np.zeros(self.shape)
         for part in self.parts():
             pairs = self.pairs(part, a, b)

@@ -34,7 +34,7 @@ class KendallLikeTest(GroupedTest):
         self.n_held = panel.valid.size
         self.kernel = Kernel(self.human, "kendall_like", threshold)
         codes = joint_codes(self.human, self.human)[0]
-        self.n_pairs = self.kernel.sums(codes, codes)[0].sum() / 2.0
+        self.n_pairs = self.kernel.own_sums(codes).sum() / 2.0
         self._own: dict[int, FloatArray] = {}
 
     def linear(self, first: int, second: int) -> FloatArray | None:
@@ -56,8 +56,8 @@ class KendallLikeTest(GroupedTest):
         codes = joint_codes(x, snapped(self.metrics[second], x))
         for index, own in zip((first, second), codes, strict=True):
             if index not in self._own:
-                self._own[index] = self.kernel.sums(own, own)[0]
-        rows, columns = self.kernel.sums(*codes)
+                self._own[index] = self.kernel.own_sums(own)
+        rows, columns = self.kernel.sums(*codes, None)
         b = (self._own[first] - self._own[second] + rows - columns) / 4.0
         return self.spread(4.0 * b / (self.n_pairs or np.nan))
 
@@ -180,7 +180,7 @@ class SoftPairwiseTest(GroupedTest):
             found = np.array([self._of_flips(*pair, chunk) for pair in pairs])
         else:
             found = np.empty((len(pairs), len(chunk.masks)))
-            for some in slices(len(pairs), 8 * max(self.valid.size, len(chunk.masks))):
+            for some in slices(len(pairs), max(2 * self.valid.size, 8 * len(chunk.masks))):
                 first, second = np.array(pairs[some]).T
                 found[some] = self._of_limit(first, second, chunk)
         for place, (first, second) in enumerate(pairs):
@@ -201,7 +201,7 @@ class SoftPairwiseTest(GroupedTest):
             return np.full((len(first), len(chunk.masks)), np.nan)
         clusters = self.panel.clusters
         columns = np.unique(clusters, return_index=True)[1]
-        signs = chunk.by_system[:, :, columns]
+        signs = np.take(chunk.by_system, columns, axis=2)
         half = (self.filled[first] - self.filled[second]) / 2.0
         # Only differences within a segment count; small numbers suit single precision.
         mean = (self.within[first] + self.within[second]) / 2.0

@@ -13,7 +13,7 @@ from metaeval.correlation.pair_counts import (
     agreements,
     codes_of,
     mid_ranks,
-    signed_counts,
+    mixed_agreements,
     weighted_counts,
 )
 from metaeval.correlation.ties import calibrate
@@ -90,8 +90,25 @@ def test_counts_by_sorting_equal_all_comparisons(size, values, seed):
     z = z.astype(float)
     shown = np.sign(a[:, None] - b[None, :])
     gaps = z[:, None] - z[None, :]
-    np.testing.assert_array_equal(signed_counts(z, a, b), (np.sign(gaps) * shown).sum(axis=1))
     np.testing.assert_allclose(weighted_counts(z, a, b), (gaps * shown).sum(axis=1))
+
+
+@given(st.integers(1, 300), st.integers(1, 300), st.integers(0, 2**32 - 1))
+def test_mixed_agreements_equal_all_comparisons(size, values, seed):
+    z, a, b = map(codes_of, np.random.default_rng(seed).integers(0, values, (3, size)))
+    signs = np.sign(z[:, None] - z)
+    expected = [
+        (signs * np.sign(one[:, None] - other)).sum(axis=1) for one, other in ((a, b), (b, a))
+    ]
+    found = mixed_agreements(z, a, b, (agreements(z, a), agreements(z, b)))
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_agreements_of_wide_bins_give_the_tau_of_scipy():
+    z, x = np.random.default_rng(1).permuted(np.tile(np.arange(100_000), (2, 1)), axis=1)
+    # Kendall's tau of scipy from all of the sums.
+    tau = agreements(z, x).sum() / (100_000 * 99_999)
+    assert tau == pytest.approx(kendalltau(z, x).statistic, abs=1e-12)
 
 
 @given(st.integers(1, 300), st.integers(1, 300), st.integers(0, 2**32 - 1))
