@@ -45,6 +45,6 @@ def line(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def status(kept: Sequence[bool]) -> int:
+def status(passed: Sequence[bool]) -> int:
     """Exit status: 1 where a bound is missed."""
-    return 0 if all(kept) else 1
+    return 0 if all(passed) else 1

@@ -16,6 +16,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.dateformat import format as format_date
 from django.utils.translation import get_language, gettext, ngettext, to_locale
+from rest_framework import exceptions
 
 from metaeval.messages import Message, Parameter, Writer, from_json
 
@@ -165,3 +166,9 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, Message):
         return as_json(value)
     return [_as_json(each) for each in value] if isinstance(value, list) else value
+
+
+def invalid_field(field: str, *reasons: Message) -> exceptions.ValidationError:
+    """Return the API's refusal of a field, with the code of each reason."""
+    details = [exceptions.ErrorDetail(each.text, each.code) for each in reasons]
+    return exceptions.ValidationError({field: details})

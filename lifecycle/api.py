@@ -5,13 +5,12 @@ from typing import Any
 from django.core.exceptions import PermissionDenied, ValidationError
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import ErrorDetail
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.parameters import TakesParameters
 from annotation.web.password import require_recent
-from core.messages import as_json, refusal_as_json
+from core.messages import as_json, invalid_field, refusal_as_json
 from lifecycle import services
 from lifecycle.resources import RESOURCE_TYPES
 from lifecycle.views import NOT_YOURS, VERBS, Found, find
@@ -110,7 +109,7 @@ class ActionView(TakesParameters):
 def _allowed(found: Found, verb: str) -> Found:
     if verb not in VERBS and verb != "delete":
         refused = message("api.verb", "Must be one of {verbs}.", verbs=list(VERBS))
-        raise serializers.ValidationError({"verb": [ErrorDetail(refused.text, refused.code)]})
+        raise invalid_field("verb", refused)
     if not found.allowed[verb]:
         raise PermissionDenied(NOT_YOURS.text)
     return found

@@ -12,7 +12,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import ErrorDetail
 from rest_framework.generics import get_object_or_404
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -51,7 +50,7 @@ from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Place, Problem
 from annotation.web.parameters import SECRET, wants_secret
 from core import languages
-from core.messages import refusal_as_json
+from core.messages import invalid_field, refusal_as_json
 from core.text import pluralize
 from metaeval.messages import message
 
@@ -189,8 +188,7 @@ class CampaignFileRequestSerializer(serializers.Serializer[object]):
         try:
             return languages.find(text)
         except languages.LanguageError as error:
-            refused = ErrorDetail(error.message.text, error.message.code)
-            raise serializers.ValidationError([refused]) from error
+            raise serializers.ValidationError(error.message.text, error.message.code) from error
 
     validate_target_language = validate_source_language
 
@@ -325,9 +323,7 @@ class CampaignViewSet(OfCampaign, viewsets.ReadOnlyModelViewSet[Campaign]):
         if test_set is None:
             refused = message("campaign.no-test-set", "There is no test set “{slug}” that you can "
                               "read.", slug=quoted(given["test_set"]))  # fmt: skip
-            raise serializers.ValidationError(
-                {"test_set": [ErrorDetail(refused.text, refused.code)]}
-            )
+            raise invalid_field("test_set", refused)
         if unknown := _unknown(given, OF_REQUEST):
             return refusal("The request cannot be read.", unknown)
         settings = {n: v for n, v in given.items() if n not in OF_REQUEST - {"preset"}}

@@ -3,12 +3,12 @@
 from typing import Any
 
 from django.db.models import QuerySet
-from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import remove_query_param, replace_query_param
 
+from core.messages import invalid_field
 from metaeval.messages import message
 
 # The largest integer of all supported databases.
@@ -62,7 +62,7 @@ def _whole(request: Request, name: str, *, least: int, most: int = LARGEST) -> i
             least=least,
             most=most,
         )
-        raise ValidationError({name: [ErrorDetail(refused.text, refused.code)]})
+        raise invalid_field(name, refused)
     return int(text)
 
 
@@ -80,7 +80,7 @@ class CursorPagination(StrictPagination):
         rows: list[Any]
         after = _whole(request, "cursor", least=0, most=LARGEST_KEY)
         if after is not None and self.offset_query_param in request.query_params:
-            raise ValidationError({"cursor": [ErrorDetail(TWO_PLACES.text, TWO_PLACES.code)]})
+            raise invalid_field("cursor", TWO_PLACES)
         if after is None:
             rows = super().paginate_queryset(queryset, request, view) or []
             has_next = bool(rows) and (self.offset or 0) + len(rows) < (self.count or 0)

@@ -22,7 +22,6 @@ from drf_spectacular.utils import (
 )
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import ErrorDetail
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -43,7 +42,7 @@ from annotation.models import (
 )
 from annotation.quality.exclusions import exclude_annotator, include_annotator, reassign_items
 from annotation.web.password import require_recent
-from core.messages import as_json
+from core.messages import as_json, invalid_field
 from metaeval.messages import Message, message
 
 NO_STORE = {"Cache-Control": "no-store"}
@@ -176,7 +175,7 @@ class PersonViewSet(_PeopleViewSet):
         users = User.objects.filter(username__in=names)
         if missing := sorted(names - set(users.values_list("username", flat=True))):
             unknown = message("api.no-account", "There is no account “{name}”.", name=missing[0])
-            raise serializers.ValidationError({"users": [ErrorDetail(unknown.text, unknown.code)]})
+            raise invalid_field("users", unknown)
         given["addresses"] = "\n".join(given.get("addresses", ()))
         data = _form_data(given) | {"users": [user.pk for user in users]}
         form = PeopleForm(data, campaign=campaign)

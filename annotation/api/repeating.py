@@ -16,13 +16,14 @@ from django.http import QueryDict
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from rest_framework import status
-from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
+from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import RepeatableAnswer
+from core.messages import invalid_field
 from metaeval.messages import message
 
 HEADER = "Idempotency-Key"
@@ -67,7 +68,7 @@ class Repeatable:
         """Begin. Raises RepeatedError, ValidationError or OtherRequestError."""
         key = request.headers[HEADER]
         if not (0 < len(key) <= LONGEST and key.isascii() and key.isprintable()):
-            raise ValidationError({HEADER: [ErrorDetail(BAD_KEY.text, BAD_KEY.code)]})
+            raise invalid_field(HEADER, BAD_KEY)
         own = f"{request.user.pk}:{key}"
         self.cipher = Fernet(base64.urlsafe_b64encode(_digest("answer", own)))
         fields = {"user_id": request.user.pk, "key_hash": _digest("key", own).hex()}

@@ -12,7 +12,6 @@ from django.db.models import Count, QuerySet
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -36,7 +35,7 @@ from annotation.test_sets import NOT_YOURS, set_human
 from annotation.uploads import Checked, OutdatedError, check_pairs, pending, store
 from annotation.uploads.problems import Problem
 from annotation.uploads.tables.skipping import skipped
-from core.messages import messages_of
+from core.messages import invalid_field, messages_of
 from core.text import pluralize
 from metaeval.messages import message
 
@@ -231,7 +230,7 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
             refused = message(
                 "api.no-system", "This test set has no system “{name}”.", name=named["name"]
             )
-            raise ValidationError({"name": [ErrorDetail(refused.text, refused.code)]})
+            raise invalid_field("name", refused)
         actor: Any = request.user
         set_human(system=system, is_human=sent.validated_data["is_human"], actor=actor)
         system.refresh_from_db()

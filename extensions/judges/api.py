@@ -5,12 +5,12 @@ from typing import Any, ClassVar
 from django.core.exceptions import ValidationError
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status, viewsets
-from rest_framework.exceptions import ErrorDetail
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.parameters import TakesParameters
 from annotation.models import ApiToken
+from core.messages import invalid_field
 from extensions.judges import templates
 from extensions.judges.prompts import Template
 from metaeval.messages import DataError
@@ -59,8 +59,7 @@ class TemplateViewSet(TakesParameters, viewsets.GenericViewSet[Any]):
             sent = templates.given(request.data, "JSON")
             stored = templates.add(**sent, by=request.user)
         except DataError as error:
-            detail = ErrorDetail(str(error), error.message.code)
-            raise serializers.ValidationError({"template": [detail]}) from error
+            raise invalid_field("template", error.message) from error
         except ValidationError as error:
             raise serializers.ValidationError(serializers.as_serializer_error(error)) from error
         return Response(_shown(stored), status=status.HTTP_201_CREATED)

@@ -80,13 +80,14 @@ class FolderSerializer(serializers.Serializer[object]):
     def validate_language_pair(self, pair: str) -> str:
         """Refuse text that does not name two languages."""
         if not mtme.is_pair(pair):
-            raise serializers.ValidationError(str(not_a_pair(pair)))
+            refused = not_a_pair(pair)
+            raise serializers.ValidationError(refused.text, refused.code)
         return pair
 
     def validate_archive(self, archive: Any) -> Any:
         """Refuse an archive that is too large."""
-        if message := too_large(archive.size):
-            raise serializers.ValidationError(str(message))
+        if refused := too_large(archive.size):
+            raise serializers.ValidationError(refused.text, refused.code)
         return archive
 
 

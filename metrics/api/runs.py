@@ -18,7 +18,7 @@ from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
 from annotation.filters.choice import quoted
 from annotation.models import ApiToken, System, TestSet
-from core.messages import as_json
+from core.messages import as_json, invalid_field
 from metaeval.messages import Message, message, plural
 from metrics import catalogue
 from metrics.contents import failed_texts
@@ -268,15 +268,11 @@ class StartSerializer(serializers.Serializer[object]):
                     n=len(missing),
                     names=missing,
                 )
-                raise _invalid("systems", problem)
+                raise invalid_field("systems", problem)
         if not rows:
             problem = message("run.no-such-system", "The test set has no such system.")
-            raise _invalid("systems", problem)
+            raise invalid_field("systems", problem)
         return data | {"systems": list(rows)}
-
-
-def _invalid(field: str, problem: Message) -> serializers.ValidationError:
-    return serializers.ValidationError({field: [ErrorDetail(problem.text, problem.code)]})
 
 
 class StartedSerializer(serializers.Serializer[runs.Started]):
