@@ -175,14 +175,15 @@ class Campaigns(background.Door):
     def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
         """Store test sets and campaigns."""
         launched = launch(found.drafts, user=row.created_by, skipped=skipped(found.report))
-        return _stored(launched)
+        return stored_campaigns(launched)
 
     def page(self, row: FileImport) -> str:
         """Return the page of all imports of campaigns."""
         return reverse("campaign-import")
 
 
-def _stored(launched: Sequence[Launched]) -> dict[str, Any]:
+def stored_campaigns(launched: Sequence[Launched]) -> dict[str, Any]:
+    """Return what an import stored of campaigns, as its row keeps it."""
     links = {
         each.result.campaign.slug: fresh_links.sealed_invitations(each.invitations)
         for each in launched
@@ -225,7 +226,7 @@ class CampaignFiles(background.Door):
         if opened is None:
             raise background.RefusedError(found.report)
         result = CampaignImport(opened.campaign, True, opened.campaign.items.count(), 0, 0)
-        return _stored([Launched(result, opened.invitations)])
+        return stored_campaigns([Launched(result, opened.invitations)])
 
     def page(self, row: FileImport) -> str:
         """Return the page of all imports of campaigns."""

@@ -298,10 +298,11 @@ def begun(
     choices: Mapping[str, Any],
 ) -> Response:
     """Let a worker import files, and answer with the address of the import."""
-    return _state_of(request, background.begin(request.user, door, token, files, choices), 202)
+    return state_of(request, background.begin(request.user, door, token, files, choices), 202)
 
 
-def _state_of(request: Request, row: FileImport, code: int) -> Response:
+def state_of(request: Request, row: FileImport, code: int) -> Response:
+    """Answer with an import: `Retry-After` while it goes on, `Location` where it is new."""
     headers = {"Retry-After": str(RETRY_SECONDS)} if row.is_waiting else {}
     headers["Cache-Control"] = "no-store"
     if code == status.HTTP_202_ACCEPTED:
@@ -329,7 +330,7 @@ class FileImportViewSet(
 
     def retrieve(self, request: Request, pk: str, format: str | None = None) -> Response:
         """Return an import, with `Retry-After` while a worker has something to do."""
-        return _state_of(request, self.get_object(), status.HTTP_200_OK)
+        return state_of(request, self.get_object(), status.HTTP_200_OK)
 
     @extend_schema(responses={200: FileImportSerializer, 409: RefusedSerializer})
     def destroy(self, request: Request, pk: str, format: str | None = None) -> Response:
@@ -339,7 +340,7 @@ class FileImportViewSet(
             refused = {"error": "This import has already ended."}
             return Response(refused, status=status.HTTP_409_CONFLICT)
         row.refresh_from_db()
-        return _state_of(request, row, status.HTTP_200_OK)
+        return state_of(request, row, status.HTTP_200_OK)
 
 
 class JudgmentsImportView(ImportView):

@@ -213,20 +213,23 @@ def begin(
     token: str,
     files: Collection[InputFile],
     choices: Mapping[str, Any] | None = None,
+    *,
+    name: str = "",
 ) -> FileImport:
     """Let a worker check files that wait, and store them if the choices have `store`.
 
-    Where the same person imports the same files in the same way, that import is returned.
+    The import has the names of its files, or `name` where there are none. Where the same person
+    imports the same files in the same way, that import is returned.
     """
     _expire()
     purpose, chosen = door_named(door).purpose, dict(choices or {})
     key = {"created_by": user, "door": door, "digest": _digest(token, purpose, files, chosen, user)}
     held = waiting.hold(token, user_id=user.pk, purpose=purpose)
-    name = ", ".join(file.name for file in files)[:200]
+    named = (", ".join(file.name for file in files) or name)[:200]
     try:
         with transaction.atomic():
             row = FileImport.objects.create(
-                **key, name=name, held=held, choices=chosen, queue=QUEUE
+                **key, name=named, held=held, choices=chosen, queue=QUEUE
             )
             send_on_commit([row])
     except IntegrityError:

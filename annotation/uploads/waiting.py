@@ -52,8 +52,7 @@ def keep(
     path = _folder() / f"{name}.json"
     path.touch(mode=0o600)
     try:
-        if attached:
-            _attach(path.with_suffix(""), attached)
+        _attach(path.with_suffix(""), attached or {})
         path.write_bytes(content)
     except OSError:
         _remove(path)
@@ -109,10 +108,15 @@ def recall_files(
     }
 
 
+def plain(value: object) -> Any:
+    """Return a value of plain types and dataclasses as plain types alone."""
+    return msgspec.to_builtins(value, enc_hook=_as_plain)
+
+
 def encoded(value: object) -> bytes:
     """Return a value of plain types and dataclasses as JSON."""
     # Names of files may have lone surrogates, which only escapes can carry.
-    return json.dumps(msgspec.to_builtins(value, enc_hook=_as_plain), ensure_ascii=True).encode()
+    return json.dumps(plain(value), ensure_ascii=True).encode()
 
 
 def decoded(content: bytes, shape: type[T]) -> T:

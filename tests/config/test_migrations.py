@@ -74,3 +74,29 @@ def test_every_campaign_gets_a_secret_of_its_own(migrate: Migrate) -> None:
     secrets = [campaign.secret for campaign in rows("annotation.Campaign").all()]
     assert len(set(secrets)) == 2
     assert {len(secret) for secret in secrets} == {64}
+
+
+def test_imports_of_data_sets_become_imports_of_files(migrate: Migrate) -> None:
+    rows = migrate("metrics", "0019_templates_from_files")
+    sent = rows("auth.User").create(username="sender")
+    campaign = {"slug": "set-mqm", "name": "set (MQM)", "is_new": True, "judgments": 3}
+    sets = [{"test_set": "set", "campaigns": [campaign]}]
+    for state, dataset in (("stored", ""), ("refused", "wmt17"), ("checked", ""), ("expired", "")):
+        one = rows("metrics.DatasetImport").create(
+            name=f"{state}.zip", state=state, status="done", dataset=dataset, created_by=sent,
+            content=b"zip" * (state == "checked"), found={"sets": sets},
+            stored={"sets": sets} if state == "stored" else {},
+        )  # fmt: skip
+    when = one.created_at
+    rows = migrate("metrics", "0020_one_import")
+    found = {each.name: each for each in rows("annotation.FileImport").all()}
+    assert {name: (each.door, each.state) for name, each in found.items()} == {
+        "stored.zip": ("mt-metrics-eval", "stored"),
+        "refused.zip": ("data-set", "refused"),
+        "checked.zip": ("mt-metrics-eval", "cancelled"),
+        "expired.zip": ("mt-metrics-eval", "cancelled"),
+    }
+    (result,) = found["stored.zip"].stored["results"]
+    assert (result["slug"], result["n_judgments"]) == ("set-mqm", 3)
+    assert found["stored.zip"].stored["test_sets"] == ["set"]
+    assert found["expired.zip"].created_at == when
