@@ -19,7 +19,6 @@ from metaeval.messages import Message, plural
 from metrics import datasets
 from metrics.datasets import EvaluationDraft, Stored, mtme
 
-PURPOSE = "metrics.datasets.waiting"
 FOLDER, PUBLISHED = "mt-metrics-eval", "data-set"
 
 
@@ -67,18 +66,15 @@ def begin(
     store: bool = False,
 ) -> FileImport:
     """Let a worker check an archive, or a set on the server that the values name."""
-    files = {"archive": archive} if archive else {}
-    token = waiting.keep_files(values, files, user_id=user.pk, purpose=PURPOSE)
-    choices = {"store": store}
-    return background.begin(
-        user, door, token, files.values(), choices, name=values.get("dataset", "")
-    )
+    sent = waiting.Sent(door, {"archive": archive} if archive else {}, values)
+    token = waiting.keep(sent, user.pk)
+    return background.begin(user, token, {"store": store}, name=values.get("dataset", ""))
 
 
 class DataSets(background.Door):
     """Test sets with their campaigns and metric scores, one per language pair."""
 
-    purpose, look = PURPOSE, Look
+    look = Look
 
     @abstractmethod
     def read(
@@ -86,11 +82,10 @@ class DataSets(background.Door):
     ) -> list[EvaluationDraft]:
         """Read what was sent; problems go to the report. Raises ValidationError."""
 
-    def check(self, row: FileImport, token: str) -> background.Found:
+    def check(self, row: FileImport, sent: waiting.Sent) -> background.Found:
         """Read a data set, and compare it with what is stored."""
         report, user = Report(), row.created_by
-        kept = waiting.recall_files(token, user_id=user.pk, purpose=PURPOSE)
-        drafts = self.read(*kept, report)
+        drafts = self.read(sent.words, sent.files, report)
         if not report.errors:
             for draft in drafts:
                 datasets.examine(draft, report, user=user)

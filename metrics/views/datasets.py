@@ -35,7 +35,7 @@ def mtme_import(request: HttpRequest) -> HttpResponse:
     if is_too_large(request):
         return refuse(request, 413, _("This import is too large"), too_large_sentence())
     if token := request.GET.get("check", ""):
-        return _confirm(request, FOLDER, token)
+        return _confirm(request, token)
     form = MtmeForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         archive = form.sent(request.POST.getlist("path"))
@@ -49,7 +49,7 @@ def mtme_import(request: HttpRequest) -> HttpResponse:
 def dataset_list(request: HttpRequest) -> HttpResponse:
     """List the published sets; POST lets a worker check one, and `?check=token` confirms it."""
     if token := request.GET.get("check", ""):
-        return _confirm(request, PUBLISHED, token)
+        return _confirm(request, token)
     if request.method == "POST":
         name = request.POST.get("dataset", "")[:80]
         try:
@@ -75,11 +75,11 @@ def _about(name: str) -> dict[str, Any]:
     return {"name": name, "about": datasets.DATASETS[name].about, "pairs": found}
 
 
-def _confirm(request: HttpRequest, door: str, token: str) -> HttpResponse:
+def _confirm(request: HttpRequest, token: str) -> HttpResponse:
     """Show what was found in a data set; POST stores it."""
     page = redirect(request.path)
     try:
-        row = background.find(signed_in(request), door, token)
+        row = background.find(signed_in(request), token)
         if row is not None and row.state != row.State.CHECKED:
             return redirect(row)
         found = background.shown(row) if row is not None else None

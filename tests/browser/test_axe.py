@@ -17,7 +17,7 @@ from playwright.sync_api import Page
 from annotation import interface
 from annotation.imports.background import EXPIRED, file_imports, preview_of
 from annotation.models import Assignment, FileImport, Output, System
-from annotation.uploads import InputFile, Problem
+from annotation.uploads import InputFile, Problem, waiting
 from core.work import working
 from metrics.datasets.doors import PUBLISHED, begin
 from metrics.models import MetricRun
@@ -73,7 +73,8 @@ def scores_to_confirm() -> str:
     key = system.test_set.segments.earliest("position").key
     lines = f"sid\tsystem\tTER\tCOMET\tmqm\tremark\n{key}\t{label}\t30\t\t-1\tfine\n"
     file = InputFile.holding("scores.tsv", lines.encode())
-    token = doors.keep([file], User.objects.get(username="admin").pk)
+    sent = doors.sent_files(doors.METRIC_SCORES, [file])
+    token = waiting.keep(sent, User.objects.get(username="admin").pk)
     return f"/testsets/{TEST_SET}/scores/?check={token}"
 
 
