@@ -395,8 +395,8 @@ IMPORT_DOORS: dict[str, str] = {
     "gold": "annotation.doors.gold_items",
     "metric-scores": "metrics.spans.doors.metric_scores",
     "spans": "metrics.spans.doors.spans",
-    "mt-metrics-eval": "metrics.datasets.doors.folders",
-    "data-set": "metrics.datasets.doors.published_sets",
+    "mt-metrics-eval": "metrics.datasets.door.folders",
+    "data-set": "metrics.datasets.door.published_sets",
 }
 # Seconds without a heartbeat after which another worker takes over the work of one.
 RUN_STALE_SECONDS = env_int("RUN_STALE_SECONDS", 60)

@@ -156,9 +156,10 @@ def _checked(request: HttpRequest, token: str, sent: Sent) -> HttpResponse:
         anew = understanding.as_sent()
         if read_again(anew) is None:
             return redirect(change)
+        kept = waiting.keep(anew, user.pk)
         if row is not None:
             background.cancel(row)
-        return _preview_of(waiting.keep(anew, user.pk))
+        return _preview_of(kept)
     if data is not None and look.report.errors:
         return redirect(change)
     if data is not None and row is not None:

@@ -19,7 +19,7 @@ from annotation.uploads import InputFile
 from annotation.uploads.files import too_large
 from metrics import datasets
 from metrics.datasets import mtme
-from metrics.datasets.doors import FOLDER, PUBLISHED, begin
+from metrics.datasets.door import FOLDER, PUBLISHED, begin
 from metrics.forms.datasets import not_a_pair
 
 

@@ -22,7 +22,7 @@ from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
 from core.messages import messages_of, sentences, translated
 from metrics import datasets
-from metrics.datasets.doors import FOLDER, PUBLISHED, begin
+from metrics.datasets.door import FOLDER, PUBLISHED, begin
 from metrics.forms.datasets import MtmeForm
 
 RECENT = 20

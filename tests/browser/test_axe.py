@@ -19,7 +19,7 @@ from annotation.imports.background import EXPIRED, file_imports, preview_of
 from annotation.models import Assignment, FileImport, Output, System
 from annotation.uploads import InputFile, Problem, waiting
 from core.work import working
-from metrics.datasets.doors import PUBLISHED, begin
+from metrics.datasets.door import PUBLISHED, begin
 from metrics.models import MetricRun
 from metrics.spans import doors
 from tests.browser.axe import violations

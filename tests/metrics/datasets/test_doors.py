@@ -16,7 +16,7 @@ from annotation.imports import background
 from annotation.imports.background import file_imports, preview_of
 from annotation.models import Campaign, FileImport, TestSet
 from core.work import reconciling, working
-from metrics.datasets import doors
+from metrics.datasets import door
 from tests.metrics.datasets.test_mtme import written
 from tests.refusals import tells
 from tests.world import World, make_user
@@ -251,7 +251,7 @@ def test_an_unexpected_error_refuses_the_import(
         raise ZeroDivisionError
 
     as_admin.post(API, {"archive": archive(tmp_path)})
-    monkeypatch.setattr(doors, "summary", fail)
+    monkeypatch.setattr(door, "summary", fail)
     for _ in range(file_imports.max_attempts):
         FileImport.objects.update(not_before=timezone.now())
         working.drain(file_imports)
