@@ -322,6 +322,7 @@ def _content(
         return (Content(name, table=table) if table else None), None
     if (text := decode(name, data, report)) is None:
         return None, None
+    del data  # the text is enough: a large file is not held twice
     if check is not None:
         check(name, text)
     content = Content(name, text)
