@@ -1,7 +1,7 @@
 """Check every door with marked errors: the same words are marked in the text as it is stored.
 
-Offsets are computed here by the rules of each format, not by our functions. Line ends of Windows
-become those of our texts, except in campaigns that go out again as they came: they are refused.
+Offsets are computed here by the rules of each format, not by our functions. CRLF becomes LF in
+our texts; campaigns of Appraise and Pearmut with it are refused, because they go out as they came.
 """
 
 import json
