@@ -1,4 +1,4 @@
-"""Imports of data sets become imports of files; what nobody had confirmed is cancelled."""
+"""Imports of data sets become imports of files; those that had not ended are checked again."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.db import migrations
 from core.messages import as_json
 from metaeval.messages import plural
 
-ENDED = ("stored", "refused")
+ENDED = {"stored": "stored", "refused": "refused", "expired": "cancelled"}
 
 
 def judgments(n: int) -> dict[str, Any]:
@@ -16,24 +16,37 @@ def judgments(n: int) -> dict[str, Any]:
 
 
 def move(apps: Any, schema_editor: Any) -> None:
-    source = apps.get_model("metrics", "DatasetImport").objects.defer("content")
+    source = apps.get_model("metrics", "DatasetImport").objects
     target = apps.get_model("annotation", "FileImport").objects
     for row in source.order_by("pk").iterator():
-        state = row.state if row.state in ENDED else "cancelled"
+        stores = bool(row.choice.get("store")) or row.state == "storing"
+        door = "data-set" if row.dataset else "mt-metrics-eval"
+        fields = {"status": row.status, "report": row.report, "message": row.message}
+        if row.state == "expired":
+            fields["status"] = "cancelled"
+        elif row.state not in ENDED:
+            fields = {"held": held(row, door), "digest": f"moved {row.pk}"}
         moved = target.create(
-            door="data-set" if row.dataset else "mt-metrics-eval",
+            door=door,
             name=row.name,
-            choices={"store": bool(row.choice.get("store"))},
-            state=state,
-            status=row.status if state in ENDED else "cancelled",
+            choices={"store": stores},
+            state=ENDED.get(row.state, "checking"),
             queue=row.queue,
-            attempts=row.attempts,
-            message=row.message,
-            report=row.report,
             stored=stored(row),
             created_by_id=row.created_by_id,
+            **fields,
         )
         target.filter(pk=moved.pk).update(created_at=row.created_at)
+
+
+def held(row: Any, door: str) -> dict[str, str]:
+    """Write what was sent to the folder of files that wait; workers find the row by themselves."""
+    from annotation.uploads import InputFile, waiting
+
+    archive = {} if row.dataset else {"archive": InputFile.holding(row.name, bytes(row.content))}
+    values = {"dataset": row.dataset} if row.dataset else row.choice
+    sent = waiting.Sent(door, archive, values)
+    return waiting.hold(waiting.keep(sent, row.created_by_id), row.created_by_id)
 
 
 def stored(row: Any) -> dict[str, Any]:
