@@ -86,8 +86,8 @@ def test_imports_of_data_sets_become_imports_of_files(migrate: Migrate) -> None:
     for state, dataset in (("stored", ""), ("refused", "wmt17"), ("checked", ""), ("expired", "")):
         one = rows("metrics.DatasetImport").create(
             name=f"{state}.zip", state=state, status="done", dataset=dataset, created_by=user,
-            choice={"language_pair": "en-de"}, content=b"zip" * (state == "checked"), found={"sets": sets},
-            stored={"sets": sets} if state == "stored" else {},
+            choice={"language_pair": "en-de"}, content=b"zip" * (state == "checked"),
+            found={"sets": sets}, stored={"sets": sets} if state == "stored" else {},
         )  # fmt: skip
     when = one.created_at
     rows = migrate("metrics", "0020_one_import")

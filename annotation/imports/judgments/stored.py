@@ -119,8 +119,6 @@ class Outputs(Mapping[tuple[str, str], str]):
         return system in self._has and position is not None and bool(self._has[system][position])
 
     def __getitem__(self, place: tuple[str, str]) -> str:
-        if place not in self:
-            raise KeyError(place)
         system, key = place
         number = self._blocks.positions[key] // BLOCK
         return self._blocks.outputs(self._systems[system], number)[key]
