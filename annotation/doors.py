@@ -17,7 +17,7 @@ from annotation.imports import background, sources
 from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
 from annotation.imports.gold import add_gold, added, read_gold, require_draft
 from annotation.imports.judgments import Understood
-from annotation.imports.sources import Reading, Sent
+from annotation.imports.sources import Reading
 from annotation.imports.store import CampaignImport, Launched, launch
 from annotation.models import Campaign, FileImport, Item
 from annotation.uploads import (
@@ -26,12 +26,13 @@ from annotation.uploads import (
     Report,
     TestSetDraft,
     check_pairs,
-    pending,
-    store,
+    previews,
+    store_all,
     waiting,
 )
 from annotation.uploads.previews import FIRST
 from annotation.uploads.tables.skipping import skipped
+from annotation.uploads.waiting import Sent
 from annotation.web import fresh_links
 from core.messages import as_json
 from metaeval.messages import Message, message
@@ -163,11 +164,10 @@ def campaign_values(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str
 class Campaigns(background.Door):
     """Tables of judgments and of human scores, and campaigns of Appraise and Pearmut."""
 
-    purpose, look = sources.PURPOSE, Look
+    look = Look
 
-    def check(self, row: FileImport, token: str) -> background.Found:
+    def check(self, row: FileImport, sent: Sent) -> background.Found:
         """Read the tables as their page does."""
-        sent: Sent = sources.recall(token, row.created_by_id)
         reading, report = sources.check(sent, row.created_by)
         found = look(reading, report)
         return background.Found(report, found, reading.drafts, as_values(reading))
@@ -175,14 +175,15 @@ class Campaigns(background.Door):
     def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
         """Store test sets and campaigns."""
         launched = launch(found.drafts, user=row.created_by, skipped=skipped(found.report))
-        return _stored(launched)
+        return stored_campaigns(launched)
 
     def page(self, row: FileImport) -> str:
         """Return the page of all imports of campaigns."""
         return reverse("campaign-import")
 
 
-def _stored(launched: Sequence[Launched]) -> dict[str, Any]:
+def stored_campaigns(launched: Sequence[Launched]) -> dict[str, Any]:
+    """Return what an import stored of campaigns, as its row keeps it."""
     links = {
         each.result.campaign.slug: fresh_links.sealed_invitations(each.invitations)
         for each in launched
@@ -207,11 +208,10 @@ campaigns = Campaigns()
 class CampaignFiles(background.Door):
     """Files that hold a whole campaign, ours or Pearmut's; without a confirmation."""
 
-    purpose, has_preview = sources.PURPOSE, False
+    has_preview = False
 
-    def check(self, row: FileImport, token: str) -> background.Found:
+    def check(self, row: FileImport, sent: Sent) -> background.Found:
         """Try a file that will not be stored; others are checked as they are stored."""
-        sent = sources.recall(token, row.created_by_id)
         report, answer = Report(), {}
         if not row.choices.get("store"):
             opened = open_file(*wish_of(sent, report, is_dry_run=True), user=row.created_by)
@@ -225,7 +225,7 @@ class CampaignFiles(background.Door):
         if opened is None:
             raise background.RefusedError(found.report)
         result = CampaignImport(opened.campaign, True, opened.campaign.items.count(), 0, 0)
-        return _stored([Launched(result, opened.invitations)])
+        return stored_campaigns([Launched(result, opened.invitations)])
 
     def page(self, row: FileImport) -> str:
         """Return the page of all imports of campaigns."""
@@ -239,8 +239,9 @@ def sent_file(file: InputFile, wish: Wish) -> Sent:
     """Return a campaign file as an import that can wait."""
     words = {"slug": wish.slug, "ends": wish.ends, "is_draft": "yes" if wish.is_draft else ""}
     words |= {n: getattr(wish, n) for n in ("source_language", "target_language")}
-    media = {f"media{number}": each for number, each in enumerate(wish.media)}
-    return Sent(CAMPAIGN_FILE, {"file": file, **media}, words)
+    return Sent.of(
+        CAMPAIGN_FILE, [("file", file), *(("media", each) for each in wish.media)], words
+    )
 
 
 def wish_of(
@@ -258,11 +259,11 @@ campaign_files = CampaignFiles()
 class GoldItems(background.Door):
     """Tables of gold and practice items for a draft; without a confirmation."""
 
-    purpose, has_preview = sources.PURPOSE, False
+    has_preview = False
 
-    def check(self, row: FileImport, token: str) -> background.Found:
+    def check(self, row: FileImport, sent: Sent) -> background.Found:
         """Read the table for the campaign that was chosen. Raises ValidationError."""
-        sent, report, campaign = sources.recall(token, row.created_by_id), Report(), _of_gold(row)
+        report, campaign = Report(), _of_gold(row)
         require_draft(campaign)
         items = read_gold(campaign, sent.files["table"], report)
         return background.Found(report, drafts=items)
@@ -291,36 +292,24 @@ class TestSets(background.Door):
     """Files with segments and outputs, which become test sets."""
 
     __test__ = False  # not a test class, whatever pytest thinks
-    purpose = pending.PURPOSE
+    look = previews.Look
 
-    def check(self, row: FileImport, token: str) -> background.Found:
-        """Check the files and keep what was read of them; before storing, only recall it."""
-        user_id = row.created_by_id
-        if row.state == FileImport.State.STORING:
-            kept = pending.recall(token, user_id)
-            return background.Found(kept.report, drafts=kept)
-        sent = pending.recall_sent(token, user_id)
+    def check(self, row: FileImport, sent: Sent) -> background.Found:
+        """Check the files as their page does."""
         submission = read_again(sent)
         if submission is None:
-            raise pending.ExpiredError
+            raise waiting.ExpiredError
         found = check_pairs(submission, user=row.created_by)
-        checked = pending.keep(found, sent, user_id)
-        held = waiting.hold(checked, user_id=user_id, purpose=self.purpose)
-        report = found[0].report
-        stores = row.choices.get("store") and not report.errors
-        drafts = pending.recall(checked, user_id) if stores else None
-        return background.Found(report, drafts=drafts, held=held)
+        return background.Found(found[0].report, previews.look_of(found), found)
 
     def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
-        """Store the drafts that were previewed."""
-        kept, lines = found.drafts, skipped(found.report)
-        results = []
-        for draft, part in zip(kept.drafts, kept.look.parts, strict=True):
-            try:
-                result = store(draft, user=row.created_by, expected=part.changes, skipped=lines)
-            except OutdatedError as error:
-                raise ValidationError([background.OUTDATED]) from error
-            results.append(result)
+        """Store the test sets, if that changes what the preview said."""
+        if row.choices.get("seen", found.shown.seen) != found.shown.seen:
+            raise ValidationError([background.OUTDATED])
+        try:
+            results = store_all(found.drafts, row.created_by)
+        except OutdatedError as error:
+            raise ValidationError([background.OUTDATED]) from error
         return {
             "sentences": [as_json(each.sentence) for each in results],
             "test_sets": [each.test_set.slug for each in results],

@@ -380,7 +380,6 @@ WORK_KINDS: dict[str, str] = {
     "letter": "annotation.notifications.work.letters",
     "slice": "metrics.runs.work.kind",
     "hash-check": "metrics.stock.hosts.hash_checks",
-    "import": "metrics.datasets.waiting.imports",
     "file-import": "annotation.imports.background.file_imports",
     **{name: path for record in EXTENSION_RECORDS for name, path in record.work.items()},
     "document": "dashboards.documents.computing.documents",
@@ -396,6 +395,8 @@ IMPORT_DOORS: dict[str, str] = {
     "gold": "annotation.doors.gold_items",
     "metric-scores": "metrics.spans.doors.metric_scores",
     "spans": "metrics.spans.doors.spans",
+    "mt-metrics-eval": "metrics.datasets.door.folders",
+    "data-set": "metrics.datasets.door.published_sets",
 }
 # Seconds without a heartbeat after which another worker takes over the work of one.
 RUN_STALE_SECONDS = env_int("RUN_STALE_SECONDS", 60)

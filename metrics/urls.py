@@ -14,7 +14,6 @@ urlpatterns = [
     path("workers/", fleet.worker_list, name="workers"),
     path("campaigns/import/mt-metrics-eval/", datasets.mtme_import, name="mtme-import"),
     path("datasets/", datasets.dataset_list, name="dataset-list"),
-    path("datasets/imports/<int:pk>/", datasets.dataset_import, name="dataset-import"),
     path("runs/", runs.run_list, name="runs"),
     path("runs/<int:pk>/", runs.run_detail, name="run"),
     path("runs/<int:pk>/cancel/", runs.run_cancel, name="run-cancel"),

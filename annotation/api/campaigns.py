@@ -24,7 +24,6 @@ from annotation.access import (
     is_researcher,
     not_blinded,
     runs_campaign,
-    signed_in,
     visible_campaigns,
 )
 from annotation.api.imports import (
@@ -40,11 +39,11 @@ from annotation.api.test_sets import SystemSerializer
 from annotation.campaign_files import Opened, open_file, to_values
 from annotation.campaign_files.storing import Wish, form_data
 from annotation.campaigns import Invitation
-from annotation.doors import CAMPAIGN_FILE, sent_file
+from annotation.doors import sent_file
 from annotation.filters.choice import quoted
 from annotation.forms.campaign.editing import CHANGED, ChangedError, DraftForm
 from annotation.forms.campaign.form import CampaignForm
-from annotation.imports import background, sources
+from annotation.imports import background
 from annotation.models import Assignment, Campaign, TestSet
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Place, Problem
@@ -357,9 +356,8 @@ class CampaignViewSet(OfCampaign, viewsets.ReadOnlyModelViewSet[Campaign]):
             media=[InputFile.sent(file) for file in given["media"]],
         )
         file = InputFile.sent(given["file"])
-        if background.is_large(files := [file, *wish.media]):
-            token = sources.keep(sent_file(file, wish), signed_in(request).pk)
-            return begun(request, CAMPAIGN_FILE, token, files, {"store": not wish.is_dry_run})
+        if background.is_large([file, *wish.media]):
+            return begun(request, sent_file(file, wish), {"store": not wish.is_dry_run})
         opened = open_file(file, report, wish, user=request.user)
         if opened is None:
             n = pluralize(len(report.errors), "error")

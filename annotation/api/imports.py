@@ -3,7 +3,7 @@
 Campaign admins only. The serializers of problems serve every import of the API.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
@@ -29,9 +29,10 @@ from annotation.imports.judgments.options import HIGHER, LOWER
 from annotation.imports.sources import Reading
 from annotation.imports.store import launch
 from annotation.models import ApiToken, Campaign, FileImport
-from annotation.uploads import InputFile, Report
+from annotation.uploads import Report, waiting
 from annotation.uploads.problems import Place, Problem
 from annotation.uploads.tables.skipping import KINDS, skipped
+from annotation.uploads.waiting import Sent
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web import fresh_links
 from core.messages import messages_of
@@ -203,10 +204,8 @@ class ImportView(TakesParameters):
         if wrong := problems_of_forms(form.errors.as_data(), flags.errors):
             return refusal("The request cannot be read.", wrong)
         sent, is_dry_run = form.sent(), flags.validated_data["dry_run"]
-        files = list(sent.files.values())
-        if background.is_large(files):
-            token = sources.keep(sent, signed_in(request).pk)
-            return begun(request, sent.tool, token, files, {"store": not is_dry_run})
+        if background.is_large(sent.files.values()):
+            return begun(request, sent, {"store": not is_dry_run})
         reading, report = sources.check(sent, request.user)
         if report.errors:
             return refusal(
@@ -290,18 +289,15 @@ class FileImportSerializer(serializers.ModelSerializer[FileImport]):
 BEGUN = OpenApiResponse(FileImportSerializer, "The files are large: a worker imports them.")
 
 
-def begun(
-    request: Request,
-    door: str,
-    token: str,
-    files: Sequence[InputFile],
-    choices: Mapping[str, Any],
-) -> Response:
+def begun(request: Request, sent: Sent, choices: Mapping[str, Any], *, name: str = "") -> Response:
     """Let a worker import files, and answer with the address of the import."""
-    return _state_of(request, background.begin(request.user, door, token, files, choices), 202)
+    user = signed_in(request)
+    token = waiting.keep(sent, user.pk)
+    return state_of(request, background.begin(user, token, choices, name=name), 202)
 
 
-def _state_of(request: Request, row: FileImport, code: int) -> Response:
+def state_of(request: Request, row: FileImport, code: int) -> Response:
+    """Answer with an import: `Retry-After` while it goes on, `Location` where it is new."""
     headers = {"Retry-After": str(RETRY_SECONDS)} if row.is_waiting else {}
     headers["Cache-Control"] = "no-store"
     if code == status.HTTP_202_ACCEPTED:
@@ -329,7 +325,7 @@ class FileImportViewSet(
 
     def retrieve(self, request: Request, pk: str, format: str | None = None) -> Response:
         """Return an import, with `Retry-After` while a worker has something to do."""
-        return _state_of(request, self.get_object(), status.HTTP_200_OK)
+        return state_of(request, self.get_object(), status.HTTP_200_OK)
 
     @extend_schema(responses={200: FileImportSerializer, 409: RefusedSerializer})
     def destroy(self, request: Request, pk: str, format: str | None = None) -> Response:
@@ -339,7 +335,7 @@ class FileImportViewSet(
             refused = {"error": "This import has already ended."}
             return Response(refused, status=status.HTTP_409_CONFLICT)
         row.refresh_from_db()
-        return _state_of(request, row, status.HTTP_200_OK)
+        return state_of(request, row, status.HTTP_200_OK)
 
 
 class JudgmentsImportView(ImportView):

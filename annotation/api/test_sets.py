@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from django.core.exceptions import PermissionDenied
 from django.core.exceptions import ValidationError as Refusal
-from django.db import transaction
 from django.db.models import Count, QuerySet
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status, viewsets
@@ -15,7 +14,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import may_share_test_set, not_blinded, signed_in
+from annotation.access import may_share_test_set, not_blinded
 from annotation.api.imports import (
     BEGUN,
     MAX_PROBLEMS,
@@ -28,13 +27,12 @@ from annotation.api.imports import (
 )
 from annotation.api.parameters import TakesParameters
 from annotation.api.requests import TextsField, request_of
-from annotation.forms.uploads import UploadForm
+from annotation.forms.uploads import UploadForm, submission_of
 from annotation.imports import background
 from annotation.models import Output, Segment, System, TestSet
 from annotation.test_sets import NOT_YOURS, set_human
-from annotation.uploads import Checked, OutdatedError, check_pairs, pending, store
+from annotation.uploads import Checked, OutdatedError, check_pairs, store_all
 from annotation.uploads.problems import Problem
-from annotation.uploads.tables.skipping import skipped
 from core.messages import invalid_field, messages_of
 from core.text import pluralize
 from metaeval.messages import message
@@ -180,23 +178,12 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
         if wrong := problems_of_forms(form.errors.as_data(), flags.errors):
             return refusal("The request cannot be read.", wrong)
         chosen = flags.validated_data
-        submission = replace(
-            form.submission(),
-            columns=chosen["columns"],
-            decode=chosen["decode"],
-            skip=frozenset(chosen.get("skip", ())),
-        )
-        if background.is_large(submission.files):
-            sent = replace(
-                form.sent(),
-                columns=submission.columns,
-                decode=submission.decode,
-                skip=submission.skip,
-            )
-            token = pending.keep([], sent, signed_in(request).pk)
-            options = {"store": not chosen["dry_run"]}
-            return begun(request, "test-set", token, submission.files, options)
-        found = check_pairs(submission, user=request.user)
+        choices = {name: chosen[name] for name in ("columns", "decode", "skip") if name in chosen}
+        sent = form.sent()
+        sent = replace(sent, words={**sent.words, **choices})
+        if background.is_large(sent.files.values()):
+            return begun(request, sent, {"store": not chosen["dry_run"]})
+        found = check_pairs(submission_of(form.cleaned_data, sent), user=request.user)
         report = found[0].report
         if report.errors:
             n = pluralize(len(report.errors), "error")
@@ -238,11 +225,8 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
 
 
 def _store(request: Request, found: Sequence[Checked]) -> Response:
-    left_out = skipped(found[0].report)
     try:
-        with transaction.atomic():
-            for each in found:
-                store(each.draft, user=request.user, expected=each.changes, skipped=left_out)
+        store_all(found, request.user)
     except Refusal as error:
         problems = [Problem("error", text) for text in messages_of(error)]
         return refusal("Nothing was stored.", problems)

@@ -13,12 +13,12 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotation.uploads.drafts import reference_label
-from annotation.uploads.pending import Sent
 from annotation.uploads.problems import showable
 from annotation.uploads.tables.columns import FIRST, Wanted, unnamed
 from annotation.uploads.tables.meanings import OWN, REFERENCE, SYSTEM, WANTED, Meaning
 from annotation.uploads.tables.pairs import ALL
 from annotation.uploads.tables.skipping import KINDS, SKIP
+from annotation.uploads.waiting import Sent
 from core.messages import invalid, translated
 from metaeval.messages import Message, message
 
@@ -182,7 +182,7 @@ class PairForm(forms.Form):
     """The language pair whose rows are read, or all: one test set for each pair of the tables."""
 
     def __init__(
-        self, pairs: Sequence[tuple[str, str]], words: Mapping[str, str], data: Any = None
+        self, pairs: Sequence[tuple[str, str]], words: Mapping[str, Any], data: Any = None
     ) -> None:
         super().__init__(data)
         stated = f"{words['source_language']}-{words['target_language']}"
@@ -196,7 +196,7 @@ class PairForm(forms.Form):
                 required=False,
             )
 
-    def applied(self, words: Mapping[str, str]) -> dict[str, str]:
+    def applied(self, words: Mapping[str, Any]) -> dict[str, Any]:
         """Return the words of the upload with the chosen pair."""
         chosen = self.cleaned_data.get("pair", words.get("pair", ""))
         if chosen not in self.codes:
@@ -223,7 +223,7 @@ class Understanding:
         self.is_too_wide = sum(len(m.columns) for m in meanings) > MOST_SELECTS
         shown = [] if self.is_too_wide else meanings
         self.tables = [_columns_form(n, meaning, data) for n, meaning in enumerate(shown)]
-        self.decode = DecodeForm(data, initial={"decode": sent.decode})
+        self.decode = DecodeForm(data, initial={"decode": sent.words.get("decode", False)})
 
     def is_valid(self) -> bool:
         """Return True if every choice is valid."""
@@ -244,15 +244,13 @@ class Understanding:
             meaning.file: form.chosen
             for meaning, form in zip(self.meanings, self.tables, strict=False)
         }
-        decode = self.decode.cleaned_data["decode"]
-        skip = frozenset(self.skip.chosen)
-        return replace(
-            self.sent,
-            words=self.pair.applied(self.sent.words),
-            columns=columns or self.sent.columns,
-            decode=decode,
-            skip=skip,
-        )
+        words = self.pair.applied(self.sent.words) | {
+            "decode": self.decode.cleaned_data["decode"],
+            SKIP: self.skip.chosen,
+        }
+        if columns:
+            words["columns"] = columns
+        return replace(self.sent, words=words)
 
     def named(self) -> list[tuple[str, ColumnsForm]]:
         """Return the tables' forms with their files."""

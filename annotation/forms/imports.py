@@ -9,8 +9,9 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.uploads import FilesField, LanguagesForm, OneFileField
 from annotation.imports.jsonfiles import CHOICES
-from annotation.imports.sources import APPRAISE, PEARMUT, Sent
+from annotation.imports.sources import APPRAISE, PEARMUT
 from annotation.uploads import InputFile
+from annotation.uploads.waiting import Sent
 from core.messages import invalid
 
 # Files that a campaign's segments refer to.
@@ -78,13 +79,13 @@ class ToolForm(forms.Form):
     def sent(self) -> Sent:
         """Return the submitted files and values, which have not been read yet."""
         data = self.cleaned_data
-        files = {}
+        files = []
         for role in self.roles:
             given = data.get(role) or []
-            for number, file in enumerate(given if isinstance(given, list) else [given]):
-                files[f"{role}{number or ''}"] = InputFile.sent(file)
+            each = given if isinstance(given, list) else [given]
+            files += [(role, InputFile.sent(file)) for file in each]
         words = {name: data[name] for name in self.fields if name not in self.roles}
-        return Sent(self.tool, files, words)
+        return Sent.of(self.tool, files, words)
 
     def clean(self) -> dict[str, Any]:
         """Require the files; the reader reports empty ones."""

@@ -18,12 +18,13 @@ from annotation.imports.judgments.options import (
     LOWER,
     stated_columns,
 )
-from annotation.imports.sources import HUMAN_SCORES, JUDGMENTS, Sent
+from annotation.imports.sources import HUMAN_SCORES, JUDGMENTS
 from annotation.models import Campaign, TestSet
 from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import showable
 from annotation.uploads.tables.skipping import SKIP
+from annotation.uploads.waiting import Sent
 from core import languages
 from core.messages import translated
 from metaeval.messages import Message
@@ -181,7 +182,7 @@ class TablesForm(ToolForm):
 
     def sent(self) -> Sent:
         """Return what the person sent; nothing has been read yet."""
-        files = {str(n): InputFile.sent(file) for n, file in enumerate(self.cleaned_data["tables"])}
+        files = [("tables", InputFile.sent(file)) for file in self.cleaned_data["tables"]]
         words = self.words()  # type: ignore[attr-defined]
         if self.data.get(COLUMNS):
             words[COLUMNS] = str(self.data[COLUMNS])
@@ -190,7 +191,7 @@ class TablesForm(ToolForm):
             words |= stated(*lists)
             if kinds := self.data.getlist(SKIP):
                 words[SKIP] = ",".join(kinds)
-        return Sent(self.tool, files, words)
+        return Sent.of(self.tool, files, words)
 
 
 class JudgmentsForm(TablesForm, JudgmentsWords):
@@ -291,4 +292,4 @@ def changed(
     for name, both in ((COLUMNS, known | columns), (DIRECTIONS, said)):
         if both:
             values[name] = json.dumps(both)
-    return Sent(sent.tool, sent.files, values)
+    return Sent(sent.door, sent.files, values)

@@ -17,9 +17,10 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import TestSet
 from annotation.uploads import InputFile, Submission, SystemFile, label_of_file
 from annotation.uploads.files import RatioError, parse_ratio
-from annotation.uploads.pending import Sent
 from annotation.uploads.tables.lines import LABELS
 from annotation.uploads.tables.pairs import ALL
+from annotation.uploads.tables.skipping import SKIP
+from annotation.uploads.waiting import Sent
 from core import languages
 from core.messages import invalid, translated
 
@@ -32,6 +33,7 @@ ROLE_NAMES = {
     "recordings": _("Recordings and pictures"),
 }  # fmt: skip
 SINGLE = ("source", "documents")
+DOOR = "test-set"
 # The upload page has this address.
 RESERVED = "upload"
 
@@ -186,7 +188,7 @@ class UploadForm(LanguagesForm):
         self.earlier = earlier
         choices = [
             (str(n), f"{ROLE_NAMES[role]}: {file.name}, {filesizeformat(file.size)}")
-            for n, (role, file) in enumerate(earlier.files if earlier else [])
+            for n, (role, file) in enumerate(earlier.by_role if earlier else [])
         ]
         self.fields["kept_files"].choices = choices  # type: ignore[attr-defined]
         self.initial["kept_files"] = [number for number, _ in choices]
@@ -229,20 +231,21 @@ class UploadForm(LanguagesForm):
         return found
 
     def _still_kept(self, role: str) -> list[InputFile]:
-        kept = self.earlier.files if self.earlier else []
+        kept = self.earlier.by_role if self.earlier else []
         ticked = {int(number) for number in self.cleaned_data.get("kept_files", [])}
         return [file for n, (its, file) in enumerate(kept) if its == role and n in ticked]
 
     def sent(self) -> Sent:
         """Return what was typed and chosen, valid or not, so that nothing is lost."""
-        words = {name: self.data.get(name, "") for name in WORDS}
+        words: dict[str, Any] = {name: self.data.get(name, "") for name in WORDS}
         files = self.files_sent()
-        if self.earlier is None:
-            return Sent(words, files)
-        same = {id(file) for _, file in self.earlier.files}
-        tables = {file.name for role, file in files if role == "tables" and id(file) in same}
-        columns = {name: c for name, c in self.earlier.columns.items() if name in tables}
-        return Sent(words, files, columns, self.earlier.decode, self.earlier.skip)
+        if self.earlier is not None:
+            same = {id(file) for file in self.earlier.files.values()}
+            tables = {file.name for role, file in files if role == "tables" and id(file) in same}
+            columns = self.earlier.words.get("columns", {})
+            words |= {name: self.earlier.words.get(name) for name in ("decode", SKIP)}
+            words["columns"] = {name: c for name, c in columns.items() if name in tables}
+        return Sent.of(DOOR, files, words)
 
     def submission(self) -> Submission:
         """Return what the person sent; nothing has been read yet."""
@@ -251,9 +254,6 @@ class UploadForm(LanguagesForm):
 
 def submission_of(words: Mapping[str, Any], sent: Sent) -> Submission:
     """Return valid words and files as a submission."""
-    files: dict[str, list[InputFile]] = {role: [] for role in ROLE_NAMES}
-    for role, file in sent.files:
-        files[role].append(file)
     target = words["target_language"]
     return Submission(
         slug=slug_of(words["name"]),
@@ -264,15 +264,17 @@ def submission_of(words: Mapping[str, Any], sent: Sent) -> Submission:
         ratio=words["ratio"],
         lines=words["lines"],
         pair=words["pair"],
-        source=next(iter(files["source"]), None),
-        references=files["references"],
-        documents=next(iter(files["documents"]), None),
-        systems=[SystemFile(file, label_of_file(file.name, target)) for file in files["systems"]],
-        tables=files["tables"],
-        media=files["recordings"],
-        columns=sent.columns,
-        decode=sent.decode,
-        skip=sent.skip,
+        source=sent.single("source"),
+        references=sent.several("references"),
+        documents=sent.single("documents"),
+        systems=[
+            SystemFile(file, label_of_file(file.name, target)) for file in sent.several("systems")
+        ],
+        tables=sent.several("tables"),
+        media=sent.several("recordings"),
+        columns=sent.words.get("columns") or {},
+        decode=sent.words.get("decode") or False,
+        skip=frozenset(sent.words.get(SKIP) or ()),
     )
 
 
@@ -280,7 +282,7 @@ def read_again(sent: Sent) -> Submission | None:
     """Return what was sent as a submission, if the words are still valid."""
     everything = [str(number) for number in range(len(sent.files))]
     data = QueryDict(mutable=True)
-    data.update(dict(sent.words))
+    data.update({name: sent.words.get(name, "") for name in WORDS})
     data.setlist("kept_files", everything)
     form = UploadForm(data, earlier=sent)
     return submission_of(form.cleaned_data, sent) if form.is_valid() else None

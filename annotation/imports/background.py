@@ -7,7 +7,7 @@ transaction with the end of the job: after a crash, another worker begins again 
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from functools import partial
@@ -23,6 +23,7 @@ from annotation.models import FileImport
 from annotation.uploads import InputFile, Report, waiting
 from annotation.uploads.files import hashes
 from annotation.uploads.problems import Problem, problem_from_json
+from annotation.uploads.waiting import Sent
 from core.messages import messages_of
 from core.work import claims, kinds, processes
 from core.work.kinds import Lease, WorkKind
@@ -63,29 +64,27 @@ class Found:
     """What was read from files.
 
     `shown` is what a page shows of it, without the rows; `drafts` is what storing takes. `answer`
-    is for programs, and `held` are the files if they are now kept elsewhere.
+    is for programs.
     """
 
     report: Report
-    shown: object = None
+    shown: Any = None
     drafts: Any = None
     answer: Mapping[str, Any] = field(default_factory=dict)
-    held: Mapping[str, str] | None = None
 
 
 class Door(ABC):
-    """How files of one kind are checked and stored; `purpose` is that of their tokens.
+    """How files of one kind are checked and stored.
 
     `look` is the type of what pages show of files that were checked; without `has_preview`, no page
     asks for a confirmation.
     """
 
-    purpose: str
     has_preview = True
     look: type = type(None)
 
     @abstractmethod
-    def check(self, row: FileImport, token: str) -> Found:
+    def check(self, row: FileImport, sent: Sent) -> Found:
         """Read and check files, before they are shown and again before they are stored."""
 
     @abstractmethod
@@ -152,8 +151,8 @@ def _hear(lease: Lease, stage: str, done: int, total: int) -> None:
 
 def _work(row: FileImport) -> None:
     door = door_named(row.door)
-    token = waiting.token_of(row.held, user_id=row.created_by_id, purpose=door.purpose)
-    found = door.check(row, token)
+    token = waiting.token_of(row.held, user_id=row.created_by_id)
+    found = door.check(row, waiting.recall(token, row.created_by_id))
     stores = row.state == State.STORING or row.choices.get("store", False)
     if not stores:
         _show(row, found)
@@ -165,21 +164,16 @@ def _work(row: FileImport) -> None:
             stored = {**found.answer, **door.store(row, found)}
             if not _end(row, State.STORED, found.report, stored=stored):
                 transaction.set_rollback(True)
-    waiting.release(found.held or {})
 
 
 def _show(row: FileImport, found: Found) -> None:
     """Store what a page will show."""
-    held = dict(found.held or row.held)
+    held = dict(row.held)
     if found.shown is not None:
         content = waiting.encoded(found.shown)
         (waiting.folder_of(held) / SHOWN).write_bytes(content)
         held[SHOWN] = hashlib.sha256(content).hexdigest()
-    if not _end(row, State.CHECKED, found.report, held=held, stored=dict(found.answer)):
-        if found.held:
-            waiting.release(found.held)
-    elif found.held:
-        waiting.release(row.held)
+    _end(row, State.CHECKED, found.report, held=held, stored=dict(found.answer))
 
 
 def _end(row: FileImport, state: State, report: Report, **fields: Any) -> bool:
@@ -208,25 +202,22 @@ def _lines_in(file: InputFile) -> int:
 
 
 def begin(
-    user: Any,
-    door: str,
-    token: str,
-    files: Collection[InputFile],
-    choices: Mapping[str, Any] | None = None,
+    user: Any, token: str, choices: Mapping[str, Any] | None = None, *, name: str = ""
 ) -> FileImport:
     """Let a worker check files that wait, and store them if the choices have `store`.
 
-    Where the same person imports the same files in the same way, that import is returned.
+    The import has the names of its files, or `name` where there are none. Where the same person
+    imports the same files in the same way, that import is returned. Raises ExpiredError.
     """
     _expire()
-    purpose, chosen = door_named(door).purpose, dict(choices or {})
-    key = {"created_by": user, "door": door, "digest": _digest(token, purpose, files, chosen, user)}
-    held = waiting.hold(token, user_id=user.pk, purpose=purpose)
-    name = ", ".join(file.name for file in files)[:200]
+    sent, chosen = waiting.recall(token, user.pk), dict(choices or {})
+    key = {"created_by": user, "door": sent.door, "digest": _digest(sent, chosen)}
+    held = waiting.hold(token, user.pk)
+    named = (", ".join(file.name for file in sent.files.values()) or name)[:200]
     try:
         with transaction.atomic():
             row = FileImport.objects.create(
-                **key, name=name, held=held, choices=chosen, queue=QUEUE
+                **key, name=named, held=held, choices=chosen, queue=QUEUE
             )
             send_on_commit([row])
     except IntegrityError:
@@ -245,38 +236,27 @@ def _expire() -> None:
         row.save(update_fields=["stored"])
 
 
-def _digest(
-    token: str,
-    purpose: str,
-    files: Iterable[InputFile],
-    choices: Mapping[str, Any],
-    user: Any,
-) -> str:
-    values = waiting.recall(token, user_id=user.pk, purpose=purpose)
-    parts = [values, hashes(files), choices]
+def _digest(sent: Sent, choices: Mapping[str, Any]) -> str:
+    parts = [dict(sent.words), list(sent.files), hashes(sent.files.values()), choices]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def of_files(
-    user: Any,
-    door: str,
-    token: str,
-    files: Collection[InputFile],
-    choices: Mapping[str, Any] | None = None,
+    user: Any, token: str, sent: Sent, choices: Mapping[str, Any] | None = None
 ) -> FileImport | None:
     """Return the import of files that wait, which begins if it is new; None if they are small.
 
     Raises ExpiredError.
     """
-    if (row := find(user, door, token)) is not None:
+    if (row := find(user, token)) is not None:
         return row
-    return begin(user, door, token, files, choices) if is_large(files) else None
+    return begin(user, token, choices) if is_large(sent.files.values()) else None
 
 
-def find(user: Any, door: str, token: str) -> FileImport | None:
+def find(user: Any, token: str) -> FileImport | None:
     """Return the import of files that wait, if it has not ended. Raises ExpiredError."""
-    name = waiting.name_of(token, user_id=user.pk, purpose=door_named(door).purpose)
-    rows = FileImport.objects.filter(created_by=user, door=door, held__name=name)
+    name = waiting.name_of(token, user.pk)
+    rows = FileImport.objects.filter(created_by=user, held__name=name)
     return rows.filter(state__in=FileImport.OPEN).first()
 
 
@@ -335,8 +315,7 @@ def cancel(row: FileImport) -> bool:
 def preview_of(row: FileImport) -> str:
     """Return the address of the preview of files that were checked."""
     door = door_named(row.door)
-    held = {"name": row.held["name"], "sha256": row.held["sha256"]}
-    token = waiting.token_of(held, user_id=row.created_by_id, purpose=door.purpose)
+    token = waiting.token_of(row.held, user_id=row.created_by_id)
     page = door.page(row)
     return f"{page}{'&' if '?' in page else '?'}check={token}"
 

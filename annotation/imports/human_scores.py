@@ -340,7 +340,7 @@ def _check_systems(group: Group, report: Report) -> None:
             )
         )
         return
-    systems = {name for name, _ in group.texts.outputs}
+    systems = group.texts.systems
     for row in group.rows:
         segment, system = row.name("segment"), row.name("system")
         if system not in systems:

@@ -23,20 +23,6 @@ TABLES = (".csv", ".tsv", ".jsonl")
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-def units_of(text: str, uncounted: str = "") -> list[int]:
-    """Return the code point that each unit of UTF-16 belongs to, without uncounted characters.
-
-    >>> units_of("a\\n\\U0001f600b"), units_of("a\\nb", "\\n")
-    ([0, 1, 2, 2, 3], [0, 2])
-    """
-    return [
-        index
-        for index, sign in enumerate(text)
-        if sign not in uncounted
-        for _ in range(1 + (ord(sign) > 0xFFFF))
-    ]
-
-
 def read_json(file: InputFile, report: Report, *, is_checked: bool = True) -> Any:
     """Return the values of a JSON file, or None with the reason reported.
 

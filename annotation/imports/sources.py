@@ -1,41 +1,34 @@
-"""Read the files of an import, and keep them until the person confirms it.
+"""Read the files of an import of campaigns: tables, and campaigns of other tools."""
 
-The files are kept unchanged, and are read again after the confirmation.
-"""
-
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from annotation.imports import appraise, human_scores, judgments, pearmut
 from annotation.imports.drafts import CampaignDraft, described
 from annotation.imports.judgments import Reading, read_options
 from annotation.imports.store import examine
-from annotation.uploads import InputFile, Report, TestSetDraft, waiting
+from annotation.uploads import Report, TestSetDraft
 from annotation.uploads.tables.skipping import SKIP, kinds_of, read_skipping
-from annotation.uploads.waiting import ExpiredError
+from annotation.uploads.waiting import Sent
 from metaeval.messages import MessageError, message
 
 __all__ = [
     "APPRAISE",
+    "DOORS",
     "HUMAN_SCORES",
     "JUDGMENTS",
     "PEARMUT",
     "UNMATCHED",
     "ChoiceError",
-    "ExpiredError",
     "Reading",
     "Sent",
     "check",
     "decide",
-    "forget",
-    "keep",
     "read",
-    "recall",
 ]
-PURPOSE = "annotation.imports.waiting"
 APPRAISE, PEARMUT = "appraise", "pearmut"
 JUDGMENTS, HUMAN_SCORES = "judgments", "human-scores"
+DOORS = (JUDGMENTS, HUMAN_SCORES, APPRAISE, PEARMUT)
 TABLES = {JUDGMENTS: judgments.read, HUMAN_SCORES: human_scores.read}
 # The key of the choice for check items that repeat no target.
 UNMATCHED = "unmatched"
@@ -44,23 +37,6 @@ Drafts = list[tuple[TestSetDraft, CampaignDraft]]
 
 class ChoiceError(MessageError, ValueError):
     """A choice does not exist."""
-
-
-@dataclass(frozen=True)
-class Sent:
-    """The contents of an import form: the tool, the files by role, and the other values.
-
-    The roles of tables are their numbers. `columns` in `words` is a JSON object, `skip` the kinds
-    of problems whose rows are skipped, separated by commas.
-    """
-
-    tool: str
-    files: Mapping[str, InputFile]
-    words: Mapping[str, str]
-
-    def several(self, role: str) -> list[InputFile]:
-        """Return the files of a role: `log`, `log1`, `log2` …"""
-        return [file for key, file in self.files.items() if key.rstrip("0123456789") == role]
 
 
 def check(sent: Sent, user: Any = None) -> tuple[Reading, Report]:
@@ -84,11 +60,11 @@ def read(sent: Sent, report: Report) -> Reading:
 
 
 def _read(sent: Sent, report: Report) -> Reading:
-    if sent.tool in TABLES:
+    if sent.door in TABLES:
         options = read_options(sent.words, report)
         if report.errors:
             return Reading()
-        reading = TABLES[sent.tool](list(sent.files.values()), options, report)
+        reading = TABLES[sent.door](list(sent.files.values()), options, report)
         # Problems of several language pairs are reported once.
         report.problems = list(dict.fromkeys(report.problems))
         report.gather()
@@ -98,7 +74,7 @@ def _read(sent: Sent, report: Report) -> Reading:
 
 def _read_campaign(sent: Sent, report: Report) -> Drafts:
     name = sent.words.get("name", "")
-    if sent.tool == PEARMUT:
+    if sent.door == PEARMUT:
         return pearmut.read(
             sent.files["campaign"],
             report,
@@ -127,7 +103,7 @@ def decide(sent: Sent, unmatched: str) -> Sent:
 
     Raises ChoiceError for a choice that does not exist.
     """
-    if sent.tool != APPRAISE or unmatched not in appraise.UNMATCHED:
+    if sent.door != APPRAISE or unmatched not in appraise.UNMATCHED:
         raise ChoiceError(
             message(
                 "import.choice",
@@ -137,20 +113,3 @@ def decide(sent: Sent, unmatched: str) -> Sent:
             )
         )
     return replace(sent, words={**sent.words, UNMATCHED: unmatched})
-
-
-def keep(sent: Sent, user_id: int) -> str:
-    """Keep the files and return a token for this user alone."""
-    values = {"tool": sent.tool, "words": dict(sent.words)}
-    return waiting.keep_files(values, sent.files, user_id=user_id, purpose=PURPOSE)
-
-
-def recall(token: str, user_id: int) -> Sent:
-    """Read the files back. Raises ExpiredError."""
-    values, files = waiting.recall_files(token, user_id=user_id, purpose=PURPOSE)
-    return Sent(values["tool"], files, values["words"])
-
-
-def forget(token: str, user_id: int) -> None:
-    """Delete the files, after they were stored."""
-    waiting.forget(token, user_id=user_id, purpose=PURPOSE)

@@ -7,7 +7,13 @@ anything (the dry run), and `store` writes a draft: all of it or nothing.
 from annotation.uploads.changes import Changes
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.files import InputFile, Submission, SystemFile, label_of_file
-from annotation.uploads.previews import Checked, check_draft, check_pairs, check_submission
+from annotation.uploads.previews import (
+    Checked,
+    check_draft,
+    check_pairs,
+    check_submission,
+    store_all,
+)
 from annotation.uploads.problems import Place, Problem, Report
 from annotation.uploads.store import ImportResult, OutdatedError, examine, note_skipped, store
 
@@ -32,4 +38,5 @@ __all__ = [
     "label_of_file",
     "note_skipped",
     "store",
+    "store_all",
 ]

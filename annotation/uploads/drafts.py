@@ -175,29 +175,6 @@ def label(name: str, ratio: Decimal) -> str:
     return name if ratio == FULL_LENGTH else f"{name}@{ratio.normalize():f}"
 
 
-def to_json(draft: TestSetDraft) -> dict[str, Any]:
-    """Return everything but the places as plain JSON values."""
-    return {
-        **draft.head(),
-        "is_in_file_order": draft.is_in_file_order,
-        "segments": [
-            [s.key, s.source, s.document, s.references, s.attachments, s.domain]
-            for s in draft.segments
-        ],
-        "systems": [[s.name, str(s.ratio), s.outputs, s.is_human] for s in draft.systems],
-    }
-
-
-def from_json(values: Mapping[str, Any]) -> TestSetDraft:
-    """Rebuild the draft that `to_json` wrote."""
-    return TestSetDraft(
-        **{name: values[name] for name in HEAD},
-        is_in_file_order=values["is_in_file_order"],
-        segments=[SegmentDraft(*segment) for segment in values["segments"]],
-        systems=[SystemDraft(*system) for system in values["systems"]],
-    )
-
-
 HEAD = ("slug", "name", "source_language", "target_language", "description")
 
 

@@ -1,18 +1,22 @@
 """Preview a checked draft: counts, a table of the systems, the first segments."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+from django.db import transaction
 
 from annotation.uploads.changes import NO_CHANGES, Changes, Stored
 from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.files import Submission, of_pair
 from annotation.uploads.problems import EnoughError, Report, showable
 from annotation.uploads.readers import read
-from annotation.uploads.store import examine
+from annotation.uploads.store import ImportResult, examine, store
 from annotation.uploads.tables.meanings import Meaning
 from annotation.uploads.tables.pairs import ALL
-from annotation.uploads.tables.skipping import read_skipping
+from annotation.uploads.tables.skipping import read_skipping, skipped
+from annotation.uploads.waiting import encoded
 from annotation.uploads.warnings import (
     add_warnings,
     measure,
@@ -76,6 +80,37 @@ class Checked:
     pairs: list[tuple[str, str]] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Part:
+    """One of the test sets of an upload: what describes it, and what storing it changes."""
+
+    head: dict[str, str]
+    changes: Changes
+    preview: Preview
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a page shows of an upload; `pairs` are the language pairs of the tables."""
+
+    parts: list[Part]
+    report: Report
+    meanings: list[Meaning]
+    pairs: list[tuple[str, str]]
+
+    @property
+    def seen(self) -> str:
+        """A hash of what storing changes, which must still be the same after the confirmation."""
+        return hashlib.sha256(encoded([part.changes for part in self.parts])).hexdigest()
+
+
+def look_of(found: Sequence[Checked]) -> Look:
+    """Return what a page shows of checked drafts, without their texts."""
+    parts = [Part(each.draft.head(), each.changes, each.preview) for each in found]
+    first = found[0]
+    return Look(parts, first.report, first.meanings, first.pairs)
+
+
 def check_submission(submission: Submission, *, user: Any = None) -> Checked:
     """Read and check files without storing anything: the dry run. Commands have no `user`."""
     return check_pairs(replace(submission, pair=""), user=user)[0]
@@ -113,6 +148,13 @@ def _check(submission: Submission, report: Report, user: Any) -> Checked:
     checked = check_draft(reading.draft, report, user=user)
     checked.meanings, checked.pairs = reading.meanings, list(reading.pairs)
     return checked
+
+
+@transaction.atomic
+def store_all(found: Sequence[Checked], user: Any) -> list[ImportResult]:
+    """Store checked drafts, all or nothing. Raises what `store` raises."""
+    lines = skipped(found[0].report)
+    return [store(each.draft, user=user, expected=each.changes, skipped=lines) for each in found]
 
 
 def check_draft(draft: TestSetDraft, report: Report, *, user: Any = None) -> Checked:

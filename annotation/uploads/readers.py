@@ -31,7 +31,7 @@ from annotation.uploads.formats.wmt_documents import with_references
 from annotation.uploads.media.attachments import attach
 from annotation.uploads.problems import EnoughError, Place, Report
 from annotation.uploads.reading import Reading, wrong_length
-from annotation.uploads.tables.columns import unnamed
+from annotation.uploads.tables.columns import refuse_absent, unnamed
 from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.meanings import understand
 from annotation.uploads.tables.outputs import read_outputs
@@ -135,11 +135,10 @@ def _read_tables(reading: Reading, submission: Submission) -> list[Table]:
 
 def _refuse_strange_columns(submission: Submission, reading: Reading) -> None:
     """Report columns that a person named and no table has."""
-    known = {column for meaning in reading.meanings for column in meaning.columns}
+    known = list(dict.fromkeys(c for meaning in reading.meanings for c in meaning.columns))
     for column in submission.columns.get("", {}):
         if reading.meanings and column_name(column) not in known:
-            text = message("upload.no-column", "No table has a column “{column}”.", column=column)
-            reading.report.error(text)
+            refuse_absent(column, known, reading.report)
     for name in submission.columns:
         if name and name not in {file.name for file in submission.tables}:
             text = message(

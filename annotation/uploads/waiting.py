@@ -1,8 +1,11 @@
-"""What waits for a person's confirmation: JSON files in VAR_DIR/uploads, with attachments beside.
+"""Files that wait for a person's confirmation or for a worker, with the values of their form.
 
-Names are random; the browser gets a signed token with the name, the user and the SHA-256 of the
-file, valid for `MAX_AGE`. Several web processes need no more than the shared folder.
+They lie in VAR_DIR/uploads under random names, and are read again after the confirmation. The
+browser gets a signed token with the name, the user and the SHA-256 of the values, valid for
+`MAX_AGE`. Several web processes need no more than the shared folder.
 """
+
+from __future__ import annotations
 
 import hashlib
 import json
@@ -10,12 +13,12 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Mapping
-from contextlib import ExitStack
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from django.conf import settings
@@ -24,9 +27,11 @@ from django.core import signing
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import PlainReport, Report
 
+PURPOSE = "annotation.uploads.waiting"
 MAX_AGE = 2 * 60 * 60  # seconds
 # What a worker imports is kept for longer: it may have to wait for the worker.
 HELD_SECONDS = 7 * 24 * 60 * 60
+VALUES = "values.json"
 T = TypeVar("T")
 
 
@@ -34,85 +39,134 @@ class ExpiredError(Exception):
     """The token is not valid: altered, somebody else's, too old, or used already."""
 
 
-def keep(
-    values: Mapping[str, Any],
-    *,
-    user_id: int,
-    purpose: str,
-    attached: Mapping[str, BinaryIO] | None = None,
-) -> str:
-    """Write values and return their token, for this user and this purpose alone.
+@dataclass(frozen=True)
+class Sent:
+    """What a person or program sent: the door, the files by role, and the values of the form.
 
-    `attached` is what would be too large among the values, by names of letters and digits.
-    OSError where the disk takes no more; nothing of them is left then.
+    Several files of a role are numbered: `log`, `log1`, `log2` … Values are plain, as JSON has
+    them.
+    """
+
+    door: str
+    files: Mapping[str, InputFile]
+    words: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, door: str, files: Iterable[tuple[str, InputFile]], words: Mapping[str, Any]
+    ) -> Sent:
+        """Return files with their roles as sent."""
+        seen: Counter[str] = Counter()
+        named = {}
+        for role, file in files:
+            named[f"{role}{seen[role] or ''}"] = file
+            seen[role] += 1
+        return cls(door, named, words)
+
+    @property
+    def by_role(self) -> list[tuple[str, InputFile]]:
+        """The files with their roles, in the order in which they were sent."""
+        return [(key.rstrip("0123456789"), file) for key, file in self.files.items()]
+
+    def several(self, wanted: str) -> list[InputFile]:
+        """Return the files of a role."""
+        return [file for role, file in self.by_role if role == wanted]
+
+    def single(self, wanted: str) -> InputFile | None:
+        """Return the file of a role, if one was sent."""
+        return next(iter(self.several(wanted)), None)
+
+
+def keep(sent: Sent, user_id: int) -> str:
+    """Keep what was sent and return its token, for this user alone.
+
+    OSError where the disk takes no more; nothing is left then.
     """
     _remove_old()
+    names = {key: file.name for key, file in sent.files.items()}
+    values = {"door": sent.door, "words": dict(sent.words), "files": names}
     content = json.dumps(values, ensure_ascii=True).encode()
-    name = secrets.token_hex(16)
-    path = _folder() / f"{name}.json"
-    path.touch(mode=0o600)
+    folder = _folder() / secrets.token_hex(16)
+    folder.mkdir(mode=0o700)
     try:
-        if attached:
-            _attach(path.with_suffix(""), attached)
-        path.write_bytes(content)
+        for number, file in enumerate(sent.files.values()):
+            with file.open() as stream, (folder / str(number)).open("xb") as target:
+                shutil.copyfileobj(stream, target, length=1024 * 1024)
+        (folder / VALUES).write_bytes(content)
     except OSError:
-        _remove(path)
+        shutil.rmtree(folder, ignore_errors=True)
         raise
-    token = {"name": name, "user": user_id, "sha256": hashlib.sha256(content).hexdigest()}
-    return signing.dumps(token, salt=purpose)
+    return token_of(
+        {"name": folder.name, "sha256": hashlib.sha256(content).hexdigest()}, user_id=user_id
+    )
 
 
-def recall(token: str, *, user_id: int, purpose: str) -> dict[str, Any]:
-    """Read values back. Raises ExpiredError."""
-    path, sha256 = _open(token, user_id, purpose)
+def recall(token: str, user_id: int, *doors: str) -> Sent:
+    """Read back what was sent, to one of these doors if they are given. Raises ExpiredError."""
+    folder, sha256 = _open(token, user_id)
     try:
-        content = path.read_bytes()
+        content = (folder / VALUES).read_bytes()
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise ExpiredError
+        values = json.loads(content)
+        files = {
+            key: replace(InputFile.at(folder / str(number)), name=name)
+            for number, (key, name) in enumerate(values["files"].items())
+        }
     except FileNotFoundError as error:
         raise ExpiredError from error
-    if hashlib.sha256(content).hexdigest() != sha256:
+    if doors and values["door"] not in doors:
         raise ExpiredError
-    values: dict[str, Any] = json.loads(content)
-    return values
+    return Sent(values["door"], files, values["words"])
 
 
-def keep_files(
-    values: Mapping[str, Any],
-    files: Mapping[str, InputFile],
-    *,
-    user_id: int,
-    purpose: str,
-    attached: Mapping[str, BinaryIO] | None = None,
-) -> str:
-    """Keep values with files, which are attached under their names here."""
-    names = {name: file.name for name, file in files.items()}
-    with ExitStack() as stack:
-        streams = {name: stack.enter_context(file.open()) for name, file in files.items()}
-        return keep(
-            {**values, "files": names},
-            user_id=user_id,
-            purpose=purpose,
-            attached={**streams, **(attached or {})},
-        )
+def forget(token: str, user_id: int) -> None:
+    """Delete what was sent, after it was stored or given up."""
+    shutil.rmtree(_open(token, user_id)[0], ignore_errors=True)
 
 
-def recall_files(
-    token: str, *, user_id: int, purpose: str
-) -> tuple[dict[str, Any], dict[str, InputFile]]:
-    """Read values and files back. Raises ExpiredError."""
-    values = recall(token, user_id=user_id, purpose=purpose)
-    paths = {
-        name: attachment(token, name, user_id=user_id, purpose=purpose) for name in values["files"]
-    }
-    return values, {
-        name: replace(InputFile.at(path), name=values["files"][name])
-        for name, path in paths.items()
-    }
+def hold(token: str, user_id: int) -> dict[str, str]:
+    """Keep what was sent until `release`, and return where it is. Raises ExpiredError."""
+    folder, sha256 = _open(token, user_id)
+    until = time.time() + HELD_SECONDS
+    try:
+        os.utime(folder / VALUES, (until, until))
+    except FileNotFoundError as error:
+        raise ExpiredError from error
+    return {"name": folder.name, "sha256": sha256}
+
+
+def token_of(held: Mapping[str, str], *, user_id: int) -> str:
+    """Return a token for something that is held."""
+    values = {name: held[name] for name in ("name", "sha256")}
+    return signing.dumps({**values, "user": user_id}, salt=PURPOSE)
+
+
+def name_of(token: str, user_id: int) -> str:
+    """Return the name under which something is held. Raises ExpiredError."""
+    return _open(token, user_id)[0].name
+
+
+def folder_of(held: Mapping[str, str]) -> Path:
+    """Return the folder of something that is held."""
+    return _folder() / held["name"]
+
+
+def release(held: Mapping[str, str]) -> None:
+    """Delete something that is held."""
+    if held:
+        shutil.rmtree(folder_of(held), ignore_errors=True)
+
+
+def plain(value: object) -> Any:
+    """Return a value of plain types and dataclasses as plain types alone."""
+    return msgspec.to_builtins(value, enc_hook=_as_plain, order="deterministic")
 
 
 def encoded(value: object) -> bytes:
     """Return a value of plain types and dataclasses as JSON."""
     # Names of files may have lone surrogates, which only escapes can carry.
-    return json.dumps(msgspec.to_builtins(value, enc_hook=_as_plain), ensure_ascii=True).encode()
+    return json.dumps(plain(value), ensure_ascii=True).encode()
 
 
 def decoded(content: bytes, shape: type[T]) -> T:
@@ -138,83 +192,26 @@ def _of_type(shape: type, value: object) -> Any:
     return Report.of(msgspec.convert(value, PlainReport)) if shape is Report else shape(value)
 
 
-def attachment(token: str, name: str, *, user_id: int, purpose: str) -> Path:
-    """Return where something attached lies. Raises ExpiredError."""
-    path = _open(token, user_id, purpose)[0].with_suffix("") / name
-    if not path.is_file():
-        raise ExpiredError
-    return path
-
-
-def forget(token: str, *, user_id: int, purpose: str) -> None:
-    """Delete what was kept, after it was stored or given up."""
-    _remove(_open(token, user_id, purpose)[0])
-
-
-def hold(token: str, *, user_id: int, purpose: str) -> dict[str, str]:
-    """Keep something until `release`, and return where it is. Raises ExpiredError."""
-    path, sha256 = _open(token, user_id, purpose)
-    until = time.time() + HELD_SECONDS
-    try:
-        os.utime(path, (until, until))
-    except FileNotFoundError as error:
-        raise ExpiredError from error
-    return {"name": path.stem, "sha256": sha256}
-
-
-def token_of(held: Mapping[str, str], *, user_id: int, purpose: str) -> str:
-    """Return a token for something that is held."""
-    return signing.dumps({**held, "user": user_id}, salt=purpose)
-
-
-def name_of(token: str, *, user_id: int, purpose: str) -> str:
-    """Return the name under which something is held. Raises ExpiredError."""
-    return _open(token, user_id, purpose)[0].stem
-
-
-def folder_of(held: Mapping[str, str]) -> Path:
-    """Return the folder with the attachments of something that is held."""
-    return _folder() / held["name"]
-
-
-def release(held: Mapping[str, str]) -> None:
-    """Delete something that is held."""
-    if held:
-        _remove(folder_of(held).with_suffix(".json"))
-
-
-def _attach(folder: Path, attached: Mapping[str, BinaryIO]) -> None:
-    folder.mkdir(mode=0o700)
-    for name, stream in attached.items():
-        with (folder / name).open("xb") as file:
-            shutil.copyfileobj(stream, file, length=1024 * 1024)
-
-
-def _remove(path: Path) -> None:
-    """Delete the values first, so that nothing refers to deleted attachments."""
-    path.with_suffix(".json").unlink(missing_ok=True)
-    shutil.rmtree(path.with_suffix(""), ignore_errors=True)
-
-
 def _remove_old() -> None:
     """Delete what nobody confirmed in time."""
     limit = time.time() - MAX_AGE
     for path in _folder().iterdir():
         try:
-            if path.stat().st_mtime < limit:
-                _remove(path)
+            values = path / VALUES
+            if (values if values.exists() else path).stat().st_mtime < limit:
+                path.unlink() if path.is_file() else shutil.rmtree(path, ignore_errors=True)
         except FileNotFoundError:  # another process was faster
             continue
 
 
-def _open(token: str, user_id: int, purpose: str) -> tuple[Path, str]:
+def _open(token: str, user_id: int) -> tuple[Path, str]:
     try:
-        values = signing.loads(token, salt=purpose, max_age=MAX_AGE)
+        values = signing.loads(token, salt=PURPOSE, max_age=MAX_AGE)
     except signing.BadSignature as error:
         raise ExpiredError from error
     if values["user"] != user_id:
         raise ExpiredError
-    return _folder() / f"{values['name']}.json", values["sha256"]
+    return _folder() / values["name"], values["sha256"]
 
 
 def _folder() -> Path:

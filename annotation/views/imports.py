@@ -77,8 +77,9 @@ def _stored(request: HttpRequest, row: FileImport, *, is_own: bool) -> dict[str,
     if links:
         del row.stored["links"]  # they are in the session now
         row.save(update_fields=["stored"])
+    sets = TestSet.objects.filter(slug__in=row.stored.get("test_sets", []))
     return {
         "launched": launched if row.state == row.State.STORED else [],
         "sentences": [from_json(each) for each in row.stored.get("sentences", [])],
-        "test_sets": TestSet.objects.filter(slug__in=row.stored.get("test_sets", [])),
+        "test_sets": sets.exclude(pk__in=[campaign.test_set_id for campaign in found]),
     }

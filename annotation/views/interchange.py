@@ -58,12 +58,11 @@ from annotation.imports.gold import (
     uploaded,
 )
 from annotation.imports.judgments import Understood
-from annotation.imports.sources import Sent
 from annotation.imports.store import launch
 from annotation.models import Campaign, FileImport
-from annotation.uploads import InputFile, Report, TestSetDraft
+from annotation.uploads import InputFile, Report, TestSetDraft, waiting
 from annotation.uploads.tables.skipping import SKIP, kinds_of, skipped
-from annotation.uploads.waiting import ExpiredError
+from annotation.uploads.waiting import ExpiredError, Sent
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web import fresh_links
 from annotation.web.errors import refuse
@@ -106,16 +105,16 @@ class Correction:
 
 def correction_of(sent: Sent, reading: Understood, report: Report, data: Any) -> Correction | None:
     """Return the forms with the present reading of tables; None for campaigns of tools."""
-    if sent.tool not in WORDS:
+    if sent.door not in WORDS:
         return None
     return Correction(
-        WORDS[sent.tool](data, initial={"name": reading.name} | dict(sent.words), prefix="words"),
+        WORDS[sent.door](data, initial={"name": reading.name} | dict(sent.words), prefix="words"),
         ColumnsForm(
             reading.columns,
             reading.wanted,
             reading.fields,
             data,
-            repeatable=(human_scores.SCORE.name,) if sent.tool == sources.HUMAN_SCORES else (),
+            repeatable=(human_scores.SCORE.name,) if sent.door == sources.HUMAN_SCORES else (),
             samples=reading.samples,
         ),
         DirectionsForm(reading.directions, data),
@@ -148,8 +147,8 @@ def read_anew(
         is_renamed=columns.is_renamed,
     )
     words = replace(words, words={**words.words, SKIP: ",".join(correction.skip.chosen)})
-    kept = sources.keep(words, user_id)
-    sources.forget(token, user_id)
+    kept = waiting.keep(words, user_id)
+    waiting.forget(token, user_id)
     return kept
 
 
@@ -175,7 +174,7 @@ def import_campaign(request: HttpRequest) -> HttpResponse:
         for form in FORMS
     }
     if tool in forms and forms[tool].is_valid():
-        kept = sources.keep(forms[tool].sent(), signed_in(request).pk)
+        kept = waiting.keep(forms[tool].sent(), signed_in(request).pk)
         return redirect(f"{reverse('campaign-import')}?check={kept}")
     context = {
         "forms": forms,
@@ -189,7 +188,9 @@ def import_campaign(request: HttpRequest) -> HttpResponse:
 
 def _confirm(request: HttpRequest, token: str) -> HttpResponse:
     try:
-        return _checked(request, token, sources.recall(token, signed_in(request).pk))
+        return _checked(
+            request, token, waiting.recall(token, signed_in(request).pk, *sources.DOORS)
+        )
     except ExpiredError:
         messages.error(request, translated(EXPIRED))
         return redirect("campaign-import")
@@ -200,8 +201,8 @@ def _checked(request: HttpRequest, token: str, sent: Sent) -> HttpResponse:
     stated = sent.words.get(sources.UNMATCHED, "")
     if request.POST.get(sources.UNMATCHED, stated) != stated:
         return _decide(request, sent, token)
-    files, user = list(sent.files.values()), signed_in(request)
-    row = background.of_files(user, sent.tool, token, files)
+    user = signed_in(request)
+    row = background.of_files(user, token, sent)
     if row is not None and row.state != row.State.CHECKED:
         return redirect(row)
     drafts: list[tuple[TestSetDraft, CampaignDraft]] = []
@@ -244,17 +245,17 @@ def _checked(request: HttpRequest, token: str, sent: Sent) -> HttpResponse:
     return render(request, "annotation/import_preview.html", context, status=status)
 
 
-def _decide(request: HttpRequest, sent: sources.Sent, token: str) -> HttpResponse:
+def _decide(request: HttpRequest, sent: Sent, token: str) -> HttpResponse:
     """Record the choice for check items without a counterpart, and preview the result."""
     user = signed_in(request).pk
     try:
         decided = sources.decide(sent, request.POST[sources.UNMATCHED])
     except sources.ChoiceError as error:
         return refuse(request, 400, gettext("This cannot be chosen"), error.message)
-    kept = sources.keep(decided, user)
-    if (row := background.find(signed_in(request), sent.tool, token)) is not None:
+    kept = waiting.keep(decided, user)
+    if (row := background.find(signed_in(request), token)) is not None:
         background.cancel(row)
-    sources.forget(token, user)
+    waiting.forget(token, user)
     return redirect(f"{reverse('campaign-import')}?check={kept}")
 
 
@@ -279,7 +280,7 @@ def _store(
     except ValidationError as error:
         messages.error(request, sentences(messages_of(error)[:5]))
         return redirect("campaign-import")
-    sources.forget(token, signed_in(request).pk)
+    waiting.forget(token, signed_in(request).pk)
     for each in launched:
         fresh_links.keep_invitations(request, each.result.campaign, each.invitations)
     context = {"launched": launched, "section": "campaigns"}
@@ -377,9 +378,8 @@ def open_from_file(request: HttpRequest) -> HttpResponse:
 
 def _begun(request: HttpRequest, sent: Sent, **choices: str) -> FileImport:
     """Let a worker store files that nobody confirms."""
-    user, files = signed_in(request), list(sent.files.values())
-    kept = sources.keep(sent, user.pk)
-    return background.begin(user, sent.tool, kept, files, {**choices, "store": True})
+    user = signed_in(request)
+    return background.begin(user, waiting.keep(sent, user.pk), {**choices, "store": True})
 
 
 @researcher_required

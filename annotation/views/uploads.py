@@ -1,13 +1,11 @@
 """Stage 1 on the page: upload files, check the preview, confirm; and stored test sets."""
 
 from decimal import Decimal
-from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
-from django.db import transaction
 from django.db.models import Count, Prefetch
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
@@ -33,23 +31,16 @@ from annotation.doors import SEGMENT, SOURCE
 from annotation.forms.access import AccountForm
 from annotation.forms.columns import CHANGED, PairForm, SkipForm, Understanding
 from annotation.forms.preview import Heading, Preview, download
-from annotation.forms.uploads import UploadForm, read_again
+from annotation.forms.uploads import DOOR, UploadForm, read_again
 from annotation.imports import background
-from annotation.models import FileImport, Output, Segment, System, TestSet, listed
-from annotation.uploads import OutdatedError, Submission, check_pairs, store
+from annotation.models import Output, Segment, System, TestSet, listed
+from annotation.uploads import Checked, OutdatedError, check_pairs, store_all, waiting
 from annotation.uploads.files import size_of
 from annotation.uploads.media.attachments import TEXTS
 from annotation.uploads.media.storage import path_of
-from annotation.uploads.pending import (
-    ExpiredError,
-    Pending,
-    Sent,
-    forget,
-    keep,
-    recall,
-    recall_sent,
-)
-from annotation.uploads.tables.skipping import skipped
+from annotation.uploads.previews import Look, look_of
+from annotation.uploads.tables.skipping import SKIP
+from annotation.uploads.waiting import ExpiredError, Sent
 from annotation.web.errors import refuse, wants_json
 from annotation.web.ranges import answer
 from core import languages
@@ -59,8 +50,10 @@ from metaeval.messages import Message, message
 EXPIRED = message(
     "upload.expired", "This upload has expired or was finished already. Send the files again."
 )
+OUTDATED = message(
+    "upload.outdated", "The stored test set changed after this preview. Check the files again."
+)
 PER_PAGE = 20
-DOOR = "test-set"
 DOCUMENT = message("first.document", "Document")
 # Multipart framing and the other fields.
 FRAMING_BYTES = 1024 * 1024
@@ -80,14 +73,14 @@ def upload(request: HttpRequest) -> HttpResponse:
         earlier = None
     form = UploadForm(request.POST or None, request.FILES or None, earlier=earlier)
     if request.method == "POST" and form.is_valid():
-        return _check(request, form.submission(), form.sent())
+        return _preview_of(waiting.keep(form.sent(), signed_in(request).pk))
     return _form(request, form)
 
 
 def _earlier(request: HttpRequest) -> Sent | None:
     """Return what the person sent before a preview or a refused form."""
     token = request.POST.get("kept", "") or request.GET.get("change", "")
-    return recall_sent(token, signed_in(request).pk) if token else None
+    return waiting.recall(token, signed_in(request).pk, DOOR) if token else None
 
 
 def _form(request: HttpRequest, form: UploadForm) -> HttpResponse:
@@ -95,7 +88,7 @@ def _form(request: HttpRequest, form: UploadForm) -> HttpResponse:
     if form.is_bound:
         # Browsers do not send files again, so they are kept here.
         sent = form.sent()
-        token = keep([], sent, signed_in(request).pk) if sent.files else ""
+        token = waiting.keep(sent, signed_in(request).pk) if sent.files else ""
         form.offer(sent)
         form.data = data = request.POST.copy()
         data.setlist("kept_files", form.initial["kept_files"])
@@ -106,12 +99,7 @@ def _form(request: HttpRequest, form: UploadForm) -> HttpResponse:
     return render(request, "annotation/upload.html", context, status=status)
 
 
-def _check(request: HttpRequest, submission: Submission, sent: Sent) -> HttpResponse:
-    user, files = signed_in(request), [file for _, file in sent.files]
-    if background.is_large(files):
-        return redirect(background.begin(user, DOOR, keep([], sent, user.pk), files))
-    found = check_pairs(submission, user=request.user)
-    token = keep(found, sent, signed_in(request).pk)
+def _preview_of(token: str) -> HttpResponse:
     return redirect(f"{reverse('testset-upload')}?check={token}")
 
 
@@ -132,75 +120,88 @@ def is_too_large(request: HttpRequest) -> bool:
 
 def _confirm(request: HttpRequest, token: str) -> HttpResponse:
     try:
-        row = background.find(signed_in(request), DOOR, token)
-        if row is not None and row.state != row.State.CHECKED:
-            return redirect(row)
-        pending = recall(token, signed_in(request).pk)
+        sent = waiting.recall(token, signed_in(request).pk, DOOR)
+        return _checked(request, token, sent)
     except ExpiredError:
         messages.error(request, translated(EXPIRED))
         return redirect("testset-upload")
-    if request.method == "POST":
-        understanding = _understanding(pending, request.POST)
-        if "read" in request.POST:
-            return _read_again(request, pending, understanding, row)
-        if understanding.is_changed():
+
+
+def _checked(request: HttpRequest, token: str, sent: Sent) -> HttpResponse:
+    """Show what was found in files, and store it or read it anew. Raises ExpiredError."""
+    user, change = signed_in(request), f"{reverse('testset-upload')}?change={token}"
+    row = background.of_files(user, token, sent)
+    if row is not None and row.state != row.State.CHECKED:
+        return redirect(row)
+    found: list[Checked] = []
+    if row is None:
+        submission = read_again(sent)
+        if submission is None:
+            return redirect(change)
+        found = check_pairs(submission, user=user)
+    look: Look = background.shown(row) if row else look_of(found)
+    data = request.POST if request.method == "POST" else None
+    understanding = Understanding(
+        look.meanings,
+        sent,
+        SkipForm(look.report.counts, sent.words.get(SKIP) or (), data),
+        PairForm(look.pairs, sent.words, data),
+        data,
+    )
+    if data is not None and ("read" in data or understanding.is_changed()):
+        if "read" not in data:
             messages.warning(request, CHANGED)
-            return _read_again(request, pending, understanding, row)
-        if row is not None and not pending.report.errors:
-            return redirect(background.confirm(row))
-        return _store(request, pending)
+        if not understanding.is_valid():
+            return _preview(request, token, sent, look, understanding)
+        anew = understanding.as_sent()
+        if read_again(anew) is None:
+            return redirect(change)
+        kept = waiting.keep(anew, user.pk)
+        if row is not None:
+            background.cancel(row)
+        return _preview_of(kept)
+    if data is not None and look.report.errors:
+        return redirect(change)
+    if data is not None and row is not None:
+        return redirect(background.confirm(row, {**row.choices, "seen": look.seen}))
+    if data is not None:
+        if data.get("seen", look.seen) != look.seen:
+            messages.error(request, translated(OUTDATED))
+            return redirect(change)
+        return _store(request, found, token, change)
     if wants_json(request):
-        report = pending.report
+        report = look.report
         problems = [problem.as_json() for problem in report.problems]
         status = 422 if report.errors else 200
         return JsonResponse({"n_errors": len(report.errors), "problems": problems}, status=status)
     if "problems" in request.GET:
-        return download(pending.report)
-    return _preview(request, pending, _understanding(pending))
+        return download(look.report)
+    return _preview(request, token, sent, look, understanding)
 
 
-def _understanding(pending: Pending, data: Any = None) -> Understanding:
-    skip = SkipForm(pending.report.counts, pending.sent.skip, data)
-    pair = PairForm(pending.look.pairs, pending.sent.words, data)
-    return Understanding(pending.look.meanings, pending.sent, skip, pair, data)
-
-
-def _read_again(
-    request: HttpRequest, pending: Pending, understanding: Understanding, row: FileImport | None
+def _preview(
+    request: HttpRequest, token: str, sent: Sent, look: Look, understanding: Understanding
 ) -> HttpResponse:
-    """Read the kept files again with the person's choices."""
-    if not understanding.is_valid():
-        return _preview(request, pending, understanding)
-    sent = understanding.as_sent()
-    submission = read_again(sent)
-    if submission is None:
-        return redirect(f"{reverse('testset-upload')}?change={pending.token}")
-    answer = _check(request, submission, sent)
-    if row is not None:
-        background.cancel(row)
-    return answer
-
-
-def _preview(request: HttpRequest, pending: Pending, understanding: Understanding) -> HttpResponse:
-    report = pending.report
     context = {
-        "pending": pending,
-        "name": pending.sent.words["name"],
-        "parts": pending.look.parts,
-        "has_entities": any(each.preview.entities for each in pending.look.parts),
-        "shown": _shown(pending, understanding),
-        "address": f"?{urlencode({'check': pending.token})}&",
+        "token": token,
+        "look": look,
+        "name": sent.words["name"],
+        "parts": look.parts,
+        "has_entities": any(each.preview.entities for each in look.parts),
+        "decodes": sent.words.get("decode"),
+        "shown": _shown(look, understanding),
+        "address": f"?{urlencode({'check': token})}&",
         "understanding": understanding,
         "is_changed": understanding.decode.is_bound,
         "section": "testsets",
     }
-    is_refused = report.errors or any(form.errors for form in understanding.tables)
+    is_refused = look.report.errors or any(form.errors for form in understanding.tables)
     status = 422 if is_refused else 200
     return render(request, "annotation/upload_preview.html", context, status=status)
 
 
-def _shown(pending: Pending, understanding: Understanding) -> Preview:
-    part = pending.look.parts[0]
+def _shown(look: Look, understanding: Understanding) -> Preview:
+    part = look.parts[0]
     segments, target = part.preview.first, part.head["target_language"]
     references = sorted({name for each in segments for name, _ in each["references"]})
     has_documents = any(each["document"] for each in segments)
@@ -221,35 +222,19 @@ def _shown(pending: Pending, understanding: Understanding) -> Preview:
         ]
         for each in segments
     ]
-    return Preview(pending.report, understanding.skip, understanding.named(), headings, rows)
+    return Preview(look.report, understanding.skip, understanding.named(), headings, rows)
 
 
-def _store(request: HttpRequest, pending: Pending) -> HttpResponse:
-    back = redirect(f"{reverse('testset-upload')}?change={pending.token}")
-    if pending.report.errors:
-        return back
+def _store(request: HttpRequest, found: list[Checked], token: str, change: str) -> HttpResponse:
     try:
-        with transaction.atomic():
-            results = [
-                store(
-                    draft,
-                    user=request.user,
-                    expected=part.changes,
-                    skipped=skipped(pending.report),
-                )
-                for draft, part in zip(pending.drafts, pending.look.parts, strict=True)
-            ]
-    except ExpiredError:
-        messages.error(request, translated(EXPIRED))
-        return redirect("testset-upload")
+        results = store_all(found, request.user)
     except ValidationError as error:
         messages.error(request, sentences(messages_of(error)[:5]))
-        return back
+        return redirect(change)
     except OutdatedError:
-        changed = gettext("The stored test set changed after this preview. Check the files again.")
-        messages.error(request, changed)
-        return back
-    forget(pending.token, signed_in(request).pk)
+        messages.error(request, translated(OUTDATED))
+        return redirect(change)
+    waiting.forget(token, signed_in(request).pk)
     for each in results:
         messages.success(request, translated(each.sentence))
     result = results[0]

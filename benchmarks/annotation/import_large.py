@@ -65,19 +65,19 @@ def send(path: Path) -> None:
     from django.contrib.auth.models import User
 
     from annotation.imports import background, sources
-    from annotation.uploads import InputFile, pending
+    from annotation.uploads import InputFile, waiting
 
     user, file = User.objects.get(username="admin"), InputFile.at(path)
     words = {"name": "Large", "source_language": "de", "target_language": "en"}
     assert background.is_large([file])
     if path == SETS:
         blank = dict.fromkeys(("description", "ratio", "lines", "pair"), "")
-        token = pending.keep([], pending.Sent(blank | words, [("tables", file)]), user.pk)
-        background.begin(user, "test-set", token, [file])
+        token = waiting.keep(waiting.Sent("test-set", {"tables": file}, blank | words), user.pk)
+        background.begin(user, token)
         return
     words = {"test_set": "large", "name": "Judged"}
-    token = sources.keep(sources.Sent(sources.JUDGMENTS, {"0": file}, words), user.pk)
-    background.begin(user, sources.JUDGMENTS, token, [file])
+    sent = waiting.Sent(sources.JUDGMENTS, {"tables": file}, words)
+    background.begin(user, waiting.keep(sent, user.pk))
 
 
 def confirm(client: object, path: Path) -> None:

@@ -18,7 +18,7 @@ from annotation.api.test_sets import TestSetViewSet
 from core import extensions
 from dashboards.api import ResultViewSet
 from lifecycle.api import ActionView, ResourceView
-from metrics.api.datasets import FolderImportViewSet, PublishedImportViewSet
+from metrics.api.datasets import FolderImportView, PublishedImportView
 from metrics.api.fleet import CheckpointViewSet, MetricViewSet, WorkerViewSet
 from metrics.api.imports import MetricImportViewSet
 from metrics.api.runs import RunViewSet
@@ -41,8 +41,6 @@ router.register("workers", WorkerViewSet, basename="api-worker")
 for extension in extensions.installed():
     for prefix, viewset, basename in extension.api:
         router.register(prefix, import_string(viewset), basename=basename)
-router.register("imports/mt-metrics-eval", FolderImportViewSet, basename="api-mtme-import")
-router.register("imports/data-sets", PublishedImportViewSet, basename="api-dataset-import")
 router.register("imports/files", FileImportViewSet, basename="api-file-import")
 router.register("results", ResultViewSet, basename="api-result")
 
@@ -50,6 +48,8 @@ urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("imports/judgments/", JudgmentsImportView.as_view(), name="api-import-judgments"),
     path("imports/human-scores/", HumanScoresImportView.as_view(), name="api-import-human-scores"),
+    path("imports/mt-metrics-eval/", FolderImportView.as_view(), name="api-import-mtme"),
+    path("imports/data-sets/", PublishedImportView.as_view(), name="api-import-dataset"),
     path("imports/metric-spans/", MetricSpansView.as_view(), name="api-import-metric-spans"),
     path("things/<slug:kind>/<str:which>/", ResourceView.as_view(), name="api-resource"),
     path(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -173,10 +174,17 @@ def split_lines(text: str) -> list[str]:
     >>> split_lines("one\\r\\ntwo\\u2028\\n")
     ['one', 'two\\u2028']
     """
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return [line.removesuffix("\r") for line in lines] if "\r" in text else lines
+    return list(lines_of(text))
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """Yield the lines that `split_lines` returns, so that memory has one of them at a time."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end].removesuffix("\r")
+        start = end + 1
+    if start < len(text):
+        yield text[start:].removesuffix("\r")
 
 
 def _wide(data: bytes, codec: str, notes: list[Note]) -> Decoded:

@@ -19,7 +19,7 @@ from datetime import date, time
 from itertools import islice
 from typing import Any
 
-from metaeval.files.decoding import Note, split_lines
+from metaeval.files.decoding import Note, lines_of
 from metaeval.files.names import is_known
 from metaeval.messages import Message, MessageError, message, plural, truncated
 
@@ -94,9 +94,9 @@ def read_separated(text: str, kind: str, *, has_names: bool = True) -> Grid:
     (['segment', 'score'], [(3, ['1', '0.5'])])
     """
     grid, first = Grid(kind), 1
-    head, _, rest = text.partition("\n")
+    head = next(lines_of(text), "")
     if stated := SEPARATOR.fullmatch(head):
-        grid.separator, text, first = stated[1], rest, 2
+        grid.separator, text, first = stated[1], text.partition("\n")[2], 2
         grid.note(
             message(
                 "table.separator",
@@ -214,7 +214,7 @@ def _tabs(grid: Grid, text: str, first: int) -> list[Line]:
     """Split at tabs; quotation marks are part of texts unless the file shows that it quotes."""
     lines: list[Line] = [
         (number, line.split("\t") if line.strip() else [])
-        for number, line in enumerate(split_lines(text), first)
+        for number, line in enumerate(lines_of(text), first)
     ]
     if '"' not in text:
         return lines

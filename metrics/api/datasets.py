@@ -3,58 +3,24 @@
 A worker reads and stores them; the answer to a POST has the address of the import.
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db.models import QuerySet
-from django.urls import reverse
-from drf_spectacular.utils import extend_schema, extend_schema_field
-from rest_framework import mixins, serializers, status, viewsets
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import is_site_admin
-from annotation.api.imports import ProblemSerializer
+from annotation.access import signed_in
+from annotation.api.imports import BEGUN, MayImport, state_of
 from annotation.api.parameters import TakesParameters
-from annotation.imports.background import report_of
 from annotation.uploads import InputFile
 from annotation.uploads.files import too_large
 from metrics import datasets
-from metrics.datasets import mtme, waiting
+from metrics.datasets import mtme
+from metrics.datasets.door import FOLDER, PUBLISHED, begin
 from metrics.forms.datasets import not_a_pair
-from metrics.models import DatasetImport
-
-
-class DatasetImportSerializer(serializers.ModelSerializer[DatasetImport]):
-    """An import: `found` is the content of the files, `stored` what was stored of it."""
-
-    page = serializers.SerializerMethodField()
-    report = serializers.SerializerMethodField()
-
-    class Meta:
-        model = DatasetImport
-        fields = (
-            "id",
-            "name",
-            "dataset",
-            "state",
-            "report",
-            "found",
-            "stored",
-            "page",
-            "created_at",
-        )
-
-    def get_page(self, row: DatasetImport) -> str:
-        """Return the address of the page of the import."""
-        return reverse("dataset-import", args=[row.pk])
-
-    @extend_schema_field(ProblemSerializer(many=True))
-    def get_report(self, row: DatasetImport) -> Any:
-        """Return errors, warnings and notes, by file, row and field."""
-        problems: Any = report_of(row).problems  # the stubs know of one object only
-        return ProblemSerializer(problems, many=True).data
 
 
 class _Names(serializers.ListField):
@@ -106,70 +72,38 @@ class PublishedSerializer(serializers.Serializer[object]):
         return name
 
 
-class _ImportViewSet(
-    TakesParameters,
-    mixins.ListModelMixin,
-    mixins.RetrieveModelMixin,
-    viewsets.GenericViewSet[DatasetImport],
-):
-    """The user's own imports, newest first; all imports for site admins."""
-
-    serializer_class = DatasetImportSerializer
-    queryset = DatasetImport.objects.defer("content").order_by("-pk")
-    of_dataset: ClassVar[bool]
-
-    def get_queryset(self) -> QuerySet[DatasetImport]:
-        """Exclude imports of other users."""
-        rows = super().get_queryset()
-        rows = rows.exclude(dataset="") if self.of_dataset else rows.filter(dataset="")
-        if is_site_admin(self.request.user):
-            return rows
-        return rows.filter(created_by_id=self.request.user.pk)
-
-    def _begun(self, row: DatasetImport) -> Response:
-        return Response(self.get_serializer(row).data, status=status.HTTP_202_ACCEPTED)
-
-
-@extend_schema(tags=["imports"])
-class FolderImportViewSet(_ImportViewSet):
+class FolderImportView(TakesParameters):
     """Folders in the layout of mt-metrics-eval, uploaded as an archive."""
 
+    permission_classes = (MayImport,)
     parser_classes = (MultiPartParser,)
-    of_dataset = False
 
     @extend_schema(
-        request={"multipart/form-data": FolderSerializer}, responses={202: DatasetImportSerializer}
+        tags=["imports"],
+        request={"multipart/form-data": FolderSerializer},
+        responses={202: BEGUN},
     )
-    def create(self, request: Request, format: str | None = None) -> Response:
+    def post(self, request: Request, format: str | None = None) -> Response:
         """Let a worker check an archive, and store it unless it is a dry run."""
         form = FolderSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        given = dict(form.validated_data)
-        file = InputFile.sent(given.pop("archive"))
-        is_dry_run = given.pop("dry_run")
-        with file.open() as stream:
-            row = waiting.begin(
-                user=request.user,
-                name=file.name,
-                content=stream.read(),
-                choice=given,
-                is_dry_run=is_dry_run,
-            )
-        return self._begun(row)
+        values = dict(form.validated_data)
+        archive, is_dry_run = InputFile.sent(values.pop("archive")), values.pop("dry_run")
+        row = begin(signed_in(request), FOLDER, values, archive, store=not is_dry_run)
+        return state_of(request, row, 202)
 
 
-@extend_schema(tags=["imports"])
-class PublishedImportViewSet(_ImportViewSet):
+class PublishedImportView(TakesParameters):
     """Published sets whose files are on the server."""
 
-    of_dataset = True
+    permission_classes = (MayImport,)
 
-    @extend_schema(request=PublishedSerializer, responses={202: DatasetImportSerializer})
-    def create(self, request: Request, format: str | None = None) -> Response:
+    @extend_schema(tags=["imports"], request=PublishedSerializer, responses={202: BEGUN})
+    def post(self, request: Request, format: str | None = None) -> Response:
         """Let a worker check a set, and store it unless it is a dry run."""
         form = PublishedSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        name = form.validated_data["dataset"]
+        values = {"dataset": form.validated_data["dataset"]}
         is_dry_run = form.validated_data["dry_run"]
-        row = waiting.begin(user=request.user, name=name, dataset=name, is_dry_run=is_dry_run)
-        return self._begun(row)
+        row = begin(signed_in(request), PUBLISHED, values, store=not is_dry_run)
+        return state_of(request, row, 202)

@@ -11,7 +11,7 @@ from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import may_change_test_set, signed_in, test_set_refusal
+from annotation.access import may_change_test_set, test_set_refusal
 from annotation.api.imports import BEGUN, MAX_PROBLEMS, ProblemSerializer, begun
 from annotation.api.requests import TextsField
 from annotation.imports import background
@@ -162,8 +162,7 @@ class MetricImportViewSet(OfTestSetViewSet):
         if background.is_large(files):
             options = {"note": given["note"], "store": not given["dry_run"]}
             values = doors.to_values(given["test_set"], choices, **options)
-            token = doors.keep(files, signed_in(request).pk)
-            return begun(request, doors.METRIC_SCORES, token, files, values)
+            return begun(request, doors.sent_files(doors.METRIC_SCORES, files), values)
         checked = check(given["test_set"], files, choices)
         if errors := checked.report.errors:
             problems: Any = checked.report.problems[:MAX_PROBLEMS]

@@ -9,7 +9,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import signed_in, test_set_for_reader
+from annotation.access import test_set_for_reader
 from annotation.api.imports import (
     BEGUN,
     MAX_PROBLEMS,
@@ -96,8 +96,7 @@ class MetricSpansView(TakesParameters):
                 SKIP: ",".join(sorted(choices.skip)), "query": query,
                 "store": not given["dry_run"],
             }  # fmt: skip
-            token = doors.keep(files, signed_in(request).pk)
-            return begun(request, doors.SPANS, token, files, values)
+            return begun(request, doors.sent_files(doors.SPANS, files), values)
         checked = check(
             test_set, files, form.cleaned_data["name"], form.ends_included, request.user,
             choices,

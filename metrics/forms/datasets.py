@@ -118,16 +118,14 @@ class MtmeForm(forms.Form):
             "question": data["question"],
         }
 
-    def sent(self, paths: list[str]) -> tuple[str, bytes]:
-        """Return name and bytes of the archive; files become one, with `paths` from the script.
+    def sent(self, paths: list[str]) -> InputFile:
+        """Return the archive; files become one, with `paths` from the script.
 
         Without the script a browser sends names without folders; the folder of a file is then
         inferred.
         """
         if archive := self.cleaned_data["archive"]:
-            file = InputFile.sent(archive)
-            with file.open() as stream:
-                return file.name, stream.read()
+            return InputFile.sent(archive)
         files = [InputFile.sent(file) for file in self.cleaned_data["folder"]]
         if len(paths) != len(files):
             names = [file.name for file in files]
@@ -135,7 +133,7 @@ class MtmeForm(forms.Form):
             paths = [mtme.place_of(name, pair) for name in names]
         top = paths[0].split("/")[0] if paths else ""
         name = self.cleaned_data["name"].strip() or top
-        return f"{name}.zip", mtme.packed(zip(paths, files, strict=True))
+        return InputFile.holding(f"{name}.zip", mtme.packed(zip(paths, files, strict=True)))
 
 
 def _names(text: str) -> list[str]:

@@ -14,7 +14,7 @@ from annotation.uploads.files import label_of_file
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near, nfc
 from annotation.uploads.tables.cells import has_decimal_comma, no_number
-from annotation.uploads.tables.columns import Wanted, is_called, say_unused
+from annotation.uploads.tables.columns import Wanted, is_called, refuse_absent, say_unused
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import count_infinite, read_score
 from metaeval.messages import Message, message, truncated
@@ -241,14 +241,7 @@ def plainly(
     for column, meaning in chosen.items():
         name = by_title.get(column, column.lower())
         if name not in titles:
-            report.error(
-                message(
-                    "scores.no-such-column",
-                    "No table has a column “{column}”. The columns are {columns}.",
-                    column=column,
-                    columns=truncated(list(by_title), 20),
-                )
-            )
+            refuse_absent(column, by_title, report)
         elif meaning not in known:
             refusal = message(
                 "scores.no-such-field",

@@ -1,6 +1,6 @@
 """Tables of metrics, their scores and their runs."""
 
-from metrics.models.catalogue import ConfiguredMetric, DatasetImport, find_info
+from metrics.models.catalogue import ConfiguredMetric, find_info
 from metrics.models.fleet import Worker, WorkerChild
 from metrics.models.judges import JudgeConnection, JudgeReply, JudgeSpending, JudgeTemplate
 from metrics.models.runs import FailedText, MetricRun, RunPlan, RunWorker, Slice
@@ -16,7 +16,6 @@ from metrics.models.scores import (
 
 __all__ = [
     "ConfiguredMetric",
-    "DatasetImport",
     "FailedText",
     "HashCheck",
     "ImportedScores",

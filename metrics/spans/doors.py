@@ -14,8 +14,9 @@ from django.utils.http import urlencode
 from annotation.access import may_change_test_set, visible_test_sets
 from annotation.imports import background
 from annotation.models import FileImport, TestSet, listed
-from annotation.uploads import InputFile, waiting
+from annotation.uploads import InputFile
 from annotation.uploads.tables.skipping import SKIP, kinds_of
+from annotation.uploads.waiting import Sent
 from core import languages
 from core.messages import as_json
 from metaeval.messages import Message, message, plural
@@ -24,23 +25,10 @@ from metrics.imported.files import Choices
 from metrics.imported.storing import Outcome, OutdatedError, summary
 from metrics.spans import importing
 
-PURPOSE = "metrics.imported.waiting"
 
-
-def keep(files: Sequence[InputFile], user_id: int) -> str:
-    """Store the files and return a token for this user only."""
-    named = {f"file{n}": file for n, file in enumerate(files)}
-    return waiting.keep_files({}, named, user_id=user_id, purpose=PURPOSE)
-
-
-def recall(token: str, user_id: int) -> list[InputFile]:
-    """Read the files back. Raises `waiting.ExpiredError`."""
-    return list(waiting.recall_files(token, user_id=user_id, purpose=PURPOSE)[1].values())
-
-
-def forget(token: str, user_id: int) -> None:
-    """Delete the files after they were stored."""
-    waiting.forget(token, user_id=user_id, purpose=PURPOSE)
+def sent_files(door: str, files: Sequence[InputFile]) -> Sent:
+    """Return files with scores or spans as sent."""
+    return Sent.of(door, [("tables", file) for file in files], {})
 
 
 def other_sets(test_set: TestSet, pairs: Iterable[tuple[str, str]], user: Any) -> list[TestSet]:
@@ -88,11 +76,11 @@ def to_values(test_set: TestSet, choices: Choices, **more: Any) -> dict[str, Any
 class MetricScoresDoor(background.Door):
     """Scores of metrics."""
 
-    purpose, look = PURPOSE, Look
+    look = Look
 
-    def check(self, row: FileImport, token: str) -> background.Found:
+    def check(self, row: FileImport, sent: Sent) -> background.Found:
         """Read the files as their page does."""
-        files = recall(token, row.created_by_id)
+        files = list(sent.files.values())
         choices = msgspec.convert(row.choices["choices"], Choices)
         checked = check(test_set_of(row), files, choices, row.created_by)
         return background.Found(checked.report, background.look_of(checked, Look), checked)
@@ -119,14 +107,14 @@ class MetricScoresDoor(background.Door):
 class SpansDoor(background.Door):
     """Error spans. The page has their choices in its address."""
 
-    purpose, look = PURPOSE, importing.Look
+    look = importing.Look
 
-    def check(self, row: FileImport, token: str) -> background.Found:
+    def check(self, row: FileImport, sent: Sent) -> background.Found:
         """Read the files as their page does."""
         values = row.choices
         checked = importing.check(
             test_set_of(row),
-            recall(token, row.created_by_id),
+            list(sent.files.values()),
             values["name"],
             values["ends_included"],
             row.created_by,

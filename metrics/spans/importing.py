@@ -11,9 +11,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.access import may_change_test_set, test_set_refusal
-from annotation.imports.judgments.spans import other_words
 from annotation.models import Output, TestSet
 from annotation.uploads.files import InputFile, hashes
+from annotation.uploads.offsets import other_words
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import USUAL, direction_message, say_direction
 from annotation.uploads.tables.pairs import Pair
@@ -244,7 +244,7 @@ class _Reader:
         start, end = span.start, span.end + self.ends_included
         if span.side == MISSING and span.start == span.end == 0:
             return FoundSpan(MISSING, 0, 0, *about)
-        if differs := other_words({"text": span.words}, text[start:end]):
+        if differs := other_words(span.words, text[start:end]):
             self.report.error(differs, span.place)
             return None
         if start >= len(text):

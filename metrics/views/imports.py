@@ -26,10 +26,10 @@ from annotation.forms.columns import SkipForm
 from annotation.forms.preview import Heading, Preview, download
 from annotation.imports import background
 from annotation.models import FileImport, TestSet
-from annotation.uploads import InputFile
+from annotation.uploads import waiting
 from annotation.uploads.tables.lines import LABELS
 from annotation.uploads.tables.pairs import Pair
-from annotation.uploads.waiting import ExpiredError
+from annotation.uploads.waiting import ExpiredError, Sent
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
 from core.messages import messages_of, sentences, translated
@@ -86,7 +86,8 @@ def metric_scores(request: HttpRequest, slug: str) -> HttpResponse:
     is_sent = request.method == "POST"
     form = ScoreFilesForm(request.POST, request.FILES) if is_sent else ScoreFilesForm()
     if form.is_valid():
-        key = doors.keep(form.sent(), signed_in(request).pk)
+        sent = doors.sent_files(doors.METRIC_SCORES, form.sent())
+        key = waiting.keep(sent, signed_in(request).pk)
         return redirect(f"{reverse('metric-scores', args=[slug])}?check={key}")
     context = {
         "form": form,
@@ -124,22 +125,22 @@ def _imports(test_set: TestSet) -> dict[str, Any]:
 
 def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpResponse:
     try:
-        return _checked(request, test_set, token, doors.recall(token, signed_in(request).pk))
+        sent = waiting.recall(token, signed_in(request).pk, doors.METRIC_SCORES)
+        return _checked(request, test_set, token, sent)
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("metric-scores", test_set.slug)
 
 
-def _checked(
-    request: HttpRequest, test_set: TestSet, token: str, files: list[InputFile]
-) -> HttpResponse:
+def _checked(request: HttpRequest, test_set: TestSet, token: str, sent: Sent) -> HttpResponse:
     """Show what was found in files, and store it or check it anew. Raises ExpiredError."""
     user, choices, columns = signed_in(request), Choices(), None
+    files = list(sent.files.values())
     if request.method == "POST":
         columns = chosen_columns(request.POST)
         choices = choices_of(request.POST, columns)
     values = doors.to_values(test_set, choices)
-    row = background.of_files(user, doors.METRIC_SCORES, token, files, values)
+    row = background.of_files(user, token, sent, values)
     is_other = row is not None and row.choices["test_set"] != test_set.slug
     is_chosen = is_other or (columns is not None and columns.is_valid())
     if row is not None and row.state == row.State.CHECKED and is_chosen:
@@ -232,7 +233,7 @@ def after_import(
     if rest := doors.other_sets(test_set, pairs, user):
         query = {"kept": token, "for": [each.slug for each in rest]}
         return redirect(f"{address}?{urlencode(query, doseq=True)}")
-    doors.forget(token, user.pk)
+    waiting.forget(token, user.pk)
     return redirect(address)
 
 

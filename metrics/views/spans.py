@@ -28,10 +28,10 @@ from annotation.forms.preview import Heading, Preview, download
 from annotation.imports import background
 from annotation.imports.judgments.options import read_columns
 from annotation.models import Output, TestSet
-from annotation.uploads import InputFile
+from annotation.uploads import waiting
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.skipping import SKIP, kinds_of
-from annotation.uploads.waiting import ExpiredError
+from annotation.uploads.waiting import ExpiredError, Sent
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
 from core.messages import messages_of, sentences, translated
@@ -65,7 +65,7 @@ def metric_spans(request: HttpRequest, slug: str) -> HttpResponse:
     is_sent = request.method == "POST"
     form = SpanFilesForm(request.POST, request.FILES) if is_sent else SpanFilesForm()
     if is_sent and form.is_valid():
-        key = doors.keep(form.sent(), signed_in(request).pk)
+        key = waiting.keep(doors.sent_files(doors.SPANS, form.sent()), signed_in(request).pk)
         chosen = {name: form.cleaned_data[name] for name in ("name", "ends")}
         return redirect(f"{request.path}?{urlencode({'check': key, **chosen})}")
     context = _head(test_set) | {"form": form, "marking": _marking(test_set)}
@@ -87,17 +87,16 @@ def _marking(test_set: TestSet) -> list[str]:
 
 def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpResponse:
     try:
-        return _checked(request, test_set, token, doors.recall(token, signed_in(request).pk))
+        sent = waiting.recall(token, signed_in(request).pk, doors.SPANS)
+        return _checked(request, test_set, token, sent)
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("metric-spans", test_set.slug)
 
 
-def _checked(
-    request: HttpRequest, test_set: TestSet, token: str, files: list[InputFile]
-) -> HttpResponse:
+def _checked(request: HttpRequest, test_set: TestSet, token: str, sent: Sent) -> HttpResponse:
     """Show what was found in files, and store it or check it anew. Raises ExpiredError."""
-    user = signed_in(request)
+    user, files = signed_in(request), list(sent.files.values())
     is_sent = request.method == "POST"
     form = SpanFilesForm(request.GET, has_files=True)
     if not form.is_valid():
@@ -114,7 +113,7 @@ def _checked(
         "test_set": test_set.slug, "name": name, "ends_included": ends,
         "columns": asked.columns, SKIP: request.GET.get(SKIP, ""), "query": query,
     }  # fmt: skip
-    row = background.of_files(user, doors.SPANS, token, files, values)
+    row = background.of_files(user, token, sent, values)
     if row is not None and row.state == row.State.CHECKED and row.choices != values:
         row = background.check_again(row, values)
     if row is not None and row.state != row.State.CHECKED:

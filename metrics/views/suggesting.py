@@ -17,7 +17,7 @@ from annotation.forms.preview import download
 from annotation.models import Campaign, Prefill
 from annotation.prefill import suggestions, trial
 from annotation.prefill.suggestions import Condition
-from annotation.uploads import InputFile
+from annotation.uploads import InputFile, waiting
 from annotation.uploads.waiting import ExpiredError
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
@@ -87,7 +87,8 @@ def _choose(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         _keep(request, campaign, given["what"], Prefill.Source.METRIC, given["metric"], fitted,
               details)  # fmt: skip
         return redirect("campaign-suggestions", campaign.slug)
-    key = doors.keep(form.sent(), signed_in(request).pk)
+    sent_files = doors.sent_files(doors.SPANS, form.sent())
+    key = waiting.keep(sent_files, signed_in(request).pk)
     query = {"check": key, "what": given["what"], "ends": given["ends"]}
     return redirect(f"{request.path}?{urlencode(query)}")
 
@@ -102,7 +103,7 @@ def _marking(campaign: Campaign) -> Mapping[str, MetricSignature]:
 def _confirm(request: HttpRequest, campaign: Campaign, token: str) -> HttpResponse:
     user = signed_in(request)
     try:
-        files = doors.recall(token, user.pk)
+        files = list(waiting.recall(token, user.pk, doors.SPANS).files.values())
     except ExpiredError:
         messages.error(request, EXPIRED)
         return redirect("campaign-suggestions", campaign.slug)
@@ -121,7 +122,7 @@ def _confirm(request: HttpRequest, campaign: Campaign, token: str) -> HttpRespon
     if "keep" in request.POST and not checked.report.errors:
         _keep(request, campaign, form.cleaned_data["what"], Prefill.Source.FILE, _names(files),
               fit(campaign, checked.spans), _details(checked))  # fmt: skip
-        doors.forget(token, user.pk)
+        waiting.forget(token, user.pk)
         return redirect("campaign-suggestions", campaign.slug)
     return _page(request, campaign, form, token=token, checked=checked)
 

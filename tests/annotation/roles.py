@@ -251,7 +251,6 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "dataset-list": ("GET", CREATE, CREATE),
     "file-import": ("GET", *[SENDER] * 2),
     "file-import-cancel": ("POST", *[SENDER | {"owner": 302, "site": 302}] * 2),
-    "dataset-import": ("GET", *[CREATE | {"other": 404}] * 2),
     # The test set belongs to nobody, so only site admins may add to it.
     "metric-scores-withdraw": ("POST", *[SITE | {"site": 302}] * 2),
     "search": ("GET", READ, READ),
@@ -341,10 +340,8 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "api-import-judgments": ("POST", *[IMPORTS] * 2),
     "api-import-human-scores": ("POST", *[IMPORTS] * 2),
     "api-import-metric-spans": ("POST", *[IMPORTS] * 2),
-    "api-mtme-import-list": ("GET", API, API),
-    "api-mtme-import-detail": ("GET", *[API | dict.fromkeys(NOT_THEIRS, 404)] * 2),
-    "api-dataset-import-list": ("GET", API, API),
-    "api-dataset-import-detail": ("GET", *[API | dict.fromkeys(NOT_THEIRS, 404)] * 2),
+    "api-import-mtme": ("POST", *[IMPORTS] * 2),
+    "api-import-dataset": ("POST", *[IMPORTS] * 2),
     "api-metric-import-withdraw": ("POST", *[SITE | {"anonymous": 401, "site": 409}] * 2),
     "api-file-import-list": (
         "GET",

@@ -28,7 +28,7 @@ from extensions.neural.bertscore.options import bertscore_info
 from metaeval.messages import Message
 from metrics.imported import store
 from metrics.imported.storing import withdraw
-from metrics.models import ConfiguredMetric, DatasetImport, MetricImport, MetricRun, Worker
+from metrics.models import ConfiguredMetric, MetricImport, MetricRun, Worker
 from tests.addresses import fill, routes
 from tests.annotation.roles import KINDS, ROLES, STUDIES, TABLE, TEST_SETS
 from tests.world import World, make_campaign, make_test_set, make_user
@@ -52,10 +52,6 @@ def cast(world: World, campaign: Campaign) -> dict[str, User | None]:
     for name, role in (("member", "researcher"), ("appointed", "admin")):
         Membership.objects.create(campaign=campaign, user=people[name], role=role)
     Campaign.objects.filter(pk=campaign.pk).update(created_by=people["owner"])
-    for pk, dataset in ((1, ""), (2, "wmt17")):
-        DatasetImport.objects.create(
-            pk=pk, name="sent", dataset=dataset, created_by=people["owner"]
-        )
     FileImport.objects.create(pk=1, door="judgments", name="sent", created_by=people["owner"])
     return people
 
@@ -120,7 +116,7 @@ def exceptions(world: World, campaign: Campaign) -> Iterator[tuple[str, dict[str
     annotator = campaign.annotators.order_by("pk").first()
     last = Membership.objects.create(campaign=campaign, user=world.outsider)
     link, _ = create_link(campaign=campaign, actor=world.admin)
-    pks = {"member-remove": last.pk, "access-link-revoke": link.pk, "api-dataset-import-detail": 2}
+    pks = {"member-remove": last.pk, "access-link-revoke": link.pk}
     pks |= {name: world.outsider.pk for name in TABLE if name.startswith("account")}
     of_annotator = ("annotator-decide", "invitation-renew", "invitation-revoke")
     pks |= dict.fromkeys(of_annotator, annotator.pk)

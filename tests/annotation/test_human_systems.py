@@ -15,7 +15,6 @@ from annotation.campaign_files import to_values
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import Assignment, AuditEntry, System, TestSet
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
-from annotation.uploads.drafts import from_json, to_json
 from tests.annotation.campaign_files.test_round_trip import run, smallest
 from tests.annotation.views.test_views_uploads import REFERENCE, confirm, send, sent
 from tests.config.test_migrations import Migrate, migrate  # noqa: F401
@@ -74,7 +73,7 @@ def test_without_references_a_name_says_which_it_is(db: None) -> None:
 def test_what_a_draft_says_counts_before_names_and_texts(db: None) -> None:
     said = draft({"A": "First"}, first=like("First"), mt=like("x"))
     said.systems[0].is_human, said.systems[1].is_human = False, True
-    made = uploads.store(from_json(to_json(said))).test_set
+    made = uploads.store(said).test_set
     # It stays the reference that it is: no metric that reads it is compared on it.
     assert marks(made) == {"first": (False, "A"), "mt": (True, "")}
 

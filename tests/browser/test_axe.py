@@ -15,10 +15,11 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from playwright.sync_api import Page
 
 from annotation import interface
-from annotation.imports.background import EXPIRED
+from annotation.imports.background import EXPIRED, file_imports, preview_of
 from annotation.models import Assignment, FileImport, Output, System
-from annotation.uploads import InputFile, Problem
-from metrics.datasets import waiting
+from annotation.uploads import InputFile, Problem, waiting
+from core.work import working
+from metrics.datasets.door import PUBLISHED, begin
 from metrics.models import MetricRun
 from metrics.spans import doors
 from tests.browser.axe import violations
@@ -72,7 +73,8 @@ def scores_to_confirm() -> str:
     key = system.test_set.segments.earliest("position").key
     lines = f"sid\tsystem\tTER\tCOMET\tmqm\tremark\n{key}\t{label}\t30\t\t-1\tfine\n"
     file = InputFile.holding("scores.tsv", lines.encode())
-    token = doors.keep([file], User.objects.get(username="admin").pk)
+    sent = doors.sent_files(doors.METRIC_SCORES, [file])
+    token = waiting.keep(sent, User.objects.get(username="admin").pk)
     return f"/testsets/{TEST_SET}/scores/?check={token}"
 
 
@@ -95,8 +97,9 @@ def addresses(role: str) -> list[str]:
     }
     known["{scores}"] = scores_to_confirm()
     admin = User.objects.get(username="admin")
-    checked = waiting.begin(user=admin, name="set", dataset="length-control")
-    refused = waiting.begin(user=admin, name="set.zip", content=b"no archive")
+    checked = begin(admin, PUBLISHED, {"dataset": "length-control"})
+    working.drain(file_imports)
+    checked.refresh_from_db()
     known["{account}"] = str(User.objects.get(username="researcher").pk)
     about = {"door": "judgments", "name": "large.tsv", "created_by": admin}
     running = FileImport.objects.create(
@@ -106,7 +109,7 @@ def addresses(role: str) -> list[str]:
         **about, state="refused", report=[Problem("error", EXPIRED).to_json()]
     )
     known |= {"{waiting}": str(running.pk), "{stopped}": str(stopped.pk)}
-    known |= {"{checked}": str(checked.pk), "{refused}": str(refused.pk)}
+    known["{checked}"] = preview_of(checked)
     filled = [re.sub(r"{\w+}", lambda found: known[found[0]], each) for each in chosen]
     return [re.sub(r"{item:([\w-]+)}", lambda found: item_of(found[1]), each) for each in filled]
 

@@ -8,6 +8,8 @@ from django.apps import apps
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from annotation.uploads import waiting
+
 Migrate = Callable[[str, str], Any]
 
 
@@ -74,3 +76,35 @@ def test_every_campaign_gets_a_secret_of_its_own(migrate: Migrate) -> None:
     secrets = [campaign.secret for campaign in rows("annotation.Campaign").all()]
     assert len(set(secrets)) == 2
     assert {len(secret) for secret in secrets} == {64}
+
+
+def test_imports_of_data_sets_become_imports_of_files(migrate: Migrate) -> None:
+    rows = migrate("metrics", "0019_templates_from_files")
+    user = rows("auth.User").create(username="sender")
+    campaign = {"slug": "set-mqm", "name": "set (MQM)", "is_new": True, "judgments": 3}
+    sets = [{"test_set": "set", "campaigns": [campaign]}]
+    for state, dataset in (("stored", ""), ("refused", "wmt17"), ("checked", ""), ("expired", "")):
+        one = rows("metrics.DatasetImport").create(
+            name=f"{state}.zip", state=state, status="done", dataset=dataset, created_by=user,
+            choice={"language_pair": "en-de"}, content=b"zip" * (state == "checked"),
+            found={"sets": sets}, stored={"sets": sets} if state == "stored" else {},
+        )  # fmt: skip
+    when = one.created_at
+    rows = migrate("metrics", "0020_one_import")
+    found = {each.name: each for each in rows("annotation.FileImport").all()}
+    assert {name: (each.door, each.state) for name, each in found.items()} == {
+        "stored.zip": ("mt-metrics-eval", "stored"),
+        "refused.zip": ("data-set", "refused"),
+        "checked.zip": ("mt-metrics-eval", "checking"),
+        "expired.zip": ("mt-metrics-eval", "cancelled"),
+    }
+    (result,) = found["stored.zip"].stored["results"]
+    assert (result["slug"], result["n_judgments"]) == ("set-mqm", 3)
+    assert found["stored.zip"].stored["test_sets"] == ["set"]
+    assert found["expired.zip"].created_at == when
+    waits = found["checked.zip"]
+    assert waits.status == "queued"
+    sent = waiting.recall(waiting.token_of(waits.held, user_id=user.pk), user.pk)
+    assert sent.words == {"language_pair": "en-de"}
+    with sent.files["archive"].open() as archive:
+        assert archive.read() == b"zip"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from annotation.uploads.formats import marks as marks_module
+from annotation.uploads import offsets
 from annotation.uploads.formats.base import JUDGMENTS, SPANS
-from annotation.uploads.formats.marks import placed
+from annotation.uploads.offsets import placed
 from tests.files import samples
 from tests.files.test_formats import NAMES, codes, lines
 from tests.files.test_rules import read
@@ -110,7 +110,7 @@ def test_work_is_proportional_to_the_number_of_rows(name: str) -> None:
 
 def test_a_text_is_looked_through_once_for_all_of_its_marks() -> None:
     text = "a😀" * 2_000
-    marks_module._units.cache_clear()
+    offsets._positions.cache_clear()
     for n in range(2_000):
         placed({"target": text}, n, n + 1, "no such words" if n % 2 else "a")
-    assert marks_module._units.cache_info().misses == 1
+    assert offsets._positions.cache_info().misses == 1

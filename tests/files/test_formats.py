@@ -10,8 +10,8 @@ import pytest
 from annotation.models import Judgment, Segment, TestSet
 from annotation.uploads import InputFile, Submission, check_submission
 from annotation.uploads.formats.base import DOORS, TEST_SET
-from annotation.uploads.formats.marks import placed
 from annotation.uploads.formats.registry import FORMATS
+from annotation.uploads.offsets import placed
 from annotation.uploads.problems import Report
 from tests.files import samples
 from tests.files.doors import judge, of_talks, refuses, run, texts, upload

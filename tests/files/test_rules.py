@@ -139,6 +139,22 @@ def by_column(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
     return {column: {str(n): row[column] for n, row in enumerate(rows)} for column in rows[0]}
 
 
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("kind", ["json", "jsonl", "parquet"])
+def test_files_that_name_their_columns_have_no_first_row_of_data(door: str, kind: str) -> None:
+    if door in ("metric scores", "spans"):
+        of_talks(2)
+    rows = ROWS[door]
+    content = {
+        "json": json.dumps(rows).encode(),
+        "jsonl": "\n".join(map(json.dumps, rows)).encode(),
+        "parquet": parquet(rows),
+    }[kind]
+    file = InputFile.holding(f"own.{kind}", content)
+    _, report = DOORS[door](file, frozenset(), {"column 1": ""})
+    assert [(e.code, e.place.file) for e in report.errors] == [("columns.named-in-file", file.name)]
+
+
 def lines(rows: Sequence[Row]) -> str:
     return "\n".join(map(json.dumps, rows))
 

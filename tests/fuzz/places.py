@@ -32,7 +32,7 @@ from core.messages import as_json
 from dashboards.models import Selection
 from extensions.neural.bertscore.options import bertscore_info
 from metrics.imported import store
-from metrics.models import ConfiguredMetric, DatasetImport, MetricImport, MetricRun
+from metrics.models import ConfiguredMetric, MetricImport, MetricRun
 from tests.world import World, make_user, make_world
 from training.models import CorpusText, ParallelCorpus, TrainingJob, Translation
 from training.translation.requests import Request
@@ -115,10 +115,7 @@ def _make_keys(campaign: Campaign, world: World) -> dict[str, int]:
         "systems": world.test_set.systems.first(),
         "links": link,
         "imports/metric-scores": MetricImport.objects.first(),
-        "imports/mt-metrics-eval": DatasetImport.objects.get(dataset=""),
-        "imports/data-sets": DatasetImport.objects.exclude(dataset="").get(),
         "imports/files": FileImport.objects.get(),
-        "datasets/imports": DatasetImport.objects.get(dataset=""),
         "runs": MetricRun.objects.first(),
         "jobs": TrainingJob.objects.first(),
         "translations": Translation.objects.first(),
@@ -135,10 +132,6 @@ def _make_metrics(world: World) -> None:
     MetricRun.objects.create(test_set=world.test_set, metric="bleu", status="done")
     store(world.test_set, "COMET", {}, {"strong": 0.5})
     FileImport.objects.create(door="judgments", name="fit", created_by=world.admin)
-    for dataset in ("", "wmt17"):
-        DatasetImport.objects.create(
-            name="fit", dataset=dataset, state="stored", created_by=world.admin
-        )
     info = bertscore_info("fit", "Fit", "acme/x", layers=2, shown=())
     described = json.loads(json.dumps({**vars(info), "options": {}}, default=as_json))
     ConfiguredMetric.objects.create(

@@ -27,7 +27,7 @@ from annotation.models import (
     TestSet,
 )
 from dashboards.models import Selection
-from metrics.models import ConfiguredMetric, DatasetImport, FailedText, MetricImport, MetricRun
+from metrics.models import ConfiguredMetric, FailedText, MetricImport, MetricRun
 from tests.fuzz.places import Places, make_places
 from tests.fuzz.test_pages import addresses
 from tests.house.test_readers_language import STARTS, make_both
@@ -51,7 +51,7 @@ NAMED: tuple[tuple[type[Model], str], ...] = (
     (ChangeEntry, "name"), (ChangeEntry, "actor_name"), (ChangeEntry, "reason"),
     (AuditEntry, "reason"), (Prefill, "label"), (Stop, "message"), (Stop, "reply"),
     (Selection, "name"), (Selection, "note"), (ConfiguredMetric, "label"),
-    (FileImport, "name"), (DatasetImport, "name"), (DatasetImport, "message"),
+    (FileImport, "name"), (FileImport, "message"),
     (FailedText, "error"),
     (MetricImport, "provenance"), (MetricRun, "message"), (TrainingJob, "name"),
     (TrainingJob, "message"), (Translation, "name"), (Translation, "message"),

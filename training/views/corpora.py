@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.access import researcher_required, signed_in
 from annotation.models import listed
 from annotation.uploads import waiting
-from annotation.uploads.waiting import ExpiredError
+from annotation.uploads.waiting import ExpiredError, Sent
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
 from core import languages
@@ -26,7 +26,7 @@ from training.models import ParallelCorpus
 from training.parallel import corpora
 from training.parallel.reading import Cleaning, Row, clean, reason_of
 
-PURPOSE = "training.parallel.corpora"
+DOOR = "corpus"
 SAMPLE = 20
 Pairs = list[tuple[str, str]]
 
@@ -62,13 +62,13 @@ def _keep(form: CorpusForm, user_id: int) -> str:
     described = ("name", "source_language", "target_language")
     values = {key: form.cleaned_data[key] for key in described}
     rows = [[row.place, row.source, row.target] for row in form.rows]
-    return waiting.keep(values | {"rows": rows}, user_id=user_id, purpose=PURPOSE)
+    return waiting.keep(Sent(DOOR, {}, values | {"rows": rows}), user_id)
 
 
 def _confirm(request: HttpRequest, token: str) -> HttpResponse:
     user = signed_in(request)
     try:
-        draft = waiting.recall(token, user_id=user.pk, purpose=PURPOSE)
+        draft = dict(waiting.recall(token, user.pk, DOOR).words)
     except ExpiredError:
         messages.error(
             request, _("This upload has expired or was already completed. Send the files again.")
@@ -90,7 +90,7 @@ def _store(request: HttpRequest, draft: dict[str, Any], token: str) -> HttpRespo
     except ValidationError as error:
         messages.error(request, sentences(messages_of(error)))
         return redirect("corpus-upload")
-    waiting.forget(token, user_id=user.pk, purpose=PURPOSE)
+    waiting.forget(token, user.pk)
     notice = ngettext(
         "Stored %(name)s with %(n)s pair.", "Stored %(name)s with %(n)s pairs.", corpus.n_pairs
     )

@@ -12,13 +12,14 @@ from typing import Any
 
 from annotation.imports.appraise.batches import NOT_SPANS, RawItem
 from annotation.imports.drafts import ItemDraft
-from annotation.imports.jsonfiles import ends_are_included, units_of
+from annotation.imports.jsonfiles import ends_are_included
 from annotation.protocols import Protocol, Span, SpanScheme
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.protocols.published import our_category, their_category
+from annotation.uploads.offsets import APPRAISE, other_words
 from annotation.uploads.problems import Place, Report, within
 from metaeval.messages import message, plural
-from metaeval.spans.span_table import EndsAtWords, ends_at_words
+from metaeval.spans.span_table import EndsAtWords
 
 MISSING = "missing"
 UNDECIDED = "undecided"
@@ -110,8 +111,8 @@ def span_of(
             place,
         )
         return None
-    first, last = code_points(item.target, start, end if included else max(start, end - 1))
-    if not 0 <= start <= end or not first < last:
+    at = replace(APPRAISE, ends_included=included).place(item.target, start, end)
+    if at is None or not start <= end:
         report.error(
             message(
                 "appraise.outside",
@@ -122,7 +123,10 @@ def span_of(
             place,
         )
         return None
-    return Span(TARGET, first, last, severity, category)
+    if differs := other_words(value.get("text"), item.target[slice(*at)]):
+        report.error(differs, place)
+        return None
+    return Span(TARGET, *at, severity, category)
 
 
 def _category(path: object, scheme: SpanScheme) -> str:
@@ -130,22 +134,6 @@ def _category(path: object, scheme: SpanScheme) -> str:
         return ""
     parts = path if isinstance(path, list) else [path] if path else []
     return our_category("/".join(str(part) for part in parts))[:80] or "other"
-
-
-def code_points(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return [start, end) in code points of a text for [start, end] in UTF-16 when stripped.
-
-    An end one position after the text, which some prefilled spans have, is the end of the text.
-
-    >>> code_points("  a\\U0001f600b", 1, 2)
-    (3, 4)
-    """
-    stripped = text.strip()
-    lead = len(text) - len(text.lstrip())
-    units = units_of(stripped)
-    if not 0 <= start < len(units) or end > len(units):
-        return 0, 0
-    return lead + units[start], lead + units[min(end, len(units) - 1)] + 1
 
 
 def write_spans(spans: Iterable[Span], text: str) -> str:
@@ -227,10 +215,9 @@ def suggest(
 
 
 def _count_ends(items: Sequence[RawItem]) -> EndsAtWords:
-    return ends_at_words(
-        (item.target.strip(), units[end] if end < len(units) else len(item.target.strip()))
+    return APPRAISE.count_ends(
+        (item.target, end)
         for item in items
-        for units in (units_of(item.target.strip()),)
         for value in item.marked
         if type(end := value.get("end_i")) is int and end >= 0
     )

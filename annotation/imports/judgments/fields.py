@@ -20,7 +20,7 @@ from annotation.uploads.formats.base import JUDGMENTS, Door, Import
 from annotation.uploads.formats.registry import read_files
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import read_percent, write_points
-from annotation.uploads.tables.columns import Wanted, propose, unnamed, wanted
+from annotation.uploads.tables.columns import Wanted, propose, refuse_absent, unnamed, wanted
 from annotation.uploads.tables.rows import Table, require_rows
 from core.text import restore
 from metaeval.files.names import NAMES
@@ -289,13 +289,7 @@ def check_chosen(
     names = [field.name for field in among]
     for column, field in chosen.items():
         if column not in columns:
-            refusal = message(
-                "judgments.no-such-column",
-                "There is no column “{column}”. The columns are {columns}.",
-                column=column,
-                columns=truncated(columns, 30),
-            )
-            report.error(refusal, Place(field="column"))
+            refuse_absent(column, columns, report)
         elif field and field not in names:
             refusal = message(
                 "judgments.no-such-field",

@@ -398,7 +398,7 @@ def drafts_of(
 
 
 def _say_silent(group: Group, report: Report) -> None:
-    known = {fold(system): system for system, _ in group.texts.outputs}
+    known = {fold(system): system for system in group.texts.systems}
     for name, place in group.texts.silent.items():
         if fold(name) in known:
             report.error(alike(name, known[fold(name)]), place)

@@ -39,7 +39,7 @@ class Items:
     again: int = 0
 
     def __post_init__(self) -> None:
-        self.systems = {system for system, _ in self.texts.outputs}
+        self.systems = self.texts.systems
 
     def number(self, answer: Answer) -> int:
         """Return the index of the item that an answer is about."""

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.imports.appraise.spans import MISSING, OMISSION, UNDECIDED, code_points
+from annotation.imports.appraise.spans import MISSING, OMISSION, UNDECIDED
 from annotation.imports.judgments.rows import Row
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import CRITICAL, SOURCE, TARGET
 from annotation.protocols.published import our_category
-from annotation.uploads.formats.marks import found
 from annotation.uploads.normalising import Normalised, normalise
+from annotation.uploads.offsets import APPRAISE, PEARMUT, find, other_words
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.spans import span_objects
 from metaeval.files.cells import read_score
@@ -80,20 +80,6 @@ def raw_spans(row: Row, report: Report, severity: str = "") -> list[RawSpan]:
         raw = RawSpan(values, row.at("severity"), texts)
         raws += [raw] if raw.severity.replace("-", "").replace(" ", "") not in NO_ERROR else []
     return raws
-
-
-def other_words(values: Mapping[str, Any], marked: str) -> Message | None:
-    """Return what is wrong where a file repeats other words than its offsets mark."""
-    words = values.get("text")
-    if not isinstance(words, str) or not words or words.split() == marked.split():
-        return None
-    return message(
-        "judgments.span-marks-other-words",
-        "The offsets mark “{marked}”, but the file gives the text “{words}”. Check whether the "
-        "offsets belong to another text.",
-        marked=marked[:40],
-        words=words[:40],
-    )
 
 
 @dataclass
@@ -168,7 +154,7 @@ class SpanReader:
         if text and not 0 <= start < end <= len(text):
             self.report.error(_outside(start, end, len(text)), raw.place)
             return None
-        if text and (differs := other_words(raw.values, text[start:end])):
+        if text and (differs := other_words(raw.values.get("text"), text[start:end])):
             self.report.error(differs, raw.place)
         start, end = moved.place(start), moved.place(end)
         return Span(side, start, end, raw.severity, self._category(raw, omitted))
@@ -220,7 +206,7 @@ class SpanReader:
             self.report.error(refusal, raw.place)
             return None
         words = raw.values.get("text")
-        if not is_tool and isinstance(words, str) and (at := found(text, ends[0], ends[1], words)):
+        if not is_tool and isinstance(words, str) and (at := find(text, ends[0], ends[1], words)):
             return at
         if not is_tool:
             return self._checked(raw, ends[0], ends[1] + self.ends_included, text)
@@ -245,11 +231,8 @@ class SpanReader:
         if not text:
             return start, end + 1
         if "error_type" in raw.values:
-            return code_points(text, start, end)
-        units = [index for index, sign in enumerate(text) for _ in range(1 + (ord(sign) > 0xFFFF))]
-        if start >= len(units):
-            return -1, -1
-        return units[start], units[min(end, len(units) - 1)] + 1
+            return APPRAISE.place(text, start, end) or (0, 0)
+        return PEARMUT.place(text, start, max(start, end)) or (-1, -1)
 
     def _category(self, raw: RawSpan, omitted: bool) -> str:
         path = raw.values.get("category", raw.values.get("error_type"))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 
 from annotation.imports.judgments.rows import Row
 from annotation.models import Item
@@ -43,6 +44,11 @@ class Texts:
     sources: Mapping[str, str]
     outputs: Mapping[tuple[str, str], str]
     silent: Mapping[str, Place] = field(default_factory=dict)
+
+    @cached_property
+    def systems(self) -> frozenset[str]:
+        """The systems with an output."""
+        return frozenset(system for system, _ in self.outputs)
 
 
 @dataclass

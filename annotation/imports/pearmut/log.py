@@ -12,18 +12,18 @@ from typing import Any
 from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
 from annotation.imports.jsonfiles import Findings
 from annotation.imports.pearmut.entries import Entry, spans_of, times_of
-from annotation.imports.pearmut.offsets import Convention, Raw, read_spans
+from annotation.imports.pearmut.offsets import Raw, read_spans
 from annotation.models import Annotator, Item
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import Scale
 from annotation.uploads.checks import max_length
+from annotation.uploads.offsets import Convention
 from metaeval.messages import Message, message, plural
 
 RESET = "__RESET__"
 PLACES = {"welcome": Item.Kind.TUTORIAL, "random": Item.Kind.GOLD}
 FORMS = "goodbye"
 LONGEST_LABEL = max_length(Annotator, "label")
-INCLUDED = {"ends_included": True}
 VOIDED = plural(
     "pearmut.voided",
     "{n} entry is skipped because a reset voided it.",
@@ -233,7 +233,11 @@ class LogReader:
         text, source = str(item["tgt"][model]), str(item.get("src", ""))
         found: list[Span] = []
         for each in spans_of(self.findings, answer, path):
-            own = self.convention if _ends(each) in shown else replace(self.convention, **INCLUDED)
+            own = (
+                self.convention
+                if _ends(each) in shown
+                else replace(self.convention, ends_included=True)
+            )
             found += read_spans(self.findings, Raw([each], text, source), self.protocol, own)
         return tuple(dict.fromkeys(found))
 

@@ -6,15 +6,16 @@ name the last unit; lists that were made elsewhere often name the position after
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from annotation.imports.jsonfiles import Findings, ends_are_included, no_output, units_of
+from annotation.imports.jsonfiles import Findings, ends_are_included, no_output
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.protocols.published import our_category
+from annotation.uploads.offsets import PEARMUT, Convention, other_words
 from metaeval.messages import message, plural
-from metaeval.spans.span_table import EndsAtWords, ends_at_words
+from metaeval.spans.span_table import EndsAtWords
 
 UNCOUNTED = "uncounted"
 
@@ -36,33 +37,20 @@ class Stated:
     breaks: str = ""
 
 
-@dataclass(frozen=True)
-class Convention:
-    """The meaning of the offsets of one file."""
-
-    ends_included: bool = True
-    counts_breaks: bool = True
-
-    def units(self, text: str) -> list[int]:
-        """Return the code point that each unit of a text belongs to."""
-        return units_of(text, "" if self.counts_breaks else "\n")
+NEW, OLD = PEARMUT, replace(PEARMUT, uncounted="\n")
 
 
-NEW, OLD = Convention(), Convention(counts_breaks=False)
-
-
-def are_included(findings: Findings, raws: Iterable[Raw], stated: str, counts_breaks: bool) -> bool:
+def are_included(
+    findings: Findings, raws: Iterable[Raw], stated: str, convention: Convention
+) -> bool:
     """Return whether ends name the last unit: as stated, or as the words suggest."""
-    units = Convention(counts_breaks=counts_breaks).units
 
     def count() -> EndsAtWords:
-        return ends_at_words(
-            (raw.text, places[end] if end < len(places) else len(raw.text) + end - len(places))
+        return convention.count_ends(
+            (raw.text, span["end_i"])
             for raw in raws
-            for places in (units(raw.text),)
             for span in raw.spans
-            if span["start_i"] < len(places)
-            for end in (span["end_i"],)
+            if span["start_i"] < len(convention.positions(raw.text))
         )
 
     return ends_are_included(count, stated, findings.report, findings.place("error_spans"))
@@ -103,12 +91,12 @@ def are_counted(findings: Findings, raws: Sequence[Raw], stated: str, n_tokens: 
 def _is_behind_break(text: str, span: Mapping[str, Any]) -> bool:
     """Return True if a span depends on whether line breaks count."""
     first = text.find("\n")
-    return first >= 0 and span["end_i"] >= len(NEW.units(text[:first]))
+    return first >= 0 and span["end_i"] >= len(NEW.positions(text[:first]))
 
 
 def _vote(text: str, span: Mapping[str, Any], n_tokens: int) -> str:
     """Return what one span shows: “counted”, “uncounted”, or nothing if both are possible."""
-    counted, uncounted = len(NEW.units(text)), len(OLD.units(text))
+    counted, uncounted = len(NEW.positions(text)), len(OLD.positions(text))
     is_one, index = span["start_i"] == span["end_i"], span["start_i"]
     can_be_old = is_one and 0 <= index - uncounted < n_tokens
     can_be_new = is_one and 0 <= index - counted < n_tokens
@@ -177,7 +165,7 @@ def read_spans(
     findings: Findings, raw: Raw, protocol: Protocol, convention: Convention = NEW
 ) -> tuple[Span, ...]:
     """Return the spans that a protocol can show, and count the others."""
-    converted = [_span(each, raw, protocol, convention) for each in raw.spans]
+    converted = [_span(findings, each, raw, protocol, convention) for each in raw.spans]
     spans = [span for span in converted if span is not None]
     if len(spans) < len(converted):
         findings.counts[SKIPPED] += len(converted) - len(spans)
@@ -185,7 +173,11 @@ def read_spans(
 
 
 def _span(
-    value: Mapping[str, Any], raw: Raw, protocol: Protocol, convention: Convention
+    findings: Findings,
+    value: Mapping[str, Any],
+    raw: Raw,
+    protocol: Protocol,
+    convention: Convention,
 ) -> Span | None:
     scheme = protocol.spans
     if scheme is None:
@@ -195,12 +187,12 @@ def _span(
         return None
     given = str(value.get("category") or "")
     category = _known(scheme.category_keys, given, our_category(given))
-    units = convention.units(raw.text)
-    start, end = value["start_i"], value["end_i"] + convention.ends_included
-    if start < len(units):
-        last = units[min(max(end, start + 1), len(units)) - 1]
-        return Span(TARGET, units[start], last + 1, severity, category)
-    token = start - len(units)
+    start, end = value["start_i"], value["end_i"]
+    if at := convention.place(raw.text, start, end):
+        if differs := other_words(value.get("text"), raw.text[slice(*at)]):
+            findings.error("error_spans", differs)
+        return Span(TARGET, *at, severity, category)
+    token = start - len(convention.positions(raw.text))
     if token < len(scheme.tokens):
         place = len(raw.text) + token
         return Span(TARGET, place, place + 1, severity, category)

@@ -8,7 +8,8 @@ from annotation.imports.drafts import ItemDraft
 from annotation.imports.jsonfiles import Findings, no_output
 from annotation.imports.pearmut.info import plain
 from annotation.imports.pearmut.offsets import (
-    Convention,
+    NEW,
+    OLD,
     Raw,
     Stated,
     are_counted,
@@ -19,6 +20,7 @@ from annotation.imports.pearmut.offsets import (
 from annotation.models import Item
 from annotation.protocols import Protocol
 from annotation.protocols.base import Scale
+from annotation.uploads.offsets import Convention
 from metaeval.messages import message, plural
 
 Rules = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -243,12 +245,10 @@ def _bounds(
     if scheme is None or (rule["severity"] and not severity):
         findings.counts[UNKNOWN] += 1
         return []
-    units = convention.units(text)
     last = len(text) + len(scheme.tokens)
 
     def place(index: int) -> int:
-        own = units[index] if index < len(units) else len(text) + index - len(units)
-        return min(own, last)
+        return min(convention.point(text, index), last)
 
     start = [place(each) for each in rule["start_i"]] if "start_i" in rule else [0, last]
     end = [place(each) + 1 for each in rule["end_i"]] if "end_i" in rule else [0, last]
@@ -283,12 +283,13 @@ class Marks:
         raws = [*self.errors.values(), *(as_raw(*each[:2]) for each in self.checks.values())]
         n_tokens = max(1, len(protocol.spans.tokens)) if protocol.spans else 1
         counts = are_counted(findings, [*raws, *answered], stated.breaks, n_tokens)
-        included = are_included(findings, list(self.errors.values()), stated.ends, counts)
+        own = NEW if counts else OLD
+        included = are_included(findings, list(self.errors.values()), stated.ends, own)
+        stated_ends = replace(own, ends_included=included)
         for number, raw in self.errors.items():
-            spans = read_spans(findings, raw, protocol, Convention(included, counts))
+            spans = read_spans(findings, raw, protocol, stated_ends)
             items[number] = replace(items[number], suggestions=spans)
         for number, (check, text, places) in self.checks.items():
-            ends = Convention(counts_breaks=counts)
-            rules = as_stored(findings, check, text, places, protocol, ends)
+            rules = as_stored(findings, check, text, places, protocol, own)
             items[number] = replace(items[number], rules=rules)
-        return Convention(included, counts)
+        return stated_ends

@@ -23,10 +23,10 @@ from annotation.uploads.formats.marks import (
     graded,
     is_source,
     made,
-    placed,
     say_skipped,
     texts,
 )
+from annotation.uploads.offsets import placed
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Row, Table
 from metaeval.files.names import NAMES, column_of, is_called

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from annotation.uploads.formats.base import Content, Import, tables_of
@@ -47,45 +46,6 @@ def graded(labels: Iterable[str]) -> Value:
             categories.append(label)
     values = {"severity": severity, "category": "/".join(categories)}
     return {name: value for name, value in values.items() if value}
-
-
-def placed(of: Mapping[str, Any], start: Any, end: Any, words: Any) -> Value:
-    """Return side and offsets of a mark: code points of the text in which it marks its words.
-
-    `of` are the texts that it may be in, by side. Browsers count UTF-16 units, and some programs
-    include the end. Where no reading marks the words, or none are given, the offsets are returned
-    as they are, in the first text.
-    """
-    values = {"side": next(iter(of)), "start": start, "end": end}
-    if not isinstance(words, str) or not words:
-        return values
-    for side, text in of.items():
-        if isinstance(text, str) and (at := found(text, start, end, words)):
-            return {"side": side, "start": at[0], "end": at[1], "text": words}
-    return values | {"text": words}
-
-
-def found(text: str, start: Any, end: Any, words: str) -> tuple[int, int] | None:
-    """Return the code points at which a text has the words of a mark, by any way of counting."""
-    if type(start) is not int or type(end) is not int or start < 0:
-        return None
-    units = _units(text)
-    for last in (end, end + 1):
-        places = [(start, last)]
-        if start < last <= len(units):
-            places.append((units[start], units[last - 1] + 1))
-        for first, behind in places:
-            if behind - first == len(words) and text[first:behind] == words:
-                return first, behind
-    return None
-
-
-@lru_cache(maxsize=8)
-def _units(text: str) -> list[int]:
-    """Return the code point of each UTF-16 unit; nothing where they are one to one."""
-    if text.isascii() or max(text) <= "\uffff":
-        return []
-    return [place for place, sign in enumerate(text) for _ in range(1 + (sign > "\uffff"))]
 
 
 def read_sides(contents: Sequence[Content], to: Import) -> Iterator[Table]:

@@ -22,10 +22,10 @@ from annotation.uploads.formats.marks import (
     count_unread,
     graded,
     made,
-    placed,
     say_skipped,
     texts,
 )
+from annotation.uploads.offsets import placed
 from annotation.uploads.tables.rows import Row, Table
 from metaeval.files.names import column_of
 

@@ -35,6 +35,7 @@ from annotation.uploads.formats.base import (
     with_columns,
 )
 from annotation.uploads.problems import Place
+from annotation.uploads.tables.columns import FIRST
 from annotation.uploads.tables.objects import GROUP
 from annotation.uploads.tables.rows import (
     Table,
@@ -256,8 +257,11 @@ def read_files(
     format is recognised; tables for which it returns False are skipped.
     """
     groups: list[tuple[Format | None, list[Content]]] = []
+    named: list[str] = []
     for file in files:
         content, found = _content(file, to, check)
+        if content and not to.has_names(file.name):
+            named += [] if content.table and FIRST in content.table.columns else [file.name]
         if content is None or (content.table and prepare and not prepare(content.table)):
             continue
         found = found or _recognised(content, to.door)
@@ -270,7 +274,14 @@ def read_files(
             groups.append((found, [content]))
         else:
             group.append(content)
-    tables = (table for found, group in groups for table in _tables(found, group, to))
+    tables = [table for found, group in groups for table in _tables(found, group, to)]
+    if named and all(FIRST not in table.columns for table in tables):
+        refusal = message(
+            "columns.named-in-file",
+            "The first row cannot be data: this kind of file names its columns. Import it without "
+            "that choice (command line: without --headless).",
+        )
+        to.report.error(refusal, Place(named[0]))
     return [without_skipped(table, to.report) for table in tables]
 
 
@@ -311,6 +322,7 @@ def _content(
         return (Content(name, table=table) if table else None), None
     if (text := decode(name, data, report)) is None:
         return None, None
+    del data  # the text is enough: a large file is not held twice
     if check is not None:
         check(name, text)
     content = Content(name, text)

@@ -4,10 +4,10 @@ The names that people give to fields are in `metaeval.files.names`, for every re
 """
 
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from annotation.uploads.problems import Report
+from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table
 from metaeval.files import names
 from metaeval.files.names import NAMES, plain
@@ -75,6 +75,23 @@ def unnamed(chosen: Mapping[str, Iterable[str]]) -> list[str]:
     ['']
     """
     return [file for file, columns in chosen.items() if any(map(NUMBERED.fullmatch, columns))]
+
+
+def refuse_absent(
+    column: str, columns: Collection[str], report: Report, place: Place | None = None
+) -> None:
+    """Report a column that a person named and no table has; `columns` are those of the tables.
+
+    If it is called by its number and no column is, the files name theirs, which was reported.
+    """
+    if FIRST in columns or not NUMBERED.fullmatch(column):
+        refusal = message(
+            "columns.absent",
+            "There is no column “{column}”. The columns are {columns}.",
+            column=column,
+            columns=truncated(list(columns), 30),
+        )
+        report.error(refusal, place or Place(field="column"))
 
 
 def refuse_unknown(table: Table, report: Report) -> None:

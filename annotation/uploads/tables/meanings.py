@@ -7,7 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from annotation.uploads.problems import Report
-from annotation.uploads.tables.columns import is_called, propose, refuse_unknown, renamed, wanted
+from annotation.uploads.tables.columns import (
+    is_called,
+    propose,
+    refuse_absent,
+    refuse_unknown,
+    renamed,
+    wanted,
+)
 from annotation.uploads.tables.rows import Table, column_name
 from metaeval.files.names import NAMES
 from metaeval.messages import message, plural, truncated
@@ -119,8 +126,7 @@ def _stated(
             report.error(text, table.head._replace(field=column))
     for column in chosen.get(table.file, {}):
         if column_name(column) not in table.columns:
-            text = message("columns.absent", "There is no column “{column}”.", column=column)
-            report.error(text, table.head)
+            refuse_absent(column, table.columns, report, table.head)
     return {c: f for c, f in stated.items() if c in table.columns and (not f or is_field(f))}
 
 

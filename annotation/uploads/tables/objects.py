@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from annotation.uploads.problems import Place, Report
-from metaeval.files.decoding import split_lines
+from metaeval.files.decoding import lines_of
 from metaeval.files.names import NAMES, is_called, is_known
 from metaeval.messages import Message, MessageError, message, truncated
 from metaeval.reasons import reason_of
@@ -45,7 +46,7 @@ def objects_in(name: str, text: str, report: Report) -> Iterator[tuple[int, Row]
         return
     broken: dict[Message, list[int]] = {}
     blank: list[int] = []
-    for number, line in enumerate(split_lines(text), 1):
+    for number, line in enumerate(lines_of(text), 1):
         if not line.strip():
             blank.append(number)
             continue
@@ -63,7 +64,7 @@ def objects_in(name: str, text: str, report: Report) -> Iterator[tuple[int, Row]
 
 def _is_in_lines(text: str) -> bool:
     """Return True if the file has several lines, and one of the first is an object."""
-    lines = [line for line in text.split("\n", 20)[:20] if line.strip()]
+    lines = [line for line in islice(lines_of(text), 20) if line.strip()]
     objects = [isinstance(_value(line)[0], dict) for line in lines]
     return any(objects) and len(lines) > 1
 

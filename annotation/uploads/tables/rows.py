@@ -16,6 +16,7 @@ from annotation.uploads.files import InputFile, add_notes, decode, read_bytes
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.objects import EMPTY_ROW, field_twice, objects_in, stays_whole
 from core.work.kinds import READING, counted
+from metaeval.files.decoding import lines_of
 from metaeval.files.grids import (
     CSV,
     LONGEST_CELL,
@@ -118,7 +119,7 @@ def format_of(name: str, text: str) -> str:
     known = EXTENSIONS.get(PurePath(name).suffix.lower())
     if known:
         return known
-    first = text.split("\n", 1)[0]
+    first = next(lines_of(text), "")
     if first.lstrip().startswith(("{", "[")):
         return JSON
     return TSV if "\t" in first else CSV

@@ -216,7 +216,8 @@ def upload(client: Client, extra: str = "", **words: str) -> str:
     text = f"segment\tsource\tsystem:amber\tsystem:birch\n{rows}{extra}"
     words = {"name": "Quay", "source_language": "de", "target_language": "en", **words}
     tables = SimpleUploadedFile("quay.tsv", text.encode())
-    address: str = client.post("/testsets/upload/", {**words, "tables": tables})["Location"]
+    preview = client.post("/testsets/upload/", {**words, "tables": tables})["Location"]
+    address: str = client.get(preview)["Location"]
     return address
 
 
@@ -253,7 +254,8 @@ def test_rows_of_a_test_set_are_skipped_after_the_preview(world: World, as_admin
     tables = page.context["understanding"].tables
     fields = [(form.add_prefix(n), each) for form in tables for n, each in form.fields.items()]
     chosen = {name: each.initial for name, each in fields} | {"skip": "duplicate"}
-    read = as_admin.post(preview, {"read": "1", **chosen})["Location"]
+    anew = as_admin.post(preview, {"read": "1", **chosen})["Location"]
+    read = as_admin.get(anew)["Location"]
     assert read != address
     work()
     as_admin.post(as_admin.get(read)["Location"], chosen)

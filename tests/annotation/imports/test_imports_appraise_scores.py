@@ -8,8 +8,8 @@ import pytest
 from django.conf import settings
 
 from annotation.exports.appraise import batches_json
-from annotation.imports.appraise.spans import code_points
 from annotation.models import Annotator, Campaign, ErrorSpan, Judgment
+from annotation.uploads.offsets import APPRAISE
 from tests.annotation.appraise import (
     document,
     errors,
@@ -238,6 +238,6 @@ def test_wrong_spans_are_named(mqm: Any, place: str, code: str) -> None:
 
 
 def test_a_span_may_end_just_after_the_text() -> None:
-    assert code_points("abc", 1, 3) == (1, 3)
-    assert code_points("abc", 1, 2) == (1, 3)
-    assert code_points("abc", 3, 3) == (0, 0)
+    assert APPRAISE.place("abc", 1, 3) == (1, 3)
+    assert APPRAISE.place("abc", 1, 2) == (1, 3)
+    assert APPRAISE.place("abc", 3, 3) is None

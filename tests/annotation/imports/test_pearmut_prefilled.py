@@ -11,7 +11,7 @@ from annotation.campaigns import open_campaign
 from annotation.exports.pearmut import write_span
 from annotation.imports import pearmut
 from annotation.imports.jsonfiles import Findings
-from annotation.imports.pearmut.offsets import Convention, Raw, read_spans
+from annotation.imports.pearmut.offsets import OLD, Raw, read_spans
 from annotation.imports.store import launch
 from annotation.models import Campaign, Item
 from annotation.prefill.suggestions import offered
@@ -51,7 +51,7 @@ def test_every_marking_of_the_facts_is_read_to_the_code_point() -> None:
         text, protocol = case["text"], protocols.get("esa")
         findings = Findings("c.json", Report())
         raw = Raw([span(*case["pearmut_1_1_4"])], text, "A source.")
-        (before,) = read_spans(findings, raw, protocol, Convention(counts_breaks=False))
+        (before,) = read_spans(findings, raw, protocol, OLD)
         start, end = case["pearmut_1_1_5"]
         raw = Raw([span(start, end)], text, "A source.")
         (own,) = read_spans(findings, raw, protocol)

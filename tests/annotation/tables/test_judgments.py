@@ -156,7 +156,7 @@ def test_optional_cells_are_checked_too(db: None, column: str, cell: str, code: 
 def test_columns_that_do_not_exist_or_mean_the_same(db: None) -> None:
     files = table("R1|1|alpha|80")
     (error,) = read(files, columns={"Rating": "score"}, **DE_EN)[1].errors
-    assert error.code == "judgments.no-such-column"
+    assert error.code == "columns.absent"
     (error,) = read(files, columns={"annotator": "person"}, **DE_EN)[1].errors
     assert error.code == "judgments.no-such-field"
     twice = errors_of(files, columns={"annotator": "system", "system": "system"}, **DE_EN)

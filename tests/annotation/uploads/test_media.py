@@ -14,7 +14,6 @@ from annotation.models import Segment, TestSet
 from annotation.uploads import Checked, InputFile, Submission
 from annotation.uploads.media.elements import RefusedTagError, Tag, read_tag
 from annotation.uploads.media.storage import MAX_AGE, forget_unused, format_of, path_of
-from annotation.uploads.pending import Sent, keep, recall
 
 HEADER = "segment\tsource\tmedia\tmedia_start\tmedia_end\ttranscript\tglossary\tsystem:A\n"
 
@@ -64,8 +63,7 @@ TWO = (
 def test_files_of_an_archive_stand_beside_their_segments(db: None) -> None:
     checked = check(TWO, archive(talks__one_wav=wav(), more__two_wav=wav(pitch=2)))
     assert errors(checked) == []
-    token = keep([checked], Sent({}, []), 1)
-    uploads.store(recall(token, 1).drafts[0])
+    uploads.store(checked.draft)
     first, second = Segment.objects.order_by("position")
     # Without a source text the transcript is what metrics read.
     assert first.source == "Guten Morgen."

@@ -125,7 +125,7 @@ def test_what_is_probably_misspelt_is_refused_until_somebody_says(db: None) -> N
 @pytest.mark.parametrize(
     ("columns", "place", "code"),
     [
-        ({"": {"nothing": "source"}}, "", "upload.no-column"),
+        ({"": {"nothing": "source"}}, "column", "columns.absent"),
         ({"t.csv": {"nothing": "source"}}, "t.csv, row 1", "columns.absent"),
         ({"x.csv": {"source": "source"}}, "", "upload.no-table"),
         ({"": {"note": "soruce"}}, "t.csv, row 1, note", "columns.no-field"),

@@ -9,8 +9,8 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from annotation.exports import FORMATS
-from annotation.imports import sources
 from annotation.models import Annotator, Campaign, Judgment, TestSet
+from annotation.uploads import waiting
 from tests.annotation.appraise import item, manifest, tasks
 from tests.annotation.imports.test_imports_appraise_scores import plain
 from tests.annotation.imports.test_imports_pearmut import campaign as pearmut
@@ -99,8 +99,8 @@ def test_an_import_is_for_the_one_who_sent_it(world: World, as_admin: Client) ->
     world.researcher.groups.set(world.admin.groups.all())
     as_admin.force_login(world.researcher)
     assert "has expired" in as_admin.get(address, follow=True).text
-    with pytest.raises(sources.ExpiredError):
-        sources.recall(address.partition("check=")[2] + "x", world.admin.pk)
+    with pytest.raises(waiting.ExpiredError):
+        waiting.recall(address.partition("check=")[2] + "x", world.admin.pk)
 
 
 @override_settings(MAX_UPLOAD_BYTES=-(2**21))

@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Output, Segment, TestSet
+from annotation.uploads import waiting
 from tests.refusals import tells
 from tests.world import World
 
@@ -175,12 +176,12 @@ def test_old_files_are_removed_with_what_was_found_in_them(
     settings.VAR_DIR = tmp_path
     send(as_admin, tables=[sent("odd.csv", ODD)])
     folder = tmp_path / "uploads"
-    assert {path.suffix for path in folder.iterdir()} == {"", ".json"}
-    for path in folder.iterdir():
-        os.utime(path, (0, 0))
+    (first,) = folder.iterdir()
+    os.utime(first / waiting.VALUES, (0, 0))
+    (folder / "earlier.json").touch()
     (folder / "half").mkdir()
-    os.utime(folder / "half", (0, 0))
+    for name in ("earlier.json", "half"):
+        os.utime(folder / name, (0, 0))
     send(as_admin, source_language="Klingonese", tables=[sent("new.csv", ODD)])
-    (attached,) = [path for path in folder.iterdir() if path.is_dir()]
-    assert (attached / "file0").read_text() == ODD
-    assert len(list(folder.iterdir())) == 2
+    (kept,) = folder.iterdir()
+    assert (kept / "0").read_text() == ODD

@@ -12,10 +12,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Campaign, TestSet
+from annotation.imports import background
+from annotation.imports.background import file_imports, preview_of
+from annotation.models import Campaign, FileImport, TestSet
 from core.work import reconciling, working
-from metrics.datasets import waiting
-from metrics.models import DatasetImport
+from metrics.datasets import door
 from tests.metrics.datasets.test_mtme import written
 from tests.refusals import tells
 from tests.world import World, make_user
@@ -23,7 +24,8 @@ from tests.world import World, make_user
 PAGE = "/campaigns/import/mt-metrics-eval/"
 API = "/api/imports/mt-metrics-eval/"
 SETS = "/api/imports/data-sets/"
-State = DatasetImport.State
+FILES = "/api/imports/files/"
+State = FileImport.State
 
 
 def archive(tmp_path: Path, **wrong: str) -> SimpleUploadedFile:
@@ -42,40 +44,41 @@ def test_a_folder_is_checked_by_a_worker_shown_and_then_stored(
     as_admin: Client, tmp_path: Path
 ) -> None:
     answer = as_admin.post(PAGE, {"archive": archive(tmp_path)})
-    row = DatasetImport.objects.get()
+    row = FileImport.objects.get()
     assert answer["Location"] == row.get_absolute_url()
     assert 'data-case="queued"' in as_admin.get(row.get_absolute_url()).text
-    assert row.content
-    working.drain(waiting.imports)
-    page = as_admin.get(row.get_absolute_url()).text
-    assert 'data-case="checked"' in page
+    working.drain(file_imports)
+    preview = as_admin.get(row.get_absolute_url())["Location"]
+    page = as_admin.get(preview).text
     assert "m-refA" in page
     assert "(MQM)" in page
     assert not TestSet.objects.filter(slug="set-en-de").exists()
-    as_admin.post(row.get_absolute_url())
-    assert as_admin.get(row.get_absolute_url()).text.count("waits for a worker") == 1
-    working.drain(waiting.imports)
+    assert as_admin.post(preview)["Location"] == row.get_absolute_url()
+    assert 'data-case="queued"' in as_admin.get(row.get_absolute_url()).text
+    working.drain(file_imports)
     row.refresh_from_db()
-    assert (row.state, bytes(row.content)) == (State.STORED, b"")
+    assert (row.state, row.stored["test_sets"]) == (State.STORED, ["set-en-de"])
+    assert not list(background.waiting._folder().iterdir())
     page = as_admin.get(row.get_absolute_url()).text
     assert reverse("results", args=["set-en-de-mqm"]) in page
-    assert 'data-metrics="1" data-new="1"' in page
+    scores = next(each for each in row.stored["sentences"] if "new" in each["parameters"])
+    assert (scores["parameters"]["n"], scores["parameters"]["new"]) == (1, 1)
+    assert as_admin.post(preview)["Location"] == PAGE
     assert Campaign.objects.get(slug="set-en-de-mqm").created_by is not None
 
 
 def test_errors_are_shown_and_nothing_is_stored(as_admin: Client, tmp_path: Path) -> None:
     wrong = {"human-scores/en-de.mqm.seg.score": "A\tx\n", "documents/en-de.docs": "a b c\n"}
     as_admin.post(PAGE, {"archive": archive(tmp_path, **wrong)})
-    working.drain(waiting.imports)
-    row = DatasetImport.objects.get()
-    assert (row.state, bytes(row.content)) == (State.REFUSED, b"")
+    working.drain(file_imports)
+    row = FileImport.objects.get()
+    assert row.state == State.REFUSED
+    assert not list(background.waiting._folder().iterdir())
     page = as_admin.get(row.get_absolute_url()).text
-    assert 'data-n="2"' in page
+    assert [each["severity"] for each in row.report].count("error") == 2
     assert "human-scores/en-de.mqm.seg.score, row 1" in page
     lines = as_admin.get(f"{row.get_absolute_url()}?problems").text.splitlines()
     assert [line.split("\t")[0] for line in lines[:2]] == ["error", "error"]
-    as_admin.post(row.get_absolute_url())
-    working.drain(waiting.imports)
     assert not Campaign.objects.filter(study="set").exists()
 
 
@@ -94,10 +97,10 @@ def test_the_files_of_a_folder_are_chosen_together(
     if has_script:
         data["path"] = [str(path.relative_to(tmp_path)) for path in paths]
     as_admin.post(PAGE, data)
-    working.drain(waiting.imports)
-    row = DatasetImport.objects.get()
+    working.drain(file_imports)
+    row = FileImport.objects.get()
     assert row.state == State.CHECKED, row.report
-    (found,) = row.found["sets"]
+    (found,) = row.stored["sets"]
     assert (found["test_set"], found["segments"], found["metrics"]) == ("set-en-de", 3, ["m-refA"])
 
 
@@ -106,7 +109,7 @@ def test_a_form_says_what_is_missing(as_admin: Client) -> None:
     assert answer.status_code == 422
     assert tells(answer.text, "dataset.archive-or-folder")
     assert "“xx”" in answer.text
-    assert not DatasetImport.objects.exists()
+    assert not FileImport.objects.exists()
 
 
 def test_an_import_is_seen_by_who_began_it_and_by_site_admins(
@@ -114,15 +117,15 @@ def test_an_import_is_seen_by_who_began_it_and_by_site_admins(
 ) -> None:
     client.force_login(make_user("first", "campaign admin"))
     client.post(PAGE, {"archive": archive(tmp_path)})
-    row = DatasetImport.objects.get()
-    address, api = row.get_absolute_url(), f"{API}{row.pk}/"
+    row = FileImport.objects.get()
+    address, api = row.get_absolute_url(), f"{FILES}{row.pk}/"
     assert client.get(address).status_code == client.get(api).status_code == 200
     for name, role, code in (
         ("second", "campaign admin", 404), ("boss", "admin", 200), ("reader", "researcher", 403),
     ):  # fmt: skip
         client.force_login(make_user(name, role))
-        assert client.get(address).status_code == code
-        assert client.get(api).status_code == (200 if code == 200 else 404)
+        assert client.get(address).status_code == (200 if code == 200 else 404)
+        assert client.get(api).status_code == code
     assert client.post(PAGE, {}).status_code == 403
     assert client.post(API, {}).status_code == 403
 
@@ -142,10 +145,11 @@ def test_nobody_adds_to_the_test_set_of_another(
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
         relative = [str(path.relative_to(tmp_path / name)) for path in paths]
         client.post(PAGE, {**files, "path": relative})
-        working.drain(waiting.imports)
-        row = DatasetImport.objects.latest("pk")
-        client.post(row.get_absolute_url())
-        working.drain(waiting.imports)
+        working.drain(file_imports)
+        row = FileImport.objects.latest("pk")
+        if row.state == State.CHECKED:
+            client.post(preview_of(row))
+            working.drain(file_imports)
     row.refresh_from_db()
     assert row.state == State.REFUSED
     codes = [each["code"] for each in row.report if each["severity"] == "error"]
@@ -158,34 +162,22 @@ def test_programs_try_and_store(as_admin: Client, tmp_path: Path) -> None:
     assert answer.status_code == 202
     first = answer.json()
     assert first["state"] == "checking"
-    working.drain(waiting.imports)
-    first = as_admin.get(f"{API}{first['id']}/").json()
-    assert (first["state"], first["stored"]) == ("checked", {})
-    assert first["found"]["sets"][0]["campaigns"][0]["judgments"] == 3
+    working.drain(file_imports)
+    first = as_admin.get(answer["Location"]).json()
+    assert (first["state"], set(first["stored"])) == ("checked", {"sets"})
+    assert first["stored"]["sets"][0]["campaigns"][0]["judgments"] == 3
     (note, missing, *_) = first["report"]
     assert (note["severity"], note["parameters"]["name"]) == ("note", "mqm")
     assert (missing["code"], missing["severity"]) == ("mtme.missing-scores", "note")
     (tmp_path / "again").mkdir()
     data = {"archive": archive(tmp_path / "again"), "human": ["mqm"], "language_pair": "en-de"}
     second = as_admin.post(API, data).json()
-    working.drain(waiting.imports)
-    second = as_admin.get(f"{API}{second['id']}/").json()
+    working.drain(file_imports)
+    second = as_admin.get(f"{FILES}{second['id']}/").json()
     assert second["state"] == "stored"
-    assert [each["slug"] for each in second["stored"]["sets"][0]["campaigns"]] == ["set-en-de-mqm"]
+    assert [each["slug"] for each in second["stored"]["results"]] == ["set-en-de-mqm"]
     wrong = as_admin.post(API, {"language_pair": "q"}).json()["errors"]
     assert {error["field"] for error in wrong} == {"archive", "language_pair"}
-
-
-def test_one_import_at_a_time(as_admin: Client) -> None:
-    """A worker's other children are for what shares the queue."""
-    first, second = [
-        DatasetImport.objects.get(pk=as_admin.post(SETS, {"dataset": name}).json()["id"])
-        for name in ("length-control", "wmt15")
-    ]
-    assert working.take(waiting.imports) == first
-    assert working.take(waiting.imports) is None
-    DatasetImport.objects.filter(pk=first.pk).update(status="done")
-    assert working.take(waiting.imports) == second
 
 
 def test_published_sets_come_in_on_a_page_and_by_programs(as_admin: Client, data_dir: Path) -> None:
@@ -193,14 +185,14 @@ def test_published_sets_come_in_on_a_page_and_by_programs(as_admin: Client, data
     assert 'value="wmt23-meta-en-de"' in page
     assert 'value="graham2015-cs-en"' in page
     answer = as_admin.post("/datasets/", {"dataset": "length-control-en-de"})
-    working.drain(waiting.imports)
-    row = DatasetImport.objects.get()
+    working.drain(file_imports)
+    row = FileImport.objects.get()
     assert answer["Location"] == row.get_absolute_url()
-    assert row.found["sets"][0]["segments"] == 200
+    assert row.stored["sets"][0]["segments"] == 200
     assert as_admin.post("/datasets/", {"dataset": "nope"})["Location"] == "/datasets/"
     begun = as_admin.post(SETS, {"dataset": "length-control"}, "application/json").json()
-    working.drain(waiting.imports)
-    done = as_admin.get(f"{SETS}{begun['id']}/").json()
+    working.drain(file_imports)
+    done = as_admin.get(f"{FILES}{begun['id']}/").json()
     assert done["state"] == "stored"
     assert TestSet.objects.get(slug="isometric-en-de").systems.count() == 6
     assert as_admin.post(SETS, {"dataset": "nope"}, "application/json").status_code == 400
@@ -212,8 +204,8 @@ def test_a_set_that_is_not_on_the_server_is_refused(
     settings.DATA_DIR = tmp_path
     assert "data-absent" in as_admin.get("/datasets/").text
     as_admin.post(SETS, {"dataset": "wmt17"}, "application/json")
-    working.drain(waiting.imports)
-    row = DatasetImport.objects.get()
+    working.drain(file_imports)
+    row = FileImport.objects.get()
     assert row.state == State.REFUSED
     assert str(tmp_path) in row.report[0]["text"]
 
@@ -222,23 +214,20 @@ def test_an_import_that_nobody_confirms_expires(
     as_admin: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_admin.post(PAGE, {"archive": archive(tmp_path)})
-    working.drain(waiting.imports)
-    row = DatasetImport.objects.get()
-    monkeypatch.setattr(waiting, "EXPIRES", -waiting.EXPIRES)
+    working.drain(file_imports)
+    row = FileImport.objects.get()
+    monkeypatch.setattr(background, "EXPIRES", -background.EXPIRES)
     as_admin.post(SETS, {"dataset": "wmt15-cs-en"}, "application/json")
-    row.refresh_from_db()
-    assert (row.state, bytes(row.content)) == (State.EXPIRED, b"")
-    as_admin.post(row.get_absolute_url())
-    row.refresh_from_db()
-    assert row.state == State.EXPIRED
+    assert not FileImport.objects.filter(pk=row.pk).exists()
+    assert as_admin.post(preview_of(row))["Location"] == PAGE
 
 
 def test_whoever_lost_the_import_stores_nothing(
     as_admin: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_admin.post(API, {"archive": archive(tmp_path)})
-    monkeypatch.setattr(waiting, "finish", lambda *_, **__: False)
-    assert working.do_one(waiting.imports)
+    monkeypatch.setattr(background.claims, "finish", lambda *_, **__: False)
+    assert working.do_one(file_imports)
     assert not TestSet.objects.filter(slug="set-en-de").exists()
 
 
@@ -246,11 +235,11 @@ def test_an_import_that_kills_its_workers_is_refused(as_admin: Client, tmp_path:
     as_admin.post(API, {"archive": archive(tmp_path)})
     past = timezone.now() - timedelta(seconds=1)
     for status in ("queued", "queued", "failed"):
-        DatasetImport.objects.update(status="running", owner="x.1.1", expires_at=past)
+        FileImport.objects.update(status="running", owner="x.1.1", expires_at=past)
         reconciling.reconcile()
-        assert DatasetImport.objects.get().status == status
-    row = DatasetImport.objects.get()
-    assert (row.state, bytes(row.content)) == (State.REFUSED, b"")
+        assert FileImport.objects.get().status == status
+    row = FileImport.objects.get()
+    assert row.state == State.REFUSED
     assert row.message
     assert str(row.message) in as_admin.get(row.get_absolute_url()).text
 
@@ -262,11 +251,12 @@ def test_an_unexpected_error_refuses_the_import(
         raise ZeroDivisionError
 
     as_admin.post(API, {"archive": archive(tmp_path)})
-    monkeypatch.setattr(waiting, "summary", fail)
-    working.drain(waiting.imports)
-    row = DatasetImport.objects.get()
+    monkeypatch.setattr(door, "summary", fail)
+    for _ in range(file_imports.max_attempts):
+        FileImport.objects.update(not_before=timezone.now())
+        working.drain(file_imports)
+    row = FileImport.objects.get()
     assert row.state == State.REFUSED
-    assert [each["code"] for each in row.report] == [waiting.FAILED.code]
 
 
 def test_a_name_that_no_database_takes_is_refused(as_admin: Client, tmp_path: Path) -> None:
@@ -283,9 +273,9 @@ def test_a_name_that_no_database_takes_is_refused(as_admin: Client, tmp_path: Pa
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             into.write(path, path.relative_to(tmp_path))
     as_admin.post(PAGE, {"archive": SimpleUploadedFile("set.zip", buffer.getvalue())})
-    working.drain(waiting.imports)
-    row = DatasetImport.objects.get()
-    assert (row.state, row.found["sets"]) == (State.REFUSED, [])
+    working.drain(file_imports)
+    row = FileImport.objects.get()
+    assert (row.state, row.stored) == (State.REFUSED, {})
     assert row.report[0]["severity"] == "error"
     assert "U+0000" in row.report[0]["text"]
 
@@ -304,8 +294,8 @@ def test_missing_parts_of_a_folder_give_warnings(as_admin: Client, tmp_path: Pat
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             into.write(path, path.relative_to(tmp_path))
     as_admin.post(PAGE, {"archive": SimpleUploadedFile("set.zip", buffer.getvalue())})
-    working.drain(waiting.imports)
-    codes = {each["code"] for each in DatasetImport.objects.get().report}
+    working.drain(file_imports)
+    codes = {each["code"] for each in FileImport.objects.get().report}
     assert {"mtme.no-sources", "mtme.no-scores"} <= codes
 
 
@@ -314,8 +304,8 @@ def test_an_archive_of_something_else_is_called_by_its_name(as_admin: Client) ->
     with zipfile.ZipFile(buffer, "w") as into:
         into.writestr("README", "nothing")
     as_admin.post(PAGE, {"archive": SimpleUploadedFile("other.zip", buffer.getvalue())})
-    working.drain(waiting.imports)
-    row = DatasetImport.objects.get()
+    working.drain(file_imports)
+    row = FileImport.objects.get()
     assert row.state == State.REFUSED
     assert row.report[0]["code"] == "mtme.other-layout"
     assert row.report[0]["parameters"] == {"folder": "other"}

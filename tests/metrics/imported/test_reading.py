@@ -207,7 +207,7 @@ def test_columns_that_a_person_names(world: World) -> None:
     assert errors(world, *lines)[0].code == "scores.system-unknown-of-columns"
     result = checked(world, *lines, columns={"Zeile": "segment", "x": "system"})
     assert [each.n_outputs for each in result.metrics] == [1]
-    assert errors(world, *LONG, columns={"y": "system"})[0].code == "scores.no-such-column"
+    assert errors(world, *LONG, columns={"y": "system"})[0].code == "columns.absent"
     assert errors(world, *LONG, columns={"score": "who"})[0].code == "scores.no-such-field"
 
 

@@ -331,14 +331,14 @@ def test_a_plugin_is_scored_where_it_is_installed_alone(site: Site, tmp_path: Pa
 
 BEGIN_IMPORT = """
 from django.contrib.auth.models import User
-from annotation.imports import background, sources
-from annotation.uploads import InputFile
+from annotation.imports import background
+from annotation.uploads import InputFile, waiting
 user = User.objects.create_user("ida")
 rows = "".join(f"R{n}\\t1\\tamber\\t{n}\\n" for n in range(100))
 file = InputFile.holding("own.tsv", ("rater\\tseg\\tsystem\\tscore\\n" + rows).encode())
-sent = sources.Sent("judgments", {"0": file}, {"test_set": "harbour", "name": "Later"})
-token = sources.keep(sent, user.pk)
-background.begin(user, "judgments", token, [file], {"store": True})
+sent = waiting.Sent("judgments", {"0": file}, {"test_set": "harbour", "name": "Later"})
+token = waiting.keep(sent, user.pk)
+background.begin(user, token, {"store": True})
 """
 
 

@@ -1,0 +1,172 @@
+"""Check every door with marked errors: the same words are marked in the text as it is stored.
+
+Offsets are computed here by the rules of each format, not by our functions. CRLF becomes LF in
+our texts; campaigns of Appraise and Pearmut with it are refused, because they go out as they came.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from annotation.imports import sources
+from annotation.models import Output
+from annotation.uploads import InputFile
+from annotation.uploads.problems import Report
+from annotation.uploads.waiting import Sent
+from metrics.imported.files import Choices
+from metrics.spans import importing
+from tests.annotation.appraise import item, manifest, tasks
+from tests.files.doors import of_talks
+from tests.files.samples import label, marked, result
+
+pytestmark = pytest.mark.django_db
+WORD = "Fehler"
+TEXTS = [
+    "ein Fehler hier",
+    "a\r\nb Fehler, c",
+    "😀 二\r\n\r\n😀 ein Fehler\r\n.",
+    "  Fehler\t😀 x",
+]
+Span = dict[str, Any]
+Found = tuple[list[str], Report]
+BASE = {"segment": "1", "system": "Nemo", "annotator": "R", "source": "S 1", "score": 50}
+LANGUAGES = {"source_language": "de", "target_language": "en"}
+
+
+def points(text: str) -> tuple[int, int]:
+    start = text.index(WORD)
+    return start, start + len(WORD)
+
+
+def units(text: str) -> tuple[int, int]:
+    """UTF-16 code units, the end excluded."""
+    start, end = (len(text[:each].encode("utf-16-le")) // 2 for each in points(text))
+    return start, end
+
+
+def drafted(door: str, words: dict[str, Any], **files: Any) -> Found:
+    made = {
+        name: InputFile.holding(f"{name}.{end}", json.dumps(values).encode())
+        for name, (end, values) in files.items()
+    }
+    reading, report = sources.check(Sent(door, made, words))
+    found = []
+    for test_set, campaign in reading.drafts:
+        outputs = {system.name: system.outputs for system in test_set.systems}
+        marks = [(each.item, span) for each in campaign.judgments for span in each.spans]
+        marks += [(n, s) for n, own in enumerate(campaign.items) for s in own.suggestions]
+        for number, span in marks:
+            own = campaign.items[number]
+            text = own.text or outputs[own.system or ""][own.segment]
+            found.append(text[span.start : span.end])
+    return found, report
+
+
+def table(rows: list[Span]) -> Found:
+    return drafted(sources.JUDGMENTS, LANGUAGES, tables=("json", rows))
+
+
+def in_points(text: str, words: str) -> Found:
+    start, end = points(text)
+    span = {"start": start, "end": end, "severity": "minor", "text": words}
+    return table([BASE | {"output": text, "spans": [span]}])
+
+
+def in_units(text: str, words: str) -> Found:
+    start, end = units(text)
+    span = {"start_i": start, "end_i": end - 1, "severity": "minor", "text": words}
+    return table([BASE | {"output": text, "spans": [span]}])
+
+
+def as_appraise_has(text: str, words: str) -> Found:
+    span = appraise(text, words) | {"error_type": ["accuracy", "omission"]}
+    return table([BASE | {"output": text, "spans": [span]}])
+
+
+def appraise(text: str, words: str) -> Span:
+    start, end = units(text.strip())
+    return {"start_i": start, "end_i": end - 1, "severity": "minor", "text": words}
+
+
+def label_studio(text: str, words: str) -> Found:
+    marks = marked(WORD, text, label("category", "labels", "Minor: Spelling"))
+    for each in marks:
+        each["value"]["text"] = words
+    score = result("quality", "target", "number", number=70)
+    data = {"segment_id": "1", "source": "S 1", "target": text, "system": "Nemo"}
+    annotation = {"id": 1, "completed_by": 3, "result": [score, *marks]}
+    return table([{"id": 1, "data": data, "annotations": [annotation], "predictions": []}])
+
+
+def potato(text: str, words: str) -> Found:
+    start, end = points(text)
+    span = {"start": start, "end": end, "span": words, "annotation": "minor"}
+    row = {
+        "id": "1", "displayed_text": text, "system": "Nemo", "user": "u", "source": "S 1",
+        "label_annotations": {"quality": {"scale_70": "70"}}, "span_annotations": [span],
+    }  # fmt: skip
+    return table([row])
+
+
+def of_batches(text: str, words: str) -> Found:
+    own = item(1, targetText=text, mqm=[appraise(text, words)], documentID="d1",
+               isCompleteDocument=False)  # fmt: skip
+    esa = manifest(CAMPAIGN_URL="x", TASKS_TO_ANNOTATORS=[["deu", "eng", "uniform", 1, 1]]) | {
+        "REDUNDANCY": 1, "TASK_TYPE": "Document", "TASK_OPTIONS": "ESA",
+    }  # fmt: skip
+    words_of = {"ends": "included"}
+    batches, about = ("json", tasks([own])), ("json", esa)
+    return drafted(sources.APPRAISE, words_of, batches=batches, manifest=about)
+
+
+def of_pearmut(text: str, words: str) -> Found:
+    start, end = units(text)
+    span = {"start_i": start, "end_i": end - 1, "severity": "minor", "text": words}
+    values = {
+        "campaign_id": "c",
+        "info": {"assignment": "task-based", "protocol": "ESA", "users": 1},
+        "data": [[[{"src": "S 1", "tgt": {"A": text}, "error_spans": {"A": [span]}}]]],
+    }
+    about = LANGUAGES | {"ends": "included", "breaks": "counted"}
+    return drafted(sources.PEARMUT, about, campaign=("json", values))
+
+
+def of_a_metric(text: str, words: str) -> Found:
+    test_set = of_talks(1)
+    stored = text.replace("\r\n", "\n")
+    outputs = Output.objects.filter(system__test_set=test_set, system__name="Nemo")
+    outputs.update(text=stored)
+    start, end = points(text)
+    span = {"start": start, "end": end, "severity": "minor", "text": words}
+    row = {"segment": "1", "system": "Nemo", "output": text, "spans": [span]}
+    file = InputFile.holding("t.json", json.dumps([row]).encode())
+    checked = importing.check(test_set, [file], "m", False, choices=Choices())
+    found = [stored[s.start : s.end] for own in checked.spans.values() for s in own]
+    return found, checked.report
+
+
+DOORS: list[Callable[[str, str], Found]] = [
+    in_points, in_units, as_appraise_has, label_studio, potato, of_batches, of_pearmut,
+    of_a_metric,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("door", DOORS)
+def test_offsets_are_those_of_the_words(door: Callable[[str, str], Found], text: str) -> None:
+    found, report = door(text, WORD)
+    if door in (of_batches, of_pearmut) and "\r" in text:
+        assert {error.code for error in report.errors} <= {"appraise.character", "text.character"}
+        assert report.errors
+        return
+    assert [str(error) for error in report.errors] == []
+    assert found == [WORD]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_offsets_of_other_words_are_an_error(door: Callable[[str, str], Found]) -> None:
+    _, report = door(TEXTS[0], "Anders")
+    codes = [error.code for error in report.errors]
+    assert codes == ["judgments.span-marks-other-words"]
