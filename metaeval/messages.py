@@ -40,6 +40,8 @@ LONGEST = 100_000
 MINUS = "−"
 # How many names of a list a sentence holds.
 SHOWN = 5
+# Characters of a name in a list: the first row of a table may be whole texts.
+LONGEST = 80
 # From this number on, messages that differ in a name are shown as one.
 ALIKE = 3
 
@@ -144,12 +146,18 @@ def data_error(code: str, pattern: str, /, **parameters: Parameter) -> DataError
 
 
 def truncated(names: Sequence[Parameter], limit: int = SHOWN) -> list[Parameter]:
-    """Return the first names of a list, and how many more there are.
+    """Return the first names of a list, cut at 80 characters, and how many more there are.
 
     >>> message("x", "{names}", names=truncated(["a", "b", "c"], 2)).text
     'a, b and 1 more'
+    >>> len(truncated(["a" * 200])[0])
+    81
     """
-    shown, more = list(names[:limit]), len(names) - limit
+    shown: list[Parameter] = [
+        f"{name[:LONGEST]}…" if isinstance(name, str) and len(name) > LONGEST else name
+        for name in names[:limit]
+    ]
+    more = len(names) - limit
     return shown if more <= 0 else [*shown, message("list.more", "{n} more", n=more)]
 
 

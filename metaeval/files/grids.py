@@ -306,8 +306,8 @@ def _fill(grid: Grid, lines: Sequence[Line], *, has_names: bool, pads: bool = Fa
     filled = [cells for _, cells in rows if cells]
     if _has_row_names(filled, len(header)):
         header = ["", *header]
+    header = _with_names(grid, header, filled)
     kept = [column for column, name in enumerate(header) if name]
-    _note_unnamed(grid, header, filled)
     grid.header = [header[column] for column in kept]
     is_whole = len(kept) == len(header)
     if is_whole and all(len(cells) == len(header) for _, cells in rows):
@@ -380,22 +380,46 @@ def _without_comment(grid: Grid, header: list[str], longest: int) -> list[str]:
     return header
 
 
-def _note_unnamed(grid: Grid, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _with_names(grid: Grid, header: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Name columns without a name, of which only row numbers and what follows the last are skipped.
+
+    A table that was written with its index has the names of systems or segments in such a column.
+    """
+    named = list(header)
+    last = max((column for column, name in enumerate(header) if name), default=-1)
     for column, name in enumerate(header):
         if name:
             continue
-        cells = [row[column] for row in islice(rows, 1_000) if column < len(row)]
-        shown = ", ".join(cell.strip()[:20] for cell in cells if cell.strip())[:60]
-        if shown:
-            text = message(
-                "table.column-unnamed",
-                "Column {number} has no name and was skipped: {text}.",
-                number=column + 1,
-                text=shown,
+        cells = [row[column].strip() for row in islice(rows, 1_000) if column < len(row)]
+        filled = [cell for cell in cells if cell]
+        about = {"number": column + 1, "text": ", ".join(cell[:20] for cell in filled)[:60]}
+        if not filled:
+            grid.note(
+                message(
+                    "table.column-empty",
+                    "Column {number} is empty and was skipped.",
+                    number=column + 1,
+                ),
+                grid.first,
             )
-            grid.warn(text, grid.first)
+        elif column > last or all(cell.isdecimal() for cell in filled):
+            grid.warn(
+                message(
+                    "table.column-unnamed",
+                    "Column {number} has no name and was skipped: {text}.",
+                    **about,
+                ),
+                grid.first,
+            )
         else:
-            text = message(
-                "table.column-empty", "Column {number} is empty and was skipped.", number=column + 1
+            named[column] = f"unnamed {column + 1}"
+            grid.warn(
+                message(
+                    "table.column-named",
+                    "Column {number} has no name and is called “{name}”: {text}.",
+                    name=named[column],
+                    **about,
+                ),
+                grid.first,
             )
-            grid.note(text, grid.first)
+    return named

@@ -31,6 +31,7 @@ from annotation.uploads.problems import Report
 from metaeval.messages import message
 
 DUPLICATE = re.compile(r"#duplicate\d*")
+JOINED = "+"
 # The difference from the tutorial's score that Appraise accepts.
 TOLERANCE = 20
 Built = tuple[TestSetDraft, CampaignDraft, list[RawItem]]
@@ -209,6 +210,7 @@ class Builder:
     def items(self, items: Sequence[RawItem]) -> list[ItemDraft]:
         """Return one draft per item, with partners and screens."""
         targets = self._targets(items)
+        self._warn_of_targets(items, targets)
         drafts: list[ItemDraft] = []
         for screen, run in enumerate(self._runs(items), 1):
             self.widest = max(self.widest, len(run) if self.layout == PAIRWISE else 0)
@@ -227,17 +229,41 @@ class Builder:
                     continue
                 if bool(DUPLICATE.search(item.document)) != is_copy:
                     continue
-                first = targets.setdefault(self._target_key(index, item), index)
-                if first != index and not is_copy and self.layout != PAIRWISE:
-                    self.report.error(
-                        message(
-                            "appraise.same-text",
-                            "{item} has the same text. A repeat must have the itemType CHK.",
-                            item=items[first].name,
-                        ),
-                        item.place("targetID"),
-                    )
+                targets.setdefault(self._target_key(index, item), index)
         return targets
+
+    def _warn_of_targets(
+        self, items: Sequence[RawItem], targets: dict[tuple[str, ...], int]
+    ) -> None:
+        """Warn of repeats, as tasks are filled up with documents, and of several systems in one."""
+        again = [
+            item
+            for index, item in enumerate(items)
+            if item.kind == "TGT" and item.tutorial is None and self.layout != PAIRWISE
+            if not DUPLICATE.search(item.document)
+            if targets.get(self._target_key(index, item), index) != index
+        ]
+        self.report.warn_of(
+            len(again),
+            "appraise.same-text",
+            "{n} target of a task was a target of it before and is imported as a repeat.",
+            "{n} targets of a task were targets of it before and are imported as repeats.",
+        )
+        known = {item.target_id for item in items}
+        joined = [
+            name
+            for name in sorted(known)
+            if JOINED in name and any(part in known for part in name.split(JOINED))
+        ]
+        self.report.warn_of(
+            len(joined),
+            "appraise.joined-systems",
+            "{n} targetID joins several systems with the same text by “+”. It is imported as a "
+            "system of that name, so its ratings do not count for each of them: {names}.",
+            "{n} targetIDs join several systems with the same text by “+”. They are imported as "
+            "systems of those names, so their ratings do not count for each of them: {names}.",
+            names=joined,
+        )
 
     def _target_key(self, index: int, item: RawItem) -> tuple[str, ...]:
         segment = self._segment_of[index].key

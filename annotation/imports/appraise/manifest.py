@@ -14,6 +14,8 @@ DIRECT, DOCUMENT, PAIRWISE = "direct", "document", "pairwise"
 PROTOCOLS = {DIRECT: "segment-da", DOCUMENT: "document-da", PAIRWISE: "side-by-side"}
 # Options that change only the instructions or the layout.
 HARMLESS = {"sqm", "staticcontext", "wmtlayout", "scale100"}
+# How the option begins with which words marked in the source are rated, not the translation.
+OTHER_TASK = "namedentit"
 
 
 @dataclass(frozen=True)
@@ -58,13 +60,31 @@ def read_manifest(file: InputFile, report: Report) -> Manifest | None:
 
 
 def _protocol(keys: Keys) -> tuple[str, str]:
-    kind = keys.name("TASK_TYPE").lower()
+    kind = keys.name("TASK_TYPE", required=False).lower()
     options = keys.get("TASK_OPTIONS", str, default="", required=False).lower()
     words = {word.strip() for word in options.replace(",", ";").split(";") if word.strip()}
     marking = next((name for name in ("esa", "mqm") if kind.endswith(name)), "")
     layout = kind.removesuffix(marking).rstrip("-_ +")
     marking = marking or next((name for name in ("esa", "mqm") if name in words), "")
     if not kind:
+        keys.report.note(
+            message(
+                "appraise.no-task-type",
+                "The manifest has no TASK_TYPE, so its tasks are read as Direct, as Appraise does.",
+            ),
+            keys.place("TASK_TYPE"),
+        )
+        layout = DIRECT
+    if not layout:
+        return DIRECT, PROTOCOLS[DIRECT]
+    if any(word.startswith(OTHER_TASK) for word in words):
+        keys.error(
+            "TASK_OPTIONS",
+            message(
+                "appraise.other-task",
+                "There is no protocol for ratings of named entities.",
+            ),
+        )
         return DIRECT, PROTOCOLS[DIRECT]
     if layout not in PROTOCOLS or (marking and layout == PAIRWISE):
         keys.error(

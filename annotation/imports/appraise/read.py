@@ -10,7 +10,7 @@ from annotation.imports.appraise.manifest import Manifest, Pair, read_manifest
 from annotation.imports.appraise.scores import add_scores
 from annotation.imports.drafts import CampaignDraft
 from annotation.uploads import TestSetDraft
-from annotation.uploads.files import InputFile
+from annotation.uploads.files import InputFile, read_text
 from annotation.uploads.problems import Place, Report
 from metaeval.messages import message
 
@@ -36,6 +36,8 @@ def read(
     `ends` states whether the ends of errors marked beforehand are `included` or `excluded`; if it
     is empty, that is inferred from the words. Without scores these errors become suggestions.
     """
+    if _are_swapped(batches, manifest):
+        batches, manifest = manifest, batches
     described = read_manifest(manifest, report)
     layout = described.layout if described else "direct"
     tasks = read_tasks(batches, layout, report)
@@ -72,6 +74,12 @@ def read(
     if scores is None or report.errors:
         return [(test_set, campaign) for test_set, campaign, _ in built]
     return add_scores(scores, built, described.protocol, report)
+
+
+def _are_swapped(batches: InputFile, manifest: InputFile) -> bool:
+    """Tell whether the batches begin as an object and the manifest as a list."""
+    texts = (read_text(file, Report()) or "" for file in (batches, manifest))
+    return [text.lstrip()[:1] for text in texts] == ["{", "["]
 
 
 def _shares(

@@ -228,7 +228,6 @@ def without(values: dict[str, Any], key: str) -> dict[str, Any]:
         (item(8, "NEW"), 8, "itemType", "appraise.item-type"),
         (item(1, sourceText="Another."), 1, "sourceText", "appraise.other-source"),
         (item(1, targetText="Another."), 1, "targetText", "appraise.other-output"),
-        (item(5), 5, "targetID", "appraise.same-text"),
         (item(8, isCompleteDocument="no"), 8, "isCompleteDocument", "json.wrong-type"),
         (item(8, sourceText="a\x00b"), 8, "sourceText", "appraise.character"),
         (item(8, targetID=" "), 8, "targetID", "json.empty"),
@@ -242,6 +241,39 @@ def test_a_wrong_item_is_named(
     batches = tasks([item(1)], [item(5), item(6), wrong])
     place = "batches.json, task 2, item 3" + (f" (itemID {item_id}), {key}" if item_id else "")
     assert found(errors(batches, described)) == [(place, code)]
+
+
+def test_a_target_shown_again_is_a_repeat(db: None) -> None:
+    """As in Appraise's own example of documents, whose tasks are filled up with documents."""
+    drafts, report = read(tasks([item(5), item(6), item(5)]), manifest())
+    assert not report.errors
+    assert {each.message.code for each in report.warnings} >= {"appraise.same-text"}
+    assert [(each.kind, each.partner) for each in drafts[0][1].items] == [
+        ("target", None), ("target", None), ("repeat", 0),
+    ]  # fmt: skip
+
+
+def test_a_manifest_without_a_task_type_is_direct_in_either_order_of_the_files(db: None) -> None:
+    described = without(manifest(), "TASK_TYPE")
+    expected = read(tasks(PLAIN), manifest(TASK_TYPE="Direct"))[0]
+    for order in ((tasks(PLAIN), described), (described, tasks(PLAIN))):
+        drafts, report = read(*order)
+        assert not report.errors
+        assert [each.items for _, each in drafts] == [each.items for _, each in expected]
+        assert {each.message.code for each in report.notes} >= {"appraise.no-task-type"}
+
+
+def test_ratings_of_named_entities_are_refused() -> None:
+    described = manifest(TASK_OPTIONS="NamedEntitiesEvaluation")
+    assert found(errors(tasks(PLAIN), described)) == [
+        ("manifest.json, TASK_OPTIONS", "appraise.other-task")
+    ]
+
+
+def test_systems_joined_in_one_target_are_named(db: None) -> None:
+    joined = item(2, targetID="sysA+sysB")
+    report = read(tasks([item(1, targetID="sysA"), joined]), manifest())[1]
+    assert "appraise.joined-systems" in {each.message.code for each in report.warnings}
 
 
 def test_every_problem_is_listed_at_once() -> None:
