@@ -14,6 +14,7 @@ from dashboards.documents.head import StudyDocument, UnitsOf, units_of
 from dashboards.pages.page import campaigns_in_order
 from dashboards.panel.choice import Choice, general
 from dashboards.panel.panel import Panel, read_panel
+from extensions.studies.matrix import heads_of
 from metaeval.messages import Message, message, truncated
 from metaeval.scores import ScoreMatrix
 from metaeval.wmt import (
@@ -107,7 +108,7 @@ class Task:
 class WmtTasks(StudyDocument):
     """The document: tasks, and `ranking`, the metrics that all tasks have by their average.
 
-    `partial` are the labels of metrics that a task lacks; `names` are those of the campaigns.
+    `partial` are the labels of metrics that a task lacks; `names` are labels of the campaigns.
     """
 
     year: str
@@ -158,7 +159,7 @@ def compute(campaign: Campaign, filters: Filters) -> WmtTasks:
         year=chosen.year,
         n_draws=N_DRAWS,
         seed=campaign.seed,
-        names={each.slug: each.name for each in used},
+        names={each.campaign: each.label for each in heads_of(used)},
         tasks=[_task(each, labels) for each in results],
         ranking=_ranking(ranking, labels) if ranking else [],
         partial=sorted(labels[key] for key in ranking.partial) if ranking else [],

@@ -113,9 +113,7 @@ def study_wmt(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBas
     campaigns = study_campaigns(request, slug)
     filters = WmtChoice.from_query(request.GET)
     result: results.Result[Any] = (
-        latest(slug, campaigns, filters)
-        if campaigns
-        else results.Result(None, None, is_fresh=True)
+        latest(slug, campaigns, filters) if campaigns else results.Result(None, None, is_fresh=True)
     )
     document, name = result.document, filters.file_name(f"{slug}-wmt")
     as_of = result.as_of.isoformat(timespec="seconds") if result.as_of else None
@@ -145,7 +143,7 @@ def study_wmt(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBas
         "filter_choices": filter_choices(request.GET, campaigns, filters),
     }
     if document is not None:
-        shown["heads"] = [(head(document, each), each) for each in document.tasks]
+        shown["heads"] = [(heading(document, each), each) for each in document.tasks]
         shown["rows"] = [(each, _cells(document, each.metric)) for each in document.ranking]
         shown["methods"] = [methods(document), RESCALED]
     response = render(request, "studies/wmt.html", shown)
@@ -162,10 +160,10 @@ def _cells(document: WmtTasks, metric: str) -> list[Any]:
     return [next(p for p in task.places if p.metric == metric) for task in document.tasks]
 
 
-def head(document: WmtTasks, task: Task) -> Message:
+def heading(document: WmtTasks, task: Task) -> Message | str:
     """Return what stands above a task: its campaign, or that it is of all."""
     if task.campaign:
-        return message("wmt-task.of", "{campaign}", campaign=document.names[task.campaign])
+        return document.names[task.campaign]
     return message("wmt-task.of-all", "All campaigns")
 
 
@@ -183,7 +181,7 @@ def table(document: WmtTasks, label: str) -> latex.Table:
     """Return the ranking as a table for a paper."""
     columns = [
         Column(
-            name=str(head(document, task)),
+            name=str(heading(document, task)),
             statistic=task.statistic,
             label=task.label,
             short=SHORT[task.statistic],

@@ -211,6 +211,8 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "study-systems": ("GET", *CAMPAIGN),
     "study-systems-data": ("GET", *CAMPAIGN),
     "study-report": ("GET", *CAMPAIGN),
+    "study-wmt": ("GET", *CAMPAIGN),
+    "study-wmt-data": ("GET", *CAMPAIGN),
     "study-shortness": ("GET", *CAMPAIGN),
     "study-shortness-data": ("GET", *CAMPAIGN),
     "personal-link": ("GET", *[each(readers=404, annotator=404, anonymous=404)] * 2),
@@ -377,7 +379,7 @@ STUDIES = {
     "study-layers", "study-layers-data", "study-layers-figure",
     "study-paper", "study-paper-file",
     "study-systems", "study-systems-data", "study-report",
-    "study-shortness", "study-shortness-data",
+    "study-shortness", "study-shortness-data", "study-wmt", "study-wmt-data",
     *(name for name in OF_TABLES if name.startswith("study")),
 }  # fmt: skip
 PREFERENCES = {f"preferences{part}" for part in ("", "-data", "-figure", "-start")}

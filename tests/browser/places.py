@@ -131,6 +131,7 @@ NOT_PAGES = {
     "report-file": "a file; the report itself is among the pages under study-report",
     "bundle-file": "a file",
     "study-systems-data": "a file",
+    "study-wmt-data": "a file",
     "study-shortness-data": "a file",
 } | dict.fromkeys((name for name in OF_TABLES if name.endswith("-file")), "a file")
 # Addresses by name: what to fill in. {campaign} is simulated, {open} is being rated.
@@ -244,6 +245,7 @@ PAGES: dict[str, list[str]] = {
     "spans": [f"/campaigns/{DEMO}/spans/"],
     "trial": [f"/campaigns/{DEMO}/trial/"],
     "study-systems": [f"/studies/{STUDY}/systems/"],
+    "study-wmt": [f"/studies/{STUDY}/wmt/"],
     "study-shortness": [f"/studies/{STUDY}/shortness/"],
     "study-report": [f"/studies/{STUDY}/report.html", f"/campaigns/{DEMO}/report.html"],
     "access-link": ["/enter/{link}/"],

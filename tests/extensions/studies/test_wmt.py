@@ -41,9 +41,7 @@ def bring_in(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def rows(
-    tmp_path_factory: pytest.TempPathFactory, shared_rows: SharedRows[None]
-) -> Iterator[None]:
+def rows(tmp_path_factory: pytest.TempPathFactory, shared_rows: SharedRows[None]) -> Iterator[None]:
     with shared_rows(lambda: bring_in(tmp_path_factory.mktemp("years"))):
         yield
 
