@@ -87,8 +87,9 @@ def test_the_statistics_of_2023_and_one_domain(rows: None, db: None) -> None:
     check(found, "2023 en-de", "all", "accuracy")
     for statistic in ("sys-pearson", "seg-pearson", "acc-eq"):
         check(found, "2023 en-de", "en-de", statistic, slug)
+    # System scores are those imported for the domain.
     news = run("wmt23", year="2023", domains=("news",))
-    for statistic in ("seg-pearson", "acc-eq"):
+    for statistic in ("sys-pearson", "seg-pearson", "acc-eq"):
         check(news, "news en-de", "en-de", statistic, slug)
 
 
