@@ -54,7 +54,7 @@ NOT_THEIRS = ("researcher", "member", "other", "appointed")
 # Of extensions that have addresses in the table.
 NEEDS = {
     *("extensions.studies", "extensions.comparison", "extensions.layers"),
-    *("extensions.shortness", "extensions.trials"),
+    *("extensions.shortness", "extensions.trials", "extensions.documents"),
 }
 # Name of the address -> method, statuses for the public campaign, for the private one.
 TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
@@ -173,6 +173,9 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "significance": ("GET", *CAMPAIGN),
     "significance-data": ("GET", *CAMPAIGN),
     "significance-figure": ("GET", *CAMPAIGN),
+    "documents": ("GET", *CAMPAIGN),
+    "documents-data": ("GET", *CAMPAIGN),
+    "documents-figure": ("GET", *CAMPAIGN),
     "layers": ("GET", *CAMPAIGN),
     "layers-data": ("GET", *CAMPAIGN),
     "layers-figure": ("GET", *CAMPAIGN),
@@ -364,7 +367,7 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
 # Pages whose table can be taken into a paper.
 TABLES = (
     "results", "dashboard", "whatif", "samplesize", "correlations", "significance", "scatter",
-    "systems", "systems-pair", "metrics-pair", "layers", "study", "study-printed",
+    "systems", "systems-pair", "metrics-pair", "layers", "documents", "study", "study-printed",
     "study-significance", "study-layers",
 )  # fmt: skip
 OF_TABLES = [f"{page}-table{file}" for page in TABLES for file in ("", "-file")]

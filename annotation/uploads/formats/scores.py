@@ -24,7 +24,7 @@ SYSTEM, METRIC, SCORE = "system", "metric", "score"
 LINE = " line"
 SEG, SYS, DOC, IN_DOMAIN = ".seg.score", ".sys.score", ".doc.score", ".domain.score"
 # Documents by name, or by their number in a file without names, from 0; domains by name.
-DOCUMENT, DOCUMENT_LINE, DOMAIN = "document", " document", "domain"
+DOCUMENT, DOCUMENT_LINE, DOMAIN = "document", " place", "domain"
 # `comet-score` prints a line a segment, and one for the system.
 COMET = re.compile(r"(?P<system>[^\t]+)(?:\tSegment (?P<line>\d+))?\tscore: (?P<score>\S+)\s*")
 OBJECTS = re.compile(r"\s*\[\s*\{")
