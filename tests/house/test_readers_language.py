@@ -47,7 +47,8 @@ NEEDS = {
 # What a finished campaign and its study have: links may lead to another that has no results.
 FINISHED = (
     "", "results/", "report/", "correlations/", "significance/", "layers/", "documents/",
-    "scatter/", "systems/", "metrics-pair/", "systems-pair/", "spans/", "shortness/", "whatif/", "samplesize/",
+    "scatter/", "systems/", "metrics-pair/", "systems-pair/", "spans/", "shortness/",
+    "whatif/", "samplesize/",
     "power/", "monitor/", "quality/", "trial/", "bundle/",
 )  # fmt: skip
 STUDY = ("", "wmt/", "quality/", "systems/", "shortness/")
