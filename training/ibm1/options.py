@@ -94,7 +94,7 @@ class Table:
 def load(path: str, *, is_whole: bool = True) -> Table:
     """Read a table, or only what it is about; raise OptionError where the file is none."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
             about = About(**json.loads(str(stored["about"])))
             arrays = [stored[name] for name in PARTS[1:]] if is_whole else [()] * len(PARTS[1:])
     except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
