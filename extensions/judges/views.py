@@ -104,8 +104,8 @@ class TemplateFileForm(forms.Form):
     file = forms.FileField(
         label=_("File"),
         help_text=_(
-            "JSON with name, kind, user and, where needed, system, classes and examples. A name "
-            "that exists gets a new version."
+            "JSON with name, kind, user and, where needed, system, second, classes and examples. A "
+            "name that exists gets a new version."
         ),
     )
 
