@@ -55,7 +55,7 @@ TRUSTED_PROXIES = env_networks("TRUSTED_PROXIES")
 EXTENSIONS = env_list(
     "EXTENSIONS",
     "extensions.neural,extensions.judges,training,extensions.studies,"
-    "extensions.layers,extensions.trials,extensions.shortness,extensions.comparison,"
+    "extensions.layers,extensions.documents,extensions.trials,extensions.shortness,extensions.comparison,"
     "extensions.paper",
 )
 EXTENSION_RECORDS = extensions.load_all(EXTENSIONS)

@@ -1,7 +1,7 @@
 """Arrange outputs in a grid of systems × segments."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,8 @@ class MeasureScores:
     `values` is systems × segments, nan without an output or a score. If the system score is not the
     mean of segments, `statistics` is systems × segments × k and `corpus` turns (h, k) sums over
     segments into (h,) scores; otherwise both are None. `systems` has imported system scores (nan
-    for systems without one). They replace the means, but only for all segments. `own_references`
+    for systems without one). They replace the means, but only for all segments. `parts` has
+    imported scores of documents and domains, one per system, by level and name. `own_references`
     are the positions of systems that are references which the measure uses; they have no score
     here. `own_family` and `segment_family` are those of `family_of`; `is_leading`: the measure
     stands for its metric.
@@ -41,6 +42,7 @@ class MeasureScores:
     n_missing: int
     warnings: tuple[ScoreWarning, ...] = ()
     systems: Scores | None = None
+    parts: Mapping[tuple[str, str], Scores] = field(default_factory=dict)
     is_imported: bool = False
     own_references: tuple[int, ...] = ()
     own_family: str = ""

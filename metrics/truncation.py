@@ -17,7 +17,10 @@ from metrics.base import MetricInfo, Scores, ScoreWarning, SegmentInput
 Subject = TypeVar("Subject")
 # Families without a model, which read texts of any length. Metrics without a family are lexical.
 UNLIMITED = frozenset(
-    ("", "lexical", "sentbleu-wmt", "floor", "wmd", "yisi-0", "yisi-static", "trained-sentinel")
+    (
+        *("", "lexical", "sentbleu-wmt", "floor", "wmd", "yisi-0", "yisi-static"),
+        *("trained-sentinel", "ibm1"),
+    )
 )
 # A metric's input is one output with its source and references; True where any was truncated.
 Mark = bool | None

@@ -17,7 +17,10 @@ EXTENSION = Extension(
         "training": "training.jobs.work.trainings",
         "translation": "training.translation.systems.work.translations",
     },
-    families={"likelihood": "training.translation.options:LIKELIHOOD"},
+    families={
+        "likelihood": "training.translation.options:LIKELIHOOD",
+        "ibm1": "training.ibm1.options:IBM1",
+    },
     metrics="training.translation.options.KNOWN_LIKELIHOODS",
     types="training.lifecycle.TYPES",
     test_set="training.lifecycle.WITH_TEST_SET",

@@ -7,6 +7,7 @@ from metaeval.messages import message
 from training.contract import KINDS, TrainingKind
 from training.distillation import options as distillation
 from training.head import options as head
+from training.ibm1 import options as ibm1
 from training.pair_curve import options as pair_curve
 from training.preferences import options as preferences
 from training.refreeeval import recipe as refreeeval
@@ -113,6 +114,19 @@ KINDS |= {
         conflicts=head.campaign_conflicts,
         packages=NEURAL,
         checkpoints=head.sentinel_checkpoints,
+    ),
+    ibm1.KIND: TrainingKind(
+        key=ibm1.KIND,
+        label=message("kind.ibm1", "IBM1"),
+        description=message(
+            "kind.ibm1-about",
+            "Learns word translation probabilities from parallel text (IBM model 1). The result is "
+            "a metric that needs neither a reference nor an encoder.",
+        ),
+        path="training.ibm1.job:run",
+        queue="cpu",
+        needs_corpus=True,
+        options=ibm1.OPTIONS,
     ),
     translation.KIND: TrainingKind(
         key=translation.KIND,

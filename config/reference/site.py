@@ -122,7 +122,7 @@ VARIABLES = (
     Variable(
         "EXTENSIONS",
         "extensions.neural,extensions.judges,training,extensions.studies,"
-        "extensions.layers,extensions.trials,extensions.shortness,extensions.comparison,"
+        "extensions.layers,extensions.documents,extensions.trials,extensions.shortness,extensions.comparison,"
         "extensions.paper",
         "packages that extend the core; empty for the core only: [extensions](../extensions.md)",
     ),

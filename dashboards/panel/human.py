@@ -101,6 +101,8 @@ class HumanScores:
     documents
         The document of each segment; None where each segment is a document of its own, or the
         reader chose segments as the unit.
+    part
+        The document or domain that the reader chose, by level and name; None for several or none.
     """
 
     systems: tuple[System, ...]
@@ -116,6 +118,7 @@ class HumanScores:
     outliers: tuple[str, ...] = ()
     are_outliers_out: bool = False
     documents: tuple[str, ...] | None = None
+    part: tuple[str, str] | None = None
 
     @property
     def warnings(self) -> tuple[Message, ...]:
@@ -204,7 +207,13 @@ def _human_scores(campaign: Campaign, filters: Filters) -> HumanScores:
         found = replace(found, notes=(covered, *found.notes))
     found = _with_outliers(filters, found)
     found.values.flags.writeable = False
-    return replace(found, documents=documents_of(names, filters))
+    return replace(found, documents=documents_of(names, filters), part=_part(filters))
+
+
+def _part(filters: Filters) -> tuple[str, str] | None:
+    chosen = [("document", name) for name in filters.documents]
+    chosen += [("domain", name) for name in filters.domains]
+    return chosen[0] if len(chosen) == 1 else None
 
 
 def documents_of(names: Sequence[str], filters: Filters) -> tuple[str, ...] | None:

@@ -144,8 +144,9 @@ def read_measures(
 ) -> dict[str, MeasureScores]:
     """Read every measure with a score for the campaign's systems, in the order of the catalogue.
 
-    With `all_of`, read every measure of these metrics, not only those of tables. Imported scores of
-    whole systems are dropped where the reader chose documents, because they cover all documents.
+    With `all_of`, read every measure of these metrics, not only those of tables. Where the reader
+    chose documents, imported scores of whole systems are replaced by those of the chosen document
+    or domain, if there are any, or dropped, because they cover all documents.
     """
     wanted = None if all_of is None else frozenset(all_of)
     measures = _briefly_named(_stored(campaign.test_set, human.systems, wanted))
@@ -178,6 +179,10 @@ def _briefly_named(measures: Mapping[str, MeasureScores]) -> Mapping[str, Measur
 def _imported(measure: MeasureScores, human: HumanScores) -> MeasureScores:
     if not measure.is_imported:
         return measure
+    if human.part and (scores := measure.parts.get(human.part)) is not None:
+        own = replace(measure, systems=scores)
+        warnings = [_of_part(own, human.part[1]), *([_some(own)] if np.isnan(scores).any() else [])]
+        return replace(own, warnings=tuple(warnings))
     if measure.systems is None:
         return replace(measure, warnings=(_mean(measure),))
     if human.is_of_documents:
@@ -216,6 +221,16 @@ def _whole(measure: MeasureScores) -> ScoreWarning:
         metric=measure.label,
     )
     return ScoreWarning("imported_whole_systems", found)
+
+
+def _of_part(measure: MeasureScores, name: str) -> ScoreWarning:
+    found = message(
+        "scores.imported-part",
+        "The system scores of {metric} are those imported for {part}.",
+        metric=measure.label,
+        part=name,
+    )
+    return ScoreWarning("imported_part", found)
 
 
 def _whole_alone(measure: MeasureScores) -> ScoreWarning:

@@ -7,7 +7,8 @@ from dashboards.papers import latex
 from metaeval.messages import Message, message
 
 # Values between 0 and 1; others are correlations, which an average takes as (value + 1) / 2.
-ACCURACIES = frozenset({"acc-eq", "pa", "spa"})
+ACCURACIES = frozenset({"acc-eq", "accuracy", "pa", "spa"})
+RESCALED = message("wmt.averages", "In averages, correlations count as (r + 1) / 2.")
 
 
 @dataclass(frozen=True)
@@ -37,20 +38,33 @@ class Task:
 
 
 def wmt_table(
-    tasks: Sequence[Task], label: str, methods: Sequence[Message | str] = ()
+    tasks: Sequence[Task],
+    label: str,
+    methods: Sequence[Message | str] = (),
+    overall: Mapping[str, tuple[float | None, int | None]] | None = None,
 ) -> latex.Table:
-    """Return tasks side by side, each with the same weight, best average first, ties by name.
+    """Return tasks side by side, best average first, ties by name.
 
     Averages are over metrics that all tasks have, as in WMT; others are named in a note. `methods`
-    say how values and ranks were computed.
+    say how values and ranks were computed. `overall` has the average of each metric with the rank
+    of its cluster, in their order; by default, tasks have the same weight, and ranks are averaged.
     """
     every = {key: place.label for task in tasks for key, place in task.places.items()}
     shared = [
         key for key in every
         if all(key in t.places and t.places[key].value is not None for t in tasks)
     ]  # fmt: skip
-    averages = {key: sum(t.rescaled(key) for t in tasks) / len(tasks) for key in shared}
-    shared.sort(key=lambda key: (-averages[key], every[key]))
+    averages: dict[str, float | None] = {
+        key: sum(t.rescaled(key) for t in tasks) / len(tasks) for key in shared
+    }
+    ranks: dict[str, latex.Cell]
+    if overall is None:
+        shared.sort(key=lambda key: (-(averages[key] or 0.0), every[key]))
+        ranks = {key: latex.number(_mean_rank(tasks, key), 1) for key in shared}
+    else:
+        shared = list(overall)
+        averages = {key: value for key, (value, _) in overall.items()}
+        ranks = {key: latex.texts(rank)[0] for key, (_, rank) in overall.items()}
     missing = sorted(every[key] for key in every.keys() - averages.keys())
     first = [latex.Cell(text, span=2) for text in ("Average", *(task.name for task in tasks))]
     second = ["Rank", "Value", *(text for task in tasks for text in ("Rank", task.short))]
@@ -58,7 +72,8 @@ def wmt_table(
         first, second = first[1:], second[2:]
     body = []
     for key in shared:
-        cells = [*(_average(tasks, key, averages[key]) if len(tasks) > 1 else ())]
+        average = [ranks[key], latex.number(averages[key])]
+        cells = average if len(tasks) > 1 else []
         for place in (task.places[key] for task in tasks):
             rank = latex.Cell("–" if place.rank is None else str(place.rank))
             cells += [rank, latex.number(place.value, is_bold=place.is_best)]
@@ -70,7 +85,7 @@ def wmt_table(
             statistics=list(dict.fromkeys(task.label for task in tasks)),
         ),
         *(
-            [message("wmt.averages", "In averages, correlations count as (r + 1) / 2.")]
+            [RESCALED]
             if len(tasks) > 1 and any(task.statistic not in ACCURACIES for task in tasks)
             else []
         ),
@@ -91,7 +106,6 @@ def wmt_table(
     )
 
 
-def _average(tasks: Sequence[Task], key: str, average: float) -> list[latex.Cell]:
+def _mean_rank(tasks: Sequence[Task], key: str) -> float | None:
     ranks = [rank for task in tasks if (rank := task.places[key].rank) is not None]
-    mean = sum(ranks) / len(ranks) if len(ranks) == len(tasks) else None
-    return [latex.number(mean, 1), latex.number(average)]
+    return sum(ranks) / len(ranks) if len(ranks) == len(tasks) else None

@@ -35,6 +35,7 @@ class TemplateSerializer(serializers.Serializer[Any]):
     user = serializers.CharField()
     classes = serializers.ListField(child=serializers.CharField(), required=False)
     examples = ExampleSerializer(many=True, required=False)
+    second = serializers.CharField(required=False)
 
 
 @extend_schema(tags=["metrics"])

@@ -12,6 +12,7 @@ _ERRORS = (("minor", "minor errors"), ("major", "major"), ("critical", "critical
 _MEASURES = {
     prompts.SPANS: _ERRORS,
     prompts.LINES: _ERRORS,
+    prompts.ESA: _ERRORS,
     prompts.PAIRS: (("swayed", "verdicts that the order changes"),),
 }
 

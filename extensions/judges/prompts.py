@@ -16,7 +16,7 @@ from metaeval.messages import message
 from metrics.options import OptionError
 
 SCORE, SPANS, PAIRS, LISTS = "score", "spans", "pairs", "lists"
-STARS, CLASSES, LINES = "stars", "classes", "lines"
+STARS, CLASSES, LINES, ESA = "stars", "classes", "lines", "esa"
 KINDS = {
     SCORE: message("judge.kind-score", "one number from 0 to 100"),
     SPANS: message("judge.kind-spans", "error spans with severities (MQM)"),
@@ -25,12 +25,17 @@ KINDS = {
     STARS: message("judge.kind-stars", "one to five stars"),
     CLASSES: message("judge.kind-classes", "one of several classes"),
     LINES: message("judge.kind-lines", "errors in lines under severities (GEMBA-MQM)"),
+    ESA: message("judge.kind-esa", "error spans, then a number from 0 to 100 given these (ESA)"),
 }
-# Kinds whose verdict is a list of errors, and those whose replies are text and never JSON.
+# Kinds whose verdict is a list of errors, those with spans, and those whose replies are text and
+# never JSON.
 ERRORS, PLAIN = (SPANS, LINES), (STARS, CLASSES, LINES)
+WITH_SPANS = (*ERRORS, ESA)
+# The placeholder of the second question for the first reply, and the label of that question.
+REPLY, SECOND = "errors", "second"
 # The placeholders that a template of a kind must have; others are optional.
 NEEDED = {PAIRS: {"a", "b"}, LISTS: {"outputs"}} | {
-    kind: {"output"} for kind in (SCORE, SPANS, STARS, CLASSES, LINES)
+    kind: {"output"} for kind in (SCORE, SPANS, STARS, CLASSES, LINES, ESA)
 }
 ANYWHERE = {"source", "reference", "source_language", "target_language"}
 LONGEST = 20_000
@@ -42,7 +47,8 @@ class Template:
     """One version of a template; `system` may be empty.
 
     `classes` are those that may be answered, the worst first. `examples` are questions and answers
-    that stand before the question as earlier turns; nothing is filled in there.
+    that stand before the question as earlier turns; nothing is filled in there. `second` is a
+    question on its own, which has the reply to the first one.
     """
 
     name: str
@@ -52,6 +58,7 @@ class Template:
     user: str
     classes: tuple[str, ...] = ()
     examples: tuple[tuple[str, str], ...] = ()
+    second: str = ""
 
     @property
     def key(self) -> str:
@@ -61,19 +68,26 @@ class Template:
     @property
     def content(self) -> dict[str, Any]:
         """What the signature hashes; what a template has not is left out."""
-        rest = {"classes": self.classes, "examples": self.examples}
+        rest = {"classes": self.classes, "examples": self.examples, "second": self.second}
         plain = {name: value for name, value in vars(self).items() if name not in rest}
         return plain | {name: value for name, value in rest.items() if value}
 
     @property
     def n_characters(self) -> int:
         """The characters of all messages, placeholders included."""
-        return len(self.system) + len(self.user) + sum(map(len, chain(*self.examples)))
+        texts = (self.system, self.user, self.second, *chain(*self.examples))
+        return sum(map(len, texts))
 
     @property
     def placeholders(self) -> set[str]:
         """The names of all placeholders."""
-        return set(_PLACEHOLDER.findall(self.system + self.user))
+        return set(_PLACEHOLDER.findall(self.system + self.user + self.second)) - {REPLY}
+
+    def asks_for(self, labels: Sequence[str]) -> str:
+        """Return the kind of the replies to a question with these labels."""
+        if self.kind != ESA:
+            return self.kind
+        return SCORE if SECOND in labels else SPANS
 
     def check(self) -> None:
         """Raise OptionError for placeholders that are unknown or missing."""
@@ -96,15 +110,34 @@ class Template:
                 limit=LONGEST,
             )
             raise OptionError(problem, "user")
+        if bool(self.second.strip()) != (self.kind == ESA):
+            problem = message(
+                "judge.second",
+                "The kind {kind} needs a second question; other kinds have none.",
+                kind=ESA,
+            )
+            raise OptionError(problem, "second")
+        if self.second and REPLY not in _PLACEHOLDER.findall(self.second):
+            problem = message(
+                "judge.second-placeholder",
+                "The second question does not contain the placeholder {name}.",
+                name=f"{{{REPLY}}}",
+            )
+            raise OptionError(problem, "second")
         allowed = NEEDED[self.kind] | ANYWHERE
-        if unknown := sorted(self.placeholders - allowed):
+        first = set(_PLACEHOLDER.findall(self.system + self.user))
+        if unknown := sorted((self.placeholders | first) - allowed):
             problem = message(
                 "judge.unknown-placeholder",
                 "{name} is not a placeholder of this kind of template. Use {known}.",
                 name=f"{{{unknown[0]}}}",
                 known=[f"{{{name}}}" for name in sorted(allowed)],
             )
-            raise OptionError(problem, "user" if f"{{{unknown[0]}}}" in self.user else "system")
+            where = next(
+                (name for name in ("user", "second") if f"{{{unknown[0]}}}" in getattr(self, name)),
+                "system",
+            )
+            raise OptionError(problem, where)
         if missing := sorted(NEEDED[self.kind] - set(_PLACEHOLDER.findall(self.user))):
             problem = message(
                 "judge.placeholder-missing",
@@ -113,13 +146,20 @@ class Template:
             )
             raise OptionError(problem, "user")
 
-    def messages(self, values: Mapping[str, str]) -> list[dict[str, str]]:
-        """Fill in every placeholder once: braces within a text stay as they are."""
+    def messages(
+        self, values: Mapping[str, str], labels: Sequence[str] = ()
+    ) -> list[dict[str, str]]:
+        """Fill in every placeholder once: braces within a text stay as they are.
+
+        The second question has no examples and no earlier turns.
+        """
 
         def said(role: str, text: str) -> list[dict[str, str]]:
             content = _PLACEHOLDER.sub(lambda m: values[m[1]], text)
             return [{"role": role, "content": content}] if text.strip() else []
 
+        if SECOND in labels:
+            return [*said("system", self.system), *said("user", self.second)]
         turns = [
             {"role": role, "content": text}
             for example in self.examples

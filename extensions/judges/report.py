@@ -93,7 +93,7 @@ def _report(run: MetricRun, info: MetricInfo, signature: MetricSignature) -> dic
     found = describe(info.name, kind, columns, lengths, segments)
     found["kin"] = kin(str(info.option("model")), (system.name for system in systems))
     found["served"] = _served(run)
-    if kind == prompts.SPANS:
+    if kind in prompts.WITH_SPANS:
         spans = read_rows(signature, systems).values()
         found["n_spans"] = sum(map(len, spans))
         found["n_unplaced"] = sum(span[2] == 0 for each in spans for span in each)
@@ -112,7 +112,7 @@ def describe(
     found: dict[str, Any] = {"n": len(scores), "kind": kind}
     if not len(scores):
         return found
-    perfect = {prompts.SCORE: 100.0, prompts.SPANS: 0.0, prompts.STARS: 5.0}.get(kind)
+    perfect = _PERFECT.get(kind)
     found["flawless"] = None if perfect is None else float(np.mean(scores == perfect))
     found["mean"] = float(scores.mean())
     found["length_correlation"] = _correlation(scores, lengths)
@@ -121,7 +121,7 @@ def describe(
     for key in ("spread", "swayed"):
         if (column := columns.get(f"{name}-{key}")) is not None:
             found[key] = float(column.mean())
-    if kind == prompts.SPANS:
+    if kind in prompts.WITH_SPANS:
         means = {each: float(columns[f"{name}-{each}"].mean()) for each in _SEVERITIES}
         total = sum(means.values())
         found["severities"] = [
@@ -131,6 +131,7 @@ def describe(
     return found
 
 
+_PERFECT = {prompts.SCORE: 100.0, prompts.ESA: 100.0, prompts.SPANS: 0.0, prompts.STARS: 5.0}
 _SEVERITIES = ("minor", "major", "critical")
 
 

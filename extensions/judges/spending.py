@@ -20,7 +20,7 @@ from metrics.support import Budget
 TOKENS_A_CHARACTER = 0.3
 TOKENS_A_REPLY = {
     **{prompts.SCORE: 12, prompts.SPANS: 160, prompts.PAIRS: 10, prompts.LISTS: 60},
-    **{prompts.STARS: 5, prompts.CLASSES: 10, prompts.LINES: 80},
+    **{prompts.STARS: 5, prompts.CLASSES: 10, prompts.LINES: 80, prompts.ESA: 90},
 }
 
 
@@ -111,7 +111,8 @@ def _volume(
     template: prompts.Template, outputs: QuerySet[Output], test_set: TestSet
 ) -> tuple[int, float]:
     """Return how many questions a pass has, and the characters of all their prompts."""
-    frame = template.n_characters
+    # The two questions of ESA share the characters of their texts.
+    frame = template.n_characters / (2 if template.kind == prompts.ESA else 1)
     reference = _mean_reference(test_set) if "reference" in template.placeholders else 0.0
     per_segment = outputs.values("segment").annotate(
         n=Count("content_key", distinct=True),
@@ -132,6 +133,8 @@ def _asked(kind: str, n: int) -> tuple[int, int]:
     """Return how many questions a segment of n outputs has, and the outputs that each shows."""
     if kind == prompts.PAIRS:
         return n * (n - 1), 2
+    if kind == prompts.ESA:
+        return 2 * n, 1
     return (int(n > 1), n) if kind == prompts.LISTS else (n, 1)
 
 

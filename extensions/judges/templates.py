@@ -41,7 +41,14 @@ def get(key: str) -> Template:
 def _of_row(row: JudgeTemplate) -> Template:
     examples = tuple((user, assistant) for user, assistant in row.examples)
     return Template(
-        row.name, row.version, row.kind, row.system, row.user, tuple(row.classes), examples
+        row.name,
+        row.version,
+        row.kind,
+        row.system,
+        row.user,
+        tuple(row.classes),
+        examples,
+        row.second,
     )
 
 
@@ -64,6 +71,7 @@ def add(
     user: str,
     classes: Sequence[str] = (),
     examples: Sequence[tuple[str, str]] = (),
+    second: str = "",
     by: Any = None,
 ) -> Template:
     """Store a new version of a template; a new name begins with version 1.
@@ -80,6 +88,7 @@ def add(
         user=user,
         classes=list(classes),
         examples=[list(example) for example in examples],
+        second=second,
         created_by=by,
     )
     _check(older, _of_row(row))
@@ -126,16 +135,18 @@ def _check_words(template: Template) -> None:
 #     {"name": "stars", "kind": "stars", "user": "… {source_seg} … {target_seg} …"}
 #
 # `kind` declares the format of replies. `classes` are listed from the worst, which counts 0;
-# `examples` are objects with `user` and `assistant`. GEMBA's names of placeholders become ours.
+# `examples` are objects with `user` and `assistant`; `second` is the second question. GEMBA's names
+# of placeholders become ours.
 GEMBA = {
     "source_lang": "source_language",
     "target_lang": "target_language",
     "source_seg": "source",
     "target_seg": "output",
     "reference_seg": "reference",
+    "error_spans": "errors",
 }
 _GEMBA = re.compile(rf"\{{({'|'.join(GEMBA)})\}}")
-TEXTS, LISTS = ("name", "kind", "user", "system"), ("classes", "examples")
+TEXTS, LISTS = ("name", "kind", "user", "system", "second"), ("classes", "examples")
 NEEDED = ("name", "kind", "user")
 LONGEST_NAME = 40
 
@@ -164,7 +175,7 @@ def given(document: Any, file: str) -> dict[str, Any]:
     if len(found["name"]) > LONGEST_NAME or not is_name(found["name"]):
         problem = message("judge.field-name", "use at most 40 of a–z, 0–9 and -, but not “add”.")
         raise _wrong(file, "name", problem)
-    for field in ("user", "system"):
+    for field in ("user", "system", "second"):
         found[field] = _GEMBA.sub(lambda match: f"{{{GEMBA[match[1]]}}}", found[field])
     lists = {field: _list(file, field, document.get(field, [])) for field in LISTS}
     classes = [_text(file, "classes", each) for each in lists["classes"]]

@@ -16,7 +16,7 @@ from annotation.access import is_site_admin, researcher_required, site_admin_req
 from core.messages import messages_of, translated
 from extensions.judges import endpoints, templates
 from extensions.judges.options import QUEUE
-from extensions.judges.prompts import CLASSES, KINDS, LONGEST
+from extensions.judges.prompts import CLASSES, ESA, KINDS, LONGEST
 from metaeval.messages import MessageError
 from metrics.models import JudgeSpending, JudgeTemplate
 from metrics.workers import idle
@@ -46,9 +46,29 @@ class VersionForm(forms.Form):
         strip=False,
     )
 
+    second = forms.CharField(
+        required=False,
+        max_length=LONGEST,
+        label=_("Second question"),
+        help_text=_("Only for ESA: asks for the score. {errors} is the reply to the first one."),
+        widget=forms.Textarea(attrs={"rows": 8}),
+        strip=False,
+    )
+    classes = forms.CharField(
+        required=False,
+        max_length=LONGEST,
+        label=_("Classes"),
+        help_text=_("Only for classes: one per line, the worst first."),
+        widget=forms.Textarea(attrs={"rows": 5}),
+    )
+
+    def clean_classes(self) -> list[str]:
+        """Return the lines."""
+        return [line.strip() for line in self.cleaned_data["classes"].splitlines() if line.strip()]
+
     def clean(self) -> None:
         """Normalise the line endings that browsers send."""
-        for name in ("system", "user"):
+        for name in ("system", "user", "second"):
             if name in self.cleaned_data:
                 self.cleaned_data[name] = self.cleaned_data[name].replace("\r\n", "\n")
 
@@ -63,13 +83,12 @@ class NewTemplateForm(VersionForm):
         validators=JudgeTemplate._meta.get_field("name").validators,
     )
     kind = forms.ChoiceField(label=_("Kind of answer"))
-    field_order = ("name", "kind", "system", "user")
+    field_order = ("name", "kind", "system", "user", "second", "classes")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         kinds: Any = self.fields["kind"]
-        # Classes come from a file.
-        kinds.choices = [(kind, translated(KINDS[kind])) for kind in KINDS if kind != CLASSES]
+        kinds.choices = [(kind, translated(label)) for kind, label in KINDS.items()]
 
     def clean_name(self) -> str:
         """Refuse names of other templates, and the name that is part of an address."""
@@ -85,8 +104,8 @@ class TemplateFileForm(forms.Form):
     file = forms.FileField(
         label=_("File"),
         help_text=_(
-            "JSON with name, kind, user and, where needed, system, classes and examples. A name "
-            "that exists gets a new version."
+            "JSON with name, kind, user and, where needed, system, second, classes and examples. A "
+            "name that exists gets a new version."
         ),
     )
 
@@ -144,11 +163,13 @@ def judge_template(request: HttpRequest, template: str) -> HttpResponse:
         raise Http404
     newest, may_edit = versions[0], is_site_admin(request.user)
     sent = request.POST if request.method == "POST" and may_edit else None
-    form = VersionForm(sent, initial={"system": newest.system, "user": newest.user})
-    kept = {"classes": newest.classes, "examples": newest.examples}
-    if form.is_valid() and _save(
-        request, form, name=template, kind=newest.kind, **kept, **form.cleaned_data
-    ):
+    texts = {name: getattr(newest, name) for name in ("system", "user", "second")}
+    form = VersionForm(sent, initial=texts | {"classes": "\n".join(newest.classes)})
+    for name, kind in (("second", ESA), ("classes", CLASSES)):
+        if newest.kind != kind:
+            del form.fields[name]
+    kept = {"name": template, "kind": newest.kind, "examples": newest.examples}
+    if form.is_valid() and _save(request, form, **kept, **form.cleaned_data):
         return redirect("judge-template", template)
     context = {
         "section": "server",

@@ -7,10 +7,13 @@ from core.extensions import Extension, Place
 EXTENSION = Extension(
     app="extensions.studies",
     urls="extensions.studies.views",
+    analyses={"wmt": "extensions.studies.wmt"},
+    slow=("wmt",),
     study=(
         Place("correlations", _("All campaigns"), "study", tab=_("Metrics")),
         Place("significance", _("Significance"), "study-significance", tab=_("Metrics")),
         Place("printed", _("As papers print it"), "study-printed", tab=_("Metrics")),
+        Place("wmt", _("WMT metrics tasks"), "study-wmt", tab=_("Metrics")),
         Place("systems", _("MT systems"), "study-systems", tab=_("MT systems")),
         Place("quality", _("Quality"), "study-quality", tab=_("Quality")),
         Place("report", _("Report"), "study-report", tab=_("Report")),

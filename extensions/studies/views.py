@@ -32,6 +32,7 @@ from dashboards.significance.pairs import LABELS, QUESTION, choose, darker, outl
 from dashboards.trust.shown import worst_of
 from extensions.studies.metrics import PRINTED, STUDY
 from extensions.studies.system_page import study_systems
+from extensions.studies.wmt_page import study_wmt
 from metaeval.messages import Message, message
 
 # The most columns of a screen.
@@ -276,5 +277,7 @@ urlpatterns = [
     path("studies/<slug:slug>/quality.<str:fmt>", view(STUDY_QUALITY), name="study-quality-data"),
     path("studies/<slug:slug>/systems/", study_systems, name="study-systems"),
     path("studies/<slug:slug>/systems.<str:fmt>", study_systems, name="study-systems-data"),
+    path("studies/<slug:slug>/wmt/", study_wmt, name="study-wmt"),
+    path("studies/<slug:slug>/wmt.<str:fmt>", study_wmt, name="study-wmt-data"),
     path("studies/<slug:slug>/report.html", study_report, name="study-report"),
 ]

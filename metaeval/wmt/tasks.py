@@ -212,15 +212,25 @@ def tasks_of(year: int, pairs: Iterable[str], *, human: str = "") -> Sequence[Ta
         raise TaskError(
             message("wmt.no-pairs", "There is no language pair of {year}.", year=str(year))
         )
-    pooled = [each for each in declared.statistics if each.is_pooled]
-    single = [each for each in declared.statistics if not each.is_pooled]
-    found = [
-        # The pooled task compares human translations where any pair does.
-        Task({name: replace(pair, with_human=any(p.with_human for p in chosen.values()))
-              for name, pair in chosen.items()}, each, len(chosen))
-        for each in pooled
-    ]  # fmt: skip
-    found += [Task({name: pair}, each, 1) for name, pair in chosen.items() for each in single]
+    return tasks_over(declared.statistics, chosen)
+
+
+def tasks_over(statistics: Iterable[Statistic], pairs: Mapping[str, Pair]) -> Sequence[Task]:
+    """Return every statistic of every pair as a task; weights sum to 1.
+
+    A pooled statistic is one task, which comes first and weighs as much as one task per pair.
+    """
+    statistics = list(statistics)
+    # The pooled task compares human translations where any pair does.
+    has_human = any(pair.with_human for pair in pairs.values())
+    pooled = {name: replace(pair, with_human=has_human) for name, pair in pairs.items()}
+    found = [Task(pooled, each, len(pairs)) for each in statistics if each.is_pooled]
+    found += [
+        Task({name: pair}, each, 1)
+        for name, pair in pairs.items()
+        for each in statistics
+        if not each.is_pooled
+    ]
     total = sum(task.weight for task in found)
     return [replace(task, weight=task.weight / total) for task in found]
 

@@ -47,6 +47,7 @@ class MetricImportSerializer(serializers.ModelSerializer[MetricImport]):
             "files",
             "n_outputs",
             "n_systems",
+            "n_parts",
             "created_at",
             "withdrawn_at",
         )
@@ -100,6 +101,7 @@ class FoundMetricSerializer(serializers.Serializer[Found]):
     direction = serializers.CharField()
     n_outputs = serializers.IntegerField()
     n_systems = serializers.IntegerField()
+    n_parts = serializers.IntegerField()
     n_missing = serializers.IntegerField()
     coverage = serializers.DictField(child=serializers.IntegerField())
     change = serializers.CharField(default=None)

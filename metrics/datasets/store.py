@@ -15,7 +15,7 @@ from annotation.uploads import Changes, TestSetDraft
 from annotation.uploads.problems import Place, Report
 from core.messages import messages_of
 from metaeval.messages import Message, message, truncated
-from metrics.imported.held import MetricScores, names_of
+from metrics.imported.held import MetricScores, Part, names_of
 from metrics.imported.naming import check_name
 from metrics.imported.storing import Draft, Outcome, resolve, store_all
 
@@ -27,14 +27,15 @@ class MetricDraft:
     """Scores of one metric that were computed elsewhere.
 
     `outputs` maps a system to its scores, one for each of `keys`, the keys of segments; nan where
-    there is none. `systems` are the scores of whole systems, where the metric has its own. `note`
-    is stored after the provenance.
+    there is none. `systems` are the scores of whole systems, where the metric has its own, and
+    `parts` those of documents and domains by system. `note` is stored after the provenance.
     """
 
     name: str
     keys: Sequence[str] = ()
     outputs: Mapping[str, Sequence[float]] = field(default_factory=dict)
     systems: Mapping[str, float] = field(default_factory=dict)
+    parts: Mapping[tuple[str, Part], float] = field(default_factory=dict)
     higher_is_better: bool = True
     note: Message | None = None
 
@@ -129,4 +130,4 @@ def store(draft: EvaluationDraft, *, user: Any = None) -> Stored:
 
 
 def _held(metric: MetricDraft, names: Any) -> MetricScores:
-    return resolve(names, metric.segment_scores, metric.systems)
+    return resolve(names, metric.segment_scores, metric.systems, metric.parts)

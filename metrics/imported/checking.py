@@ -42,7 +42,8 @@ class Found:
     """One metric in the files, whether it is imported or not.
 
     `key` is its name in the files. `coverage` has the number of scored outputs of every system of
-    the test set; `n_missing` counts cells that state a missing score. `change` and `becomes` say
+    the test set; `n_missing` counts cells that state a missing score, `n_parts` scores of documents
+    and domains. `change` and `becomes` say
     what an import does to the stored scores, of which `n_changed` have another value.
     """
 
@@ -53,6 +54,7 @@ class Found:
     is_human: bool
     n_outputs: int
     n_systems: int
+    n_parts: int
     n_missing: int
     coverage: dict[str, int]
     change: str | None = None
@@ -156,8 +158,8 @@ LABELS = (
 
 def _scores(drafts: Iterable[Draft], names: Names) -> Iterator[list[str]]:
     for draft in drafts:
-        for (system, segment), score in draft.held.cells():
-            key = "" if segment is None else names.keys[segment]
+        for (system, unit), score in draft.held.cells():
+            key = names.keys[unit] if isinstance(unit, int) else unit.name if unit else ""
             yield [draft.name, names.labels[system], key, f"{score:g}"]
 
 
@@ -188,6 +190,7 @@ def _inferred(key: str, metric: Collected, choices: Choices) -> Direction:
     held = metric.held
     values = [score for row in held.outputs.values() for score in row.values()]
     values += held.systems.values()
+    values += [score for row in held.parts.values() for score in row.values()]
     found = infer_direction(key, values, is_human=is_human(key))
     return infer_direction(choices.name_of(key), values) if found == USUAL else found
 
@@ -237,7 +240,7 @@ def _drafts(
                 )
             )
         held = each.held
-        if not held.n_outputs and not held.systems:
+        if not held.scored:
             report.error(
                 message(
                     "scores.metric-without-scores",
@@ -268,6 +271,7 @@ def _found(
         is_human=is_human(key),
         n_outputs=held.n_outputs,
         n_systems=len(held.systems),
+        n_parts=held.n_parts,
         n_missing=each.n_missing,
         coverage={label: len(held.outputs.get(pk, {})) for pk, label in names.labels.items()},
         change=planned.change.value if planned else None,

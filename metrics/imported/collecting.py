@@ -18,7 +18,8 @@ from annotation.uploads.tables.columns import Wanted, is_called, refuse_absent, 
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import count_infinite, read_score
 from metaeval.messages import Message, message, truncated
-from metrics.imported.held import MetricScores, Names
+from metrics.imported.held import MetricScores, Names, Part, Unit
+from metrics.imported.storing import no_part
 
 # Reading stops at more errors than this.
 MOST_ERRORS = 1_000
@@ -49,14 +50,16 @@ class Collected:
 
     outputs: dict[int, dict[int, float]] = field(default_factory=dict)
     systems: dict[int, float] = field(default_factory=dict)
-    lines: dict[tuple[int, int | None], Place] = field(default_factory=dict)
+    parts: dict[int, dict[Part, float]] = field(default_factory=dict)
+    lines: dict[tuple[int, Unit], Place] = field(default_factory=dict)
     n_missing: int = 0
     n_infinite: int = 0
 
     @property
     def held(self) -> MetricScores:
         """The scores."""
-        return MetricScores({pk: row for pk, row in self.outputs.items() if row}, self.systems)
+        rows = {pk: row for pk, row in self.outputs.items() if row}
+        return MetricScores(rows, self.systems, self.parts)
 
 
 @dataclass
@@ -137,6 +140,13 @@ class Collector:
             found.add(name)
             self.error(refusal, place)
 
+    def part(self, level: str, name: str, place: Place) -> Part | None:
+        """Find a document or a domain; None, with a reported error, if there is none."""
+        if name in self.names.parts.get(level, ()):
+            return Part(level, name)
+        self._unknown(level, name, no_part(level, [name]), place._replace(field=level))
+        return None
+
     def has_output(self, system: int, segment: int, place: Place) -> bool:
         """Return whether the test set has an output; report an error if not."""
         if (system, segment) in self.names.has:
@@ -152,9 +162,9 @@ class Collector:
         return False
 
     def take(
-        self, name: str, cell: tuple[int, int | None], value: Any, place: Place, column: str
+        self, name: str, cell: tuple[int, Unit], value: Any, place: Place, column: str
     ) -> None:
-        """Collect one score of a metric; `cell` is a system, and a segment unless None."""
+        """Collect one score of a metric; `cell` is a system and what its score is of."""
         metric = self.metrics.get(name)
         if metric is None:
             metric = self.metrics[name] = Collected()
@@ -163,31 +173,39 @@ class Collector:
             self.error(no_number(value), place._replace(field=column))
             return
         before = metric.lines.setdefault(cell, place)
-        system, segment = cell
+        system, unit = cell
         if before is not place:
+            about = {"metric": name, "place": Place(before.file, before.row).label}
             refusal = (
                 message(
-                    "scores.system-score-twice",
-                    "This system already has a score of “{metric}” in {place}.",
-                    metric=name,
-                    place=Place(before.file, before.row).label,
-                )
-                if segment is None
-                else message(
                     "scores.output-score-twice",
                     "This output already has a score of “{metric}” in {place}.",
-                    metric=name,
-                    place=Place(before.file, before.row).label,
+                    **about,
+                )
+                if isinstance(unit, int)
+                else message(
+                    "scores.part-score-twice",
+                    "This system already has a score of “{metric}” for “{part}” in {place}.",
+                    part=unit.name,
+                    **about,
+                )
+                if unit
+                else message(
+                    "scores.system-score-twice",
+                    "This system already has a score of “{metric}” in {place}.",
+                    **about,
                 )
             )
             self.error(refusal, place._replace(field=column))
         elif found != found:
             metric.n_missing += 1
             metric.n_infinite += count_infinite([value])
-        elif segment is None:
+        elif unit is None:
             metric.systems[system] = found
+        elif isinstance(unit, Part):
+            metric.parts.setdefault(system, {})[unit] = found
         else:
-            metric.outputs.setdefault(system, {})[segment] = found
+            metric.outputs.setdefault(system, {})[unit] = found
 
     def error(self, refusal: Message, place: Place) -> None:
         """Report something that prevents the import. Raises TooManyError."""

@@ -1,7 +1,8 @@
 """Read files of scores into the scores of each metric.
 
-A table has one score per row, or one column per metric. Rows without a segment key are the segments
-of a system in order if the system has several rows, otherwise they are whole systems.
+A table has one score per row, or one column per metric. Rows without a segment key are documents or
+domains if they name one, else the segments of a system in order if the system has several rows,
+otherwise whole systems.
 """
 
 from collections import Counter
@@ -13,7 +14,15 @@ from annotation.models import TestSet
 from annotation.uploads.files import InputFile, RatioError, hashes, label_of_file, parse_ratio
 from annotation.uploads.formats.base import METRIC_SCORES, Import
 from annotation.uploads.formats.registry import read_files
-from annotation.uploads.formats.scores import LINE, METRIC, SCORE, SYSTEM
+from annotation.uploads.formats.scores import (
+    DOCUMENT,
+    DOCUMENT_LINE,
+    DOMAIN,
+    LINE,
+    METRIC,
+    SCORE,
+    SYSTEM,
+)
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import read_percent, write_points
 from annotation.uploads.tables.columns import (
@@ -32,6 +41,7 @@ from metaeval.files.cells import read_score
 from metaeval.files.names import NAMES, column_of
 from metaeval.messages import message, plural, truncated
 from metrics.imported.collecting import Collector, TooManyError, columns_of_metrics, plainly
+from metrics.imported.held import Part
 
 # Choices for tables of scores: columns, names, directions, and what to skip.
 
@@ -43,6 +53,8 @@ FIELDS = (
     wanted(SCORE, message("field.score", "score"), "prediction"),
     wanted(PAIR, message("field.language-pair", "language pair")),
     wanted(RATIO, message("column.length-ratio", "length ratio")),
+    wanted(DOCUMENT, message("field.document", "document, of scores of documents")),
+    wanted(DOMAIN, message("field.domain", "domain, of scores of domains")),
 )
 # Columns with these names hold human scores; they are not metrics unless the person chooses them.
 HUMAN = frozenset(
@@ -163,7 +175,10 @@ def _attempt(steps: Iterator[None]) -> None:
 
 @dataclass
 class _Scores:
-    """The scores of one table. `seen` counts the rows of each system and metric."""
+    """The scores of one table. `seen` counts the rows of each system and metric.
+
+    `level` is that of rows without segments that name documents or domains.
+    """
 
     table: Table
     choices: Choices
@@ -171,6 +186,7 @@ class _Scores:
     lines: _Lines
     seen: Counter[tuple[str, str]] = field(default_factory=Counter)
     segments: Sequence[int | None] = ()
+    level: str = ""
 
     def read(self, chosen: dict[str, str], test_set: TestSet, reading: Reading) -> Iterator[None]:
         """Read all scores, one row per step."""
@@ -180,7 +196,7 @@ class _Scores:
         if SYSTEM not in fields.values() and (column := self._names_systems(own)):
             fields[column] = SYSTEM
         reading.fields |= {column: f for column, f in fields.items() if column in table.titles}
-        free = [c for c in table.columns if c not in fields and c != LINE]
+        free = [c for c in table.columns if c not in fields and c not in (LINE, DOCUMENT_LINE)]
         scored = [column for column, meaning in fields.items() if meaning == SCORE]
         write_points(table, scored or free, report)
         for column in scored or free:
@@ -292,6 +308,8 @@ class _Scores:
         """
         if SEGMENT in self.table.columns:
             return True
+        if DOCUMENT_LINE in self.table.columns or self._names_parts(rows):
+            return True
         for _, row in rows if LINE not in self.table.columns else ():
             key = _name(row, SYSTEM), _name(row, METRIC)
             row[LINE] = self.seen[key]
@@ -316,13 +334,39 @@ class _Scores:
         self.segments = [None if key is None else known[key] for key in keys]
         return bool(keys)
 
+    def _names_parts(self, rows: Sequence[tuple[int, Row]]) -> bool:
+        """Return whether rows are of documents or domains: each is named once for a system.
+
+        A table in which a document has several rows, or every segment its own document, is one of
+        segments in order.
+        """
+        self.level = next((each for each in (DOCUMENT, DOMAIN) if each in self.table.columns), "")
+        names = self.collector.names
+        if not self.level or len(names.parts[self.level]) == len(names.segments):
+            self.level = ""
+        keys = [(_name(row, SYSTEM), _name(row, METRIC), _name(row, self.level)) for _, row in rows]
+        if len(set(keys)) < len(keys):
+            self.level = ""
+        return bool(self.level)
+
+    def _part(self, row: Row, place: Place) -> Part | None:
+        """Return the document or domain of a row; None, with a reported error, if it is unknown."""
+        if DOCUMENT_LINE not in row:
+            return self.collector.part(self.level, _name(row, self.level), place)
+        documents = self.collector.names.parts[DOCUMENT]
+        label, metric, number = _name(row, SYSTEM), _name(row, METRIC), int(row[DOCUMENT_LINE])
+        self.seen[label, metric] = max(self.seen[label, metric], number + 1)
+        return Part(DOCUMENT, documents[number]) if number < len(documents) else None
+
     def _take(self, row: Row, place: Place, metrics: Mapping[str, str]) -> None:
         """Collect the scores of a row: of every column in `metrics`, or of the metric it names."""
         label, metric = _name(row, SYSTEM), _name(row, METRIC)
         system = self.collector.system(label, place)
-        segment, is_whole = None, False
+        segment, part, is_whole = None, None, False
         if SEGMENT in self.table.columns:
             segment = self.collector.segment(_name(row, SEGMENT), place)
+        elif self.level or DOCUMENT_LINE in self.table.columns:
+            part = self._part(row, place)
         elif row[LINE] == "":
             is_whole = True
         else:
@@ -339,11 +383,11 @@ class _Scores:
                     n=len(self.segments),
                 )
                 self.collector.error(refusal, place)
-        if system is None or (segment is None and not is_whole):
+        if system is None or (segment is None and part is None and not is_whole):
             return
         if segment is not None and not self.collector.has_output(system, segment, place):
             return
-        cell = (system, segment)
+        cell = (system, part or segment)
         if metrics:
             for column, name in metrics.items():
                 self.collector.take(name, cell, row.get(column), place, name)
@@ -361,6 +405,9 @@ class _Scores:
 
         Lines of segments that the test set does not have are counted if keys name lines.
         """
+        if DOCUMENT_LINE in self.table.columns:
+            self._check_documents()
+            return
         expected, is_by_key = len(self.segments), self.collector.lines == KEY
         keys = [None if segment is None else "" for segment in self.segments]
         place = Place(self.table.file)
@@ -383,6 +430,20 @@ class _Scores:
                     expected=expected,
                 )
                 self.collector.error(refusal, place)
+
+    def _check_documents(self) -> None:
+        """Require one score for every document, because they are matched by order."""
+        expected = len(self.collector.names.parts[DOCUMENT])
+        for (label, _), number in self.seen.items():
+            if number != expected and self.collector.find_system(label) is not None:
+                refusal = message(
+                    "scores.other-number-of-documents",
+                    "“{system}” has {n} scores, but the test set has {expected} documents.",
+                    system=label,
+                    n=number,
+                    expected=expected,
+                )
+                self.collector.error(refusal, Place(self.table.file))
 
 
 def _without(stem: str, system: str) -> str:

@@ -1,6 +1,6 @@
 """Store imported scores, and determine what an import would change."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -14,7 +14,17 @@ from core.work.models import Now
 from metaeval.messages import Message, message, plural, truncated
 from metrics.base import format_signature
 from metrics.imported import naming
-from metrics.imported.held import MetricScores, Names, digest, names_of, read, write
+from metrics.imported.held import (
+    DOCUMENT,
+    DOMAIN,
+    MetricScores,
+    Names,
+    Part,
+    digest,
+    names_of,
+    read,
+    write,
+)
 from metrics.models import ConfiguredMetric, MetricImport, MetricSignature
 
 Files = Sequence[Mapping[str, str]]
@@ -229,6 +239,7 @@ def _store(
         signature=signature,
         n_outputs=found.held.n_outputs,
         n_systems=len(found.held.systems),
+        n_parts=found.held.n_parts,
         **{**about, "provenance": with_note(about["provenance"], draft.note)},
     )
     return Outcome(found, metric, signature, row)
@@ -274,14 +285,18 @@ def resolve(
     names: Names,
     segment_scores: Mapping[tuple[str, str], float],
     system_scores: Mapping[str, float],
+    part_scores: Mapping[tuple[str, Part], float] | None = None,
 ) -> MetricScores:
     """Return scores by names as scores by primary keys, without those that are nan.
 
-    Raises ValidationError for systems, segments and outputs that the test set does not have, and
-    for infinite scores.
+    Raises ValidationError for systems, segments, outputs, documents and domains that the test set
+    does not have, and for infinite scores.
     """
-    wrong = _unknown(names, segment_scores, system_scores)
+    of_parts = part_scores or {}
+    wrong = _unknown(names, segment_scores, [*system_scores, *(name for name, _ in of_parts)])
+    wrong += _unknown_parts(names, dict.fromkeys(part for _, part in of_parts))
     every = {**segment_scores, **{(name, ""): score for name, score in system_scores.items()}}
+    every |= {(system, part.name): score for (system, part), score in of_parts.items()}
     if infinite := [
         " ".join(key).strip() for key, s in every.items() if s in (INFINITY, -INFINITY)
     ]:
@@ -300,18 +315,40 @@ def resolve(
             row = outputs.setdefault(names.systems[system], {})
             row[names.segments[segment]] = float(score)
     systems = {names.systems[n]: float(s) for n, s in system_scores.items() if s == s}
-    if not outputs and not systems:
+    parts: dict[int, dict[Part, float]] = {}
+    for (system, part), score in of_parts.items():
+        if score == score:
+            parts.setdefault(names.systems[system], {})[part] = float(score)
+    if not outputs and not systems and not parts:
         raise ValidationError([NO_SCORES])
-    return MetricScores(outputs, systems)
+    return MetricScores(outputs, systems, parts)
+
+
+def _unknown_parts(names: Names, parts: Iterable[Part]) -> list[Message]:
+    strange = [part for part in parts if part.name not in names.parts.get(part.level, ())]
+    return [
+        no_part(level, truncated(unknown))
+        for level in (DOCUMENT, DOMAIN)
+        if (unknown := sorted(part.name for part in strange if part.level == level))
+    ]
+
+
+def no_part(level: str, named: Sequence[Any]) -> Message:
+    """Return that a test set lacks documents, or domains."""
+    if level == DOCUMENT:
+        return message(
+            "scores.unknown-documents", "The test set has no document {names}.", names=named
+        )
+    return message("scores.unknown-domains", "The test set has no domain {names}.", names=named)
 
 
 def _unknown(
     names: Names,
     segment_scores: Mapping[tuple[str, str], float],
-    system_scores: Mapping[str, float],
+    others: Iterable[str],
 ) -> list[Message]:
     wrong = []
-    systems = {name for name, _ in segment_scores} | set(system_scores)
+    systems = {name for name, _ in segment_scores} | set(others)
     segments = {key for _, key in segment_scores}
     if strange := sorted(systems - names.systems.keys()):
         wrong.append(

@@ -19,6 +19,7 @@ KINDS = [
     ("stars", "one to five stars"),
     ("classes", "one of several classes"),
     ("lines", "errors in lines under severities (GEMBA-MQM)"),
+    ("esa", "error spans, then a number given these (ESA)"),
 ]
 
 
@@ -44,6 +45,7 @@ class JudgeTemplate(models.Model):
     user = models.TextField()
     classes = models.JSONField(default=list, blank=True)
     examples = models.JSONField(default=list, blank=True)
+    second = models.TextField(blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )

@@ -58,12 +58,13 @@ class SegmentScore(models.Model):
 
 
 class ImportedScores(models.Model):
-    """One system's imported scores under the signature of an import: of outputs and of the system.
+    """One system's imported scores under the signature of an import: of outputs and of wholes.
 
     Stored by system and segment, not by content: imported scores may differ for equal texts
     (metrics of documents, random controls), and test sets may have no texts. `segments` packs ids
     in ascending order as int64, `values` their scores as float64, both little-endian; `value` is
-    the system score, if it was imported.
+    the system score, if it was imported. `parts` has the scores of documents and domains as pairs
+    of a name and a score, by `document` and `domain`.
     """
 
     signature = models.ForeignKey(MetricSignature, models.CASCADE, related_name="imported")
@@ -71,6 +72,7 @@ class ImportedScores(models.Model):
     value = models.FloatField(null=True, blank=True)
     segments = models.BinaryField(default=bytes)
     values = models.BinaryField(default=bytes)
+    parts = models.JSONField(default=dict)
 
     class Meta:
         ordering = ["signature", "system"]
@@ -88,7 +90,7 @@ class MetricImport(models.Model):
     `signature` contains all scores that the metric then had on the test set. The newest import that
     is not withdrawn is shown. Rows are never changed except for being withdrawn. `provenance` is
     the origin of the scores, a message or a person's own text; `files` are the names and SHA-256 of
-    the files.
+    the files. `n_parts` counts scores of documents and domains.
     """
 
     test_set = models.ForeignKey(TestSet, models.CASCADE, related_name="metric_imports")
@@ -98,6 +100,7 @@ class MetricImport(models.Model):
     files = models.JSONField(default=list)
     n_outputs = models.PositiveIntegerField()
     n_systems = models.PositiveIntegerField()
+    n_parts = models.PositiveIntegerField(default=0)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )

@@ -54,7 +54,7 @@ NOT_THEIRS = ("researcher", "member", "other", "appointed")
 # Of extensions that have addresses in the table.
 NEEDS = {
     *("extensions.studies", "extensions.comparison", "extensions.layers"),
-    *("extensions.shortness", "extensions.trials"),
+    *("extensions.shortness", "extensions.trials", "extensions.documents"),
 }
 # Name of the address -> method, statuses for the public campaign, for the private one.
 TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
@@ -173,6 +173,9 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "significance": ("GET", *CAMPAIGN),
     "significance-data": ("GET", *CAMPAIGN),
     "significance-figure": ("GET", *CAMPAIGN),
+    "documents": ("GET", *CAMPAIGN),
+    "documents-data": ("GET", *CAMPAIGN),
+    "documents-figure": ("GET", *CAMPAIGN),
     "layers": ("GET", *CAMPAIGN),
     "layers-data": ("GET", *CAMPAIGN),
     "layers-figure": ("GET", *CAMPAIGN),
@@ -211,6 +214,8 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "study-systems": ("GET", *CAMPAIGN),
     "study-systems-data": ("GET", *CAMPAIGN),
     "study-report": ("GET", *CAMPAIGN),
+    "study-wmt": ("GET", *CAMPAIGN),
+    "study-wmt-data": ("GET", *CAMPAIGN),
     "study-shortness": ("GET", *CAMPAIGN),
     "study-shortness-data": ("GET", *CAMPAIGN),
     "personal-link": ("GET", *[each(readers=404, annotator=404, anonymous=404)] * 2),
@@ -359,7 +364,7 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
 # Pages whose table can be taken into a paper.
 TABLES = (
     "results", "dashboard", "whatif", "samplesize", "correlations", "significance", "scatter",
-    "systems", "systems-pair", "metrics-pair", "layers", "study", "study-printed",
+    "systems", "systems-pair", "metrics-pair", "layers", "documents", "study", "study-printed",
     "study-significance", "study-layers",
 )  # fmt: skip
 OF_TABLES = [f"{page}-table{file}" for page in TABLES for file in ("", "-file")]
@@ -374,7 +379,7 @@ STUDIES = {
     "study-layers", "study-layers-data", "study-layers-figure",
     "study-paper", "study-paper-file",
     "study-systems", "study-systems-data", "study-report",
-    "study-shortness", "study-shortness-data",
+    "study-shortness", "study-shortness-data", "study-wmt", "study-wmt-data",
     *(name for name in OF_TABLES if name.startswith("study")),
 }  # fmt: skip
 PREFERENCES = {f"preferences{part}" for part in ("", "-data", "-figure", "-start")}

@@ -100,6 +100,8 @@ NOT_PAGES = {
     "correlations-figure": "a file",
     "significance-data": "a file",
     "significance-figure": "a file",
+    "documents-data": "a file",
+    "documents-figure": "a file",
     "layers-data": "a file",
     "layers-figure": "a file",
     "annotate-ahead": "screens for the page's script",
@@ -131,6 +133,7 @@ NOT_PAGES = {
     "report-file": "a file; the report itself is among the pages under study-report",
     "bundle-file": "a file",
     "study-systems-data": "a file",
+    "study-wmt-data": "a file",
     "study-shortness-data": "a file",
 } | dict.fromkeys((name for name in OF_TABLES if name.endswith("-file")), "a file")
 # Addresses by name: what to fill in. {campaign} is simulated, {open} is being rated.
@@ -200,6 +203,7 @@ PAGES: dict[str, list[str]] = {
     "models": ["/models/"],
     "workers": ["/workers/"],
     "significance": [f"/campaigns/{DEMO}/significance/", "/campaigns/harbour-80/significance/"],
+    "documents": [f"/campaigns/{DEMO}/documents/"],
     "layers": [f"/campaigns/{DEMO}/layers/", "/campaigns/harbour-80/layers/"],
     "runs": ["/runs/"],
     "run": ["/runs/{run}/"],
@@ -243,6 +247,7 @@ PAGES: dict[str, list[str]] = {
     "spans": [f"/campaigns/{DEMO}/spans/"],
     "trial": [f"/campaigns/{DEMO}/trial/"],
     "study-systems": [f"/studies/{STUDY}/systems/"],
+    "study-wmt": [f"/studies/{STUDY}/wmt/"],
     "study-shortness": [f"/studies/{STUDY}/shortness/"],
     "study-report": [f"/studies/{STUDY}/report.html", f"/campaigns/{DEMO}/report.html"],
     "access-link": ["/enter/{link}/"],

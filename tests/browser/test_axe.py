@@ -33,7 +33,7 @@ from training.models import TrainingJob, Translation
 # Of extensions whose pages are looked at.
 NEEDS = {
     *("extensions.studies", "extensions.comparison", "extensions.layers"),
-    *("extensions.shortness", "extensions.trials"),
+    *("extensions.shortness", "extensions.trials", "extensions.documents"),
 }
 WIDTHS = (1280, 360)
 

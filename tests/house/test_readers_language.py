@@ -38,6 +38,7 @@ from tests.world import World, make_campaign, make_demo
 NEEDS = {
     "extensions.studies",
     "extensions.comparison",
+    "extensions.documents",
     "extensions.layers",
     "extensions.shortness",
     "extensions.trials",
@@ -45,11 +46,12 @@ NEEDS = {
 
 # What a finished campaign and its study have: links may lead to another that has no results.
 FINISHED = (
-    "", "results/", "report/", "correlations/", "significance/", "layers/", "scatter/", "systems/",
-    "metrics-pair/", "systems-pair/", "spans/", "shortness/", "whatif/", "samplesize/",
+    "", "results/", "report/", "correlations/", "significance/", "layers/", "documents/",
+    "scatter/", "systems/", "metrics-pair/", "systems-pair/", "spans/", "shortness/",
+    "whatif/", "samplesize/",
     "power/", "monitor/", "quality/", "trial/", "bundle/",
 )  # fmt: skip
-STUDY = ("", "quality/", "systems/", "shortness/")
+STUDY = ("", "wmt/", "quality/", "systems/", "shortness/")
 # What no link leads to, or only a link from another page of its kind.
 STARTS = (
     "/", "/glossary/", "/search/?q=rated", "/search/?q=none-is-called-so",

@@ -22,7 +22,9 @@ SYSTEM, METRIC, SCORE = "system", "metric", "score"
 # The number of a system's line in a file without keys, from 0: a text where the file states it, and
 # empty for scores of whole systems.
 LINE = " line"
-SEG, SYS = ".seg.score", ".sys.score"
+SEG, SYS, DOC, IN_DOMAIN = ".seg.score", ".sys.score", ".doc.score", ".domain.score"
+# Documents by name, or by their number in a file without names, from 0; domains by name.
+DOCUMENT, DOCUMENT_LINE, DOMAIN = "document", " place", "domain"
 # `comet-score` prints a line a segment, and one for the system.
 COMET = re.compile(r"(?P<system>[^\t]+)(?:\tSegment (?P<line>\d+))?\tscore: (?P<score>\S+)\s*")
 OBJECTS = re.compile(r"\s*\[\s*\{")
@@ -31,7 +33,7 @@ Row = dict[str, Any]
 
 def is_score_file(name: str, text: str) -> bool:
     """Return True for mt-metrics-eval's scores."""
-    return name.endswith((SEG, SYS))
+    return name.endswith((SEG, SYS, DOC, IN_DOMAIN))
 
 
 def is_printed(name: str, text: str) -> bool:
@@ -58,33 +60,52 @@ def is_arrays(name: str, text: str) -> bool:
 
 
 def _table(name: str, rows: Sequence[tuple[int, Row]]) -> Table:
-    columns = [column for column in (SYSTEM, METRIC, LINE, SCORE) if column in rows[0][1]]
+    known = (SYSTEM, METRIC, LINE, DOCUMENT_LINE, DOMAIN, SCORE)
+    columns = [column for column in known if column in rows[0][1]]
     return Table(name, columns, list(rows), {})
 
 
 def read_score_files(contents: Sequence[Content], to: Import) -> Iterator[Table]:
-    """Yield lines of SYSTEM and SCORE; a metric's name is that of the file without its ending."""
+    """Yield lines of SYSTEM and SCORE, and of DOMAIN, SYSTEM and SCORE.
+
+    A metric's name is that of the file without its ending.
+    """
     for content in contents:
         yield _score_file(content.name, content.text, to.report)
 
 
 def _score_file(name: str, text: str, report: Report) -> Table:
-    is_whole = name.endswith(SYS)
-    metric = PurePath(name).name.removesuffix(SYS if is_whole else SEG)
+    level = next(each for each in (SEG, SYS, DOC, IN_DOMAIN) if name.endswith(each))
+    metric = PurePath(name).name.removesuffix(level)
+    expected = 3 if level == IN_DOMAIN else 2
     rows: list[tuple[int, Row]] = []
     seen: dict[str, int] = {}
     for number, line in enumerate(split_lines(text), 1):
         cells = line.split()
-        if len(cells) != 2:
-            refusal = message(
-                "scores.line-not-system-and-score",
-                "A line must have a system and a score, but this one has {n} fields.",
-                n=len(cells),
+        if len(cells) != expected:
+            refusal = (
+                message(
+                    "scores.line-not-domain-system-and-score",
+                    "A line must have a domain, a system and a score, but this one has {n} fields.",
+                    n=len(cells),
+                )
+                if level == IN_DOMAIN
+                else message(
+                    "scores.line-not-system-and-score",
+                    "A line must have a system and a score, but this one has {n} fields.",
+                    n=len(cells),
+                )
             )
             report.error(refusal, Place(name, number))
             continue
-        seen[cells[0]] = place = seen.get(cells[0], -1) + 1
-        row = {SYSTEM: cells[0], METRIC: metric, LINE: "" if is_whole else place, SCORE: cells[1]}
+        *domain, system, score = cells
+        seen[system] = place = seen.get(system, -1) + 1
+        row: Row = {SYSTEM: system, METRIC: metric, SCORE: score}
+        row[LINE] = place if level == SEG else ""
+        if level == DOC:
+            row[DOCUMENT_LINE] = place
+        if domain:
+            row[DOMAIN] = domain[0]
         rows.append((number, row))
     return _table(name, rows) if rows else Table(name)
 

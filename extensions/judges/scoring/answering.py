@@ -61,7 +61,7 @@ class QuestionBuilder:
         options = self.options
         body: dict[str, Any] = {
             "model": options["model"],
-            "messages": self.template.messages(values),
+            "messages": self.template.messages(values, labels),
             str(options["limit_name"]): options["limit"],
         }
         if options["sampling"] == "sent":
@@ -73,7 +73,7 @@ class QuestionBuilder:
 
     def response_format(self, labels: Sequence[str]) -> dict[str, Any]:
         """Return the part of a request that asks for an answer of the schema."""
-        schema = schema_of(self.template.kind, labels)
+        schema = schema_of(self.template.asks_for(labels), labels)
         named = {"name": "judgment", "strict": True, "schema": schema}
         return {"type": "json_schema", "json_schema": named}
 
@@ -118,7 +118,8 @@ def read_reply(template: Template) -> Read:
 
     def read(question: Question, reply: Reply) -> Verdict:
         text = reading.content_of(reply.status, reply.body)
-        return reading.read(template.kind, text, template.classes or question.labels)
+        kind = template.asks_for(question.labels)
+        return reading.read(kind, text, template.classes or question.labels)
 
     return read
 

@@ -55,12 +55,13 @@ class Verdict:
     """The verdict of one reply. Only the fields of its kind are set.
 
     `score` is higher where better: 0 to 100, or minus the MQM penalty. `ranks` are by label, 1 the
-    best; of a pair both are 1 in a tie.
+    best; of a pair both are 1 in a tie. `text` is the reply that lists errors.
     """
 
     score: float = 0.0
     errors: tuple[Error, ...] = ()
     ranks: tuple[tuple[str, int], ...] = ()
+    text: str = ""
 
 
 def content_of(status: int, body: str) -> str:
@@ -225,7 +226,7 @@ def _spans(text: str, *, is_json: bool) -> Verdict:
     document = _document(text) if is_json else None
     errors = _under_headings(text) if document is None else _listed(document)
     # Not minus zero.
-    return Verdict(score=0.0 - penalty(errors), errors=tuple(errors))
+    return Verdict(score=0.0 - penalty(errors), errors=tuple(errors), text=text)
 
 
 def _listed(document: Mapping[str, Any]) -> list[Error]:

@@ -53,6 +53,10 @@ class Bench(Protocol):
         """Return the questions of each pass about a text."""
         ...
 
+    def further(self, segment: SegmentInput, passes: Passes, answers: Answers) -> Passes:
+        """Return the questions of each pass that follow from the replies; none at the end."""
+        ...
+
     def problem(self, passes: Passes, answers: Answers) -> Message | None:
         """Return why there are too few verdicts; None where there are enough."""
         ...
@@ -77,10 +81,14 @@ class Texts:
         self._texts: dict[int, tuple[SegmentInput, Passes]] = {}
         self._open: dict[int, set[str]] = {}
         self._waiting: defaultdict[str, set[int]] = defaultdict(set)
+        self._further: list[Question] = []
 
     def more(self, n: int) -> list[Question]:
-        """Return the questions of further texts; those of a text without any are skipped."""
-        found: list[Question] = []
+        """Return the questions of further texts, those that follow from replies first.
+
+        A text without any is skipped.
+        """
+        found, self._further = self._further, []
         while not found and (inputs := self._feed.more(max(1, int(n / self._n_a_text)))):
             for segment in inputs:
                 found += self._begin(segment)
@@ -97,12 +105,27 @@ class Texts:
         passes = self._bench.questions(segment)
         questions = [question for each in passes for question in each]
         self._texts[number] = segment, passes
-        self._open[number] = {question.key for question in questions}
-        for key in self._open[number]:
-            self._waiting[key].add(number)
+        self._wait(number, questions)
         if not questions:
             self._feed.done({number: self._scored(number)})
         return questions
+
+    def _wait(self, number: int, questions: Sequence[Question]) -> None:
+        self._open[number] = {question.key for question in questions}
+        for key in self._open[number]:
+            self._waiting[key].add(number)
+
+    def _continues(self, number: int) -> bool:
+        """Ask what follows from the replies about a text; return whether anything does."""
+        segment, passes = self._texts[number]
+        further = self._bench.further(segment, passes, self._asking.found)
+        questions = [question for each in further for question in each]
+        if questions:
+            joined = [[*a, *b] for a, b in zip(passes, further, strict=True)]
+            self._texts[number] = segment, joined
+            self._wait(number, questions)
+            self._further += questions
+        return bool(questions)
 
     def finish(self, keys: Iterable[str]) -> None:
         """Hand over the texts that are complete; the feed is called even if there are none."""
@@ -112,7 +135,8 @@ class Texts:
                 self._open[number].discard(key)
                 if not self._open[number]:
                     ready.add(number)
-        self._feed.done({number: self._scored(number) for number in sorted(ready)})
+        whole = [number for number in sorted(ready) if not self._continues(number)]
+        self._feed.done({number: self._scored(number) for number in whole})
 
     def _scored(self, number: int) -> Scored:
         """Score a text that is complete, and drop answers that no other text waits for."""
@@ -244,7 +268,7 @@ class Judge(MeanOfSegments):
         check_inputs(self.info, inputs)
         feed = Whole(inputs, self.info.width)
         if error := self._asked(feed):
-            found = feed.spans if self.template.kind in prompts.ERRORS else None
+            found = feed.spans if self.template.kind in prompts.WITH_SPANS else None
             raise UnfinishedError(error.message, feed.rows, found, permanent=error.permanent)
         self.missing = feed.missing
         return feed
@@ -297,6 +321,12 @@ class Judge(MeanOfSegments):
         values = self.values(segment)
         return [[self.builder.question(values, n)] for n in range(int(self.options["passes"]))]
 
+    def further(
+        self, segment: SegmentInput, passes: Sequence[Sequence[Question]], answers: Answers
+    ) -> Passes:
+        """Return no questions: all are known from the beginning."""
+        return ()
+
     def judged(
         self, segment: SegmentInput, passes: Sequence[Sequence[Question]], answers: Answers
     ) -> tuple[list[float], Spans]:
@@ -323,13 +353,54 @@ class SpanJudge(Judge):
     ) -> tuple[list[float], Spans]:
         """Return the row of an output, counts as means over passes, and its spans."""
         verdicts = _verdicts(passes, answers)
+        return self.with_spans(segment, verdicts, [verdict.score for verdict in verdicts])
+
+    def with_spans(
+        self, segment: SegmentInput, verdicts: Sequence[Verdict], scores: Sequence[float]
+    ) -> tuple[list[float], Spans]:
+        """Return the row of an output with these scores and lists of errors, and its spans."""
         placed = [reading.place(v.errors, segment.source, segment.hypothesis) for v in verdicts]
         counts = [
             float(np.mean([sum(e.severity == severity for e in v.errors) for v in verdicts]))
             for severity in reversed(SEVERITIES)
         ]
-        row = [*self.pooled([verdict.score for verdict in verdicts]), *counts]
-        return row, reading.agreed(placed)
+        return [*self.pooled(scores), *counts], reading.agreed(placed)
+
+
+class EsaJudge(SpanJudge):
+    """A judge that lists errors, and then gives a score to the output with these errors.
+
+    As in GEMBA-ESA, the second question has the first reply as it is.
+    """
+
+    def further(
+        self, segment: SegmentInput, passes: Sequence[Sequence[Question]], answers: Answers
+    ) -> Passes:
+        """Return the second question of each pass with a list of errors, once."""
+        if any(len(questions) > 1 for questions in passes):
+            return ()
+        values = self.values(segment)
+        return [
+            [
+                self.builder.question(values | {prompts.REPLY: verdict.text}, n, (prompts.SECOND,))
+                for question in questions
+                if (verdict := answers.verdicts.get(question.key))
+            ]
+            for n, questions in enumerate(passes)
+        ]
+
+    def problem(self, passes: Sequence[Sequence[Question]], answers: Answers) -> Message | None:
+        """Return why there are too few verdicts; the last question of each pass counts."""
+        return super().problem([questions[-1:] for questions in passes], answers)
+
+    def judged(
+        self, segment: SegmentInput, passes: Sequence[Sequence[Question]], answers: Answers
+    ) -> tuple[list[float], Spans]:
+        """Return the row of an output: scores of the second replies, errors of the first ones."""
+        both = [_verdicts([questions], answers) for questions in passes if len(questions) > 1]
+        whole = [each for each in both if len(each) > 1]
+        listed, scored = zip(*whole, strict=True)
+        return self.with_spans(segment, listed, [verdict.score for verdict in scored])
 
 
 def _verdicts(passes: Sequence[Sequence[Question]], answers: Answers) -> list[Verdict]:
@@ -370,6 +441,7 @@ def make(info: MetricInfo, *, source_language: str, target_language: str) -> Jud
         prompts.CLASSES: Judge,
         prompts.SPANS: SpanJudge,
         prompts.LINES: SpanJudge,
+        prompts.ESA: EsaJudge,
         prompts.PAIRS: PairJudge,
         prompts.LISTS: ListJudge,
     }

@@ -26,10 +26,11 @@ from metaeval.messages import Message, message, plural, truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 from metrics.datasets.mtme import ratings
 from metrics.datasets.store import EvaluationDraft, MetricDraft
+from metrics.imported.held import DOCUMENT, DOMAIN, Part
 
 # Scores in files are rounded: what differs by less is the same.
 TOLERANCE = 1e-6
-# Of what scores are kept here: outputs and whole systems.
+# What human scores are of: outputs and whole systems.
 LEVELS = ("seg", "sys")
 LONGEST_SLUG, LONGEST_NAME = 80, 120
 Cells = dict[tuple[str, str], float]
@@ -76,9 +77,7 @@ def draft_of(evalset: EvalSet, report: Report, choice: Choice) -> EvaluationDraf
     """Turn the content of a folder into drafts."""
     _check_choice(evalset, report, choice)
     test_set = _test_set(evalset, choice, report)
-    metrics = {name: None for name, level in evalset.metric_scores if level in ("seg", "sys")}
-    for name in sorted({name for name, _ in evalset.metric_scores}):
-        _warn_of_levels(evalset, name, f"metric-scores/{evalset.language_pair}", report)
+    metrics = dict.fromkeys(name for name, _ in evalset.metric_scores)
     return EvaluationDraft(
         test_set,
         _campaigns(evalset, test_set, report, choice),
@@ -193,11 +192,12 @@ def _systems(evalset: EvalSet) -> list[SystemDraft]:
 
 def _metric(evalset: EvalSet, name: str, choice: Choice, report: Report) -> MetricDraft:
     """Return a metric's scores, without scores of missing outputs."""
-    outputs = evalset.metric_scores.get((name, "seg"))
-    systems = evalset.metric_scores.get((name, "sys"))
+    outputs, systems, documents, domains = (
+        evalset.metric_scores.get((name, level)) for level in ("seg", "sys", "doc", "domain")
+    )
     rows: dict[str, list[float]] = {}
     lost = 0
-    given = [each for each in (outputs, systems) if each]
+    given = [each for each in (outputs, systems, documents, domains) if each]
     direction = choice.direction(name, given, is_human=False)
     say_direction(name, direction, report)
     _note_missing(name, given, report)
@@ -215,9 +215,23 @@ def _metric(evalset: EvalSet, name: str, choice: Choice, report: Report) -> Metr
         evalset.segments,
         rows,
         {system: float(row[0]) for system, row in systems.values.items()} if systems else {},
+        {
+            **_of_parts(DOCUMENT, list(dict.fromkeys(d for _, d in evalset.documents)), documents),
+            **_of_parts(DOMAIN, domains.domains if domains else (), domains),
+        },
         higher_is_better=not direction.is_lower,
         note=direction_message(direction),
     )
+
+
+def _of_parts(
+    level: str, names: Sequence[str], scores: Scores | None
+) -> dict[tuple[str, Part], float]:
+    return {
+        (system, Part(level, name)): float(score)
+        for system, row in (scores.values.items() if scores else ())
+        for name, score in zip(names, row, strict=True)
+    }
 
 
 def _note_missing(name: str, scores: Iterable[Scores], report: Report) -> None:
@@ -229,10 +243,6 @@ def _note_missing(name: str, scores: Iterable[Scores], report: Report) -> None:
         "{name}: {n} scores are missing.",
         name=name,
     )
-
-
-DOCUMENTS = message("mtme.documents", "documents")
-DOMAINS = message("mtme.domain-level", "domains")
 
 
 def _without_output(n: int) -> Message:
@@ -260,7 +270,7 @@ def _campaigns(
     for name in names:
         if name in repeated or (choice.human and name not in choice.human):
             continue
-        _warn_of_levels(evalset, name, f"human-scores/{evalset.language_pair}", report)
+        _warn_of_levels(evalset, name, report)
         if name not in has_scores and name not in files:
             continue
         draft = _campaign(evalset, name, files.get(name, ()), choice, report)
@@ -275,20 +285,17 @@ def _campaigns(
     return found
 
 
-def _warn_of_levels(evalset: EvalSet, name: str, folder: str, report: Report) -> None:
-    """Warn of scores of documents and domains, which are not imported."""
-    mark = "." if folder.startswith("human") else "/"
-    scores = evalset.human_scores if mark == "." else evalset.metric_scores
+def _warn_of_levels(evalset: EvalSet, name: str, report: Report) -> None:
+    """Warn of human scores of documents and domains, which are not imported."""
     for level in ("doc", "domain"):
-        if (name, level) in scores:
-            place = Place(f"{folder}{mark}{name}.{level}.score")
+        if (name, level) in evalset.human_scores:
             report.warn(
                 message(
-                    "mtme.other-level",
-                    "Skipped the scores of {level}: only scores of outputs and systems are read.",
-                    level=DOCUMENTS if level == "doc" else DOMAINS,
+                    "mtme.human-level",
+                    "Skipped these human scores: those of documents and domains are the means of "
+                    "outputs.",
                 ),
-                place,
+                Place(f"human-scores/{evalset.language_pair}.{name}.{level}.score"),
             )
 
 

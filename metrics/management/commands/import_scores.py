@@ -105,10 +105,11 @@ class Command(BaseCommand):
             self.stderr.write(f"… and {len(problems) - SHOWN} more")
         for found in checked.metrics:
             state = str(found.becomes) if found.becomes else "–" if found.is_taken else "skipped"
+            parts = f"{found.n_parts:,} of documents and domains, " if found.n_parts else ""
             self.stdout.write(
                 f"  {found.name}: {found.n_outputs:,} of {checked.n_outputs:,} outputs, "
-                f"{pluralize(found.n_systems, 'system')}, {found.n_missing:,} without a score; "
-                f"{state}"
+                f"{pluralize(found.n_systems, 'system')}, {parts}"
+                f"{found.n_missing:,} without a score; {state}"
             )
 
 

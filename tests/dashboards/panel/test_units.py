@@ -90,6 +90,7 @@ PAGES = {
     "trust": "results",
     "agreement": "quality",
     "standings": "study-paper",
+    "wmt": "study-wmt",
 }
 
 

@@ -17,7 +17,7 @@ from tests.extensions.neural.reference_free import OUTPUTS, REFERENCES, SOURCES,
 # Families that read no references, whatever their options; a judge reads the first.
 REFERENCE_FREE = {
     "floor", "judge", "xmoverscore", "refreeeval", "refreeeval-head", "sentsim", "sentinel",
-    "trained-sentinel",
+    "trained-sentinel", "ibm1",
 }  # fmt: skip
 SEVERAL = [
     SegmentInput(source, output, (REFERENCES[place], REFERENCES[1 - place], OUTPUTS[0]))

@@ -129,5 +129,5 @@ def test_skipped_scores_of_documents_give_a_warning(tmp_path: Path) -> None:
     documents = EvalSetScores({name: np.append(row, row) for name, row in values.items()})
     evalset = small(human_scores={("mqm", "doc"): documents}, ratings={})
     _, report = read(evalset, tmp_path)
-    files = [each.place.file for each in report.warnings if each.code == "mtme.other-level"]
+    files = [each.place.file for each in report.warnings if each.code == "mtme.human-level"]
     assert files == ["human-scores/en-de.mqm.doc.score"]

@@ -1,0 +1,1 @@
+"""Agreement of metrics with humans at the level of documents."""

@@ -1,0 +1,1 @@
+"""IBM model 1: word translation probabilities, and their likelihood as a metric."""
