@@ -23,7 +23,7 @@ from annotation.access import NOT_YOURS as NOT_YOUR_CAMPAIGN
 from annotation.access import (
     is_admin,
     is_researcher,
-    not_blinded,
+    readable,
     runs_campaign,
     signed_in,
     visible_campaigns,
@@ -320,7 +320,7 @@ class CampaignViewSet(OfCampaign, viewsets.ReadOnlyModelViewSet[Campaign]):
         given = dict(request.data) if isinstance(request.data, dict) else {}
         sent = CampaignPartsSerializer(data=given)
         sent.is_valid(raise_exception=True)
-        rows = not_blinded(TestSet.objects.all(), request.user, "pk")
+        rows = readable(TestSet.objects.all(), request.user, "pk")
         test_set = rows.filter(slug=sent.validated_data["test_set"]).first()
         if test_set is None:
             refused = message("campaign.no-test-set", "There is no test set “{slug}” that you can "

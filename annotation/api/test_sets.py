@@ -16,7 +16,7 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import may_share_test_set, not_blinded, signed_in
+from annotation.access import may_share_test_set, readable, signed_in
 from annotation.api.imports import (
     BEGUN,
     MAX_PROBLEMS,
@@ -158,7 +158,7 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
 
     def get_queryset(self) -> QuerySet[TestSet]:
         """Exclude test sets whose systems the user must not know as a reviewer."""
-        return not_blinded(super().get_queryset(), self.request.user, "pk")
+        return readable(super().get_queryset(), self.request.user, "pk")
 
     @extend_schema(
         request={"multipart/form-data": UploadRequest},

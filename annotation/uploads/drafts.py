@@ -109,6 +109,7 @@ class TestSetDraft:
     source_language: str
     target_language: str
     description: str = ""
+    project: str = ""
     segments: list[SegmentDraft] = field(default_factory=list)
     systems: list[SystemDraft] = field(default_factory=list)
     places: dict[Where, Place] = field(default_factory=dict, repr=False, compare=False)
@@ -191,14 +192,14 @@ def to_json(draft: TestSetDraft) -> dict[str, Any]:
 def from_json(values: Mapping[str, Any]) -> TestSetDraft:
     """Rebuild the draft that `to_json` wrote."""
     return TestSetDraft(
-        **{name: values[name] for name in HEAD},
+        **{name: values.get(name, "") for name in HEAD},
         is_in_file_order=values["is_in_file_order"],
         segments=[SegmentDraft(*segment) for segment in values["segments"]],
         systems=[SystemDraft(*system) for system in values["systems"]],
     )
 
 
-HEAD = ("slug", "name", "source_language", "target_language", "description")
+HEAD = ("slug", "name", "source_language", "target_language", "description", "project")
 
 
 @dataclass(frozen=True)

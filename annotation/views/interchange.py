@@ -21,6 +21,7 @@ from annotation.access import (
     is_admin,
     researcher_required,
     signed_in,
+    visible_test_sets,
 )
 from annotation.campaign_files import open_file, to_values
 from annotation.campaign_files.storing import Wish
@@ -45,6 +46,7 @@ from annotation.forms.tables import (
     HumanScoresForm,
     HumanScoresWords,
     JudgmentsForm,
+    TablesForm,
     changed,
 )
 from annotation.imports import background, human_scores, sources
@@ -174,6 +176,9 @@ def import_campaign(request: HttpRequest) -> HttpResponse:
         else form()
         for form in FORMS
     }
+    for form in forms.values():
+        if isinstance(form, TablesForm):
+            form.offer(visible_test_sets(request.user))
     if tool in forms and forms[tool].is_valid():
         kept = sources.keep(forms[tool].sent(), signed_in(request).pk)
         return redirect(f"{reverse('campaign-import')}?check={kept}")

@@ -26,7 +26,9 @@ from annotation.access import (
     researcher_required,
     signed_in,
     test_set_for_reader,
+    test_sets_with_media,
     visible_campaigns,
+    visible_projects,
     visible_test_sets,
 )
 from annotation.doors import SEGMENT, SOURCE
@@ -92,6 +94,7 @@ def _earlier(request: HttpRequest) -> Sent | None:
 
 def _form(request: HttpRequest, form: UploadForm) -> HttpResponse:
     token = request.GET.get("change", "") if form.earlier else ""
+    form.fields["project"].offer(visible_projects(request.user))  # type: ignore[attr-defined]
     if form.is_bound:
         # Browsers do not send files again, so they are kept here.
         sent = form.sent()
@@ -286,7 +289,8 @@ def testset_detail(request: HttpRequest, slug: str) -> HttpResponse:
 @researcher_required
 def segment_media(request: HttpRequest, slug: str, position: int) -> HttpResponseBase:
     """Send the recording or picture of a segment, also to reviewers; `position` counts from 0."""
-    segment = get_object_or_404(Segment, test_set__slug=slug, position=position)
+    rows = Segment.objects.filter(test_set__in=test_sets_with_media(request.user))
+    segment = get_object_or_404(rows, test_set__slug=slug, position=position)
     stored = segment.beside or {}
     if "file" not in stored:
         raise Http404

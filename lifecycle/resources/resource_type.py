@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from django.db.models import Model, QuerySet
 
-from annotation.access import is_site_admin, not_blinded
+from annotation.access import is_site_admin, readable
 from annotation.models import Archived, TestSet, is_archived, listed
 from metaeval.messages import Message, message, plural
 
@@ -125,7 +125,7 @@ class ResourceType(Generic[Resource]):
     def seen(self, user: Any) -> QuerySet[Resource]:
         """Return what a user with a reading role may see."""
         rows = self.model._default_manager.all()
-        return not_blinded(rows, user, self.test_set) if self.test_set else rows
+        return readable(rows, user, self.test_set) if self.test_set else rows
 
     def owner(self, resource: Resource) -> int | None:
         """Return the account that a resource belongs to."""

@@ -12,7 +12,12 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import is_site_admin, researcher_required, site_admin_required
+from annotation.access import (
+    is_site_admin,
+    readable,
+    researcher_required,
+    site_admin_required,
+)
 from core.messages import messages_of
 from metaeval.messages import Message
 from metrics import catalogue, plugins, registry
@@ -104,7 +109,7 @@ def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
     known = MetricSignature.objects.filter(metric=name).annotate(n_runs=Count("runs"))
     signatures = list(known.order_by("-pk"))
     computed_on = reporter.of_signatures([row.signature for row in signatures])
-    shown = MetricRun.objects.filter(metric=name).select_related("test_set")
+    shown = readable(MetricRun.objects.filter(metric=name), request.user)
     context = {
         "section": "metrics",
         "entry": _entries([info])[0],
@@ -120,9 +125,9 @@ def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
             }
             for row in signatures
         ],
-        "runs": shown.order_by("-created_at", "-pk")[:RUNS_SHOWN],
-        "test_sets": [] if info.is_imported else starting.sets_to_score()[:SETS_SHOWN],
-        "imports": MetricImport.objects.filter(metric=name)
+        "runs": shown.select_related("test_set").order_by("-created_at", "-pk")[:RUNS_SHOWN],
+        "test_sets": [] if info.is_imported else starting.sets_to_score(request.user)[:SETS_SHOWN],
+        "imports": readable(MetricImport.objects.filter(metric=name), request.user)
         .select_related("test_set", "created_by", "withdrawn_by")
         .order_by("-pk")[:IMPORTS_SHOWN],
         "may_configure": is_site_admin(request.user),
