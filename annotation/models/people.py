@@ -269,6 +269,8 @@ ACTIONS: dict[str, Promise] = {
     "made private": _("made the campaign private"),
     "made public": _("made the campaign public"),
     "project": _("changed the project"),
+    "put in": _("put something into the project"),
+    "taken out": _("took something out of the project"),
     "limits": _("changed the limits of the project"),
 }
 DETAILS: dict[str, Promise] = {
@@ -298,6 +300,8 @@ DETAILS: dict[str, Promise] = {
     "platform_ids_days": _("days for platform ids"),
     "backgrounds_days": _("days for background answers"),
     "is_private": _("private"),
+    "kind": _("kind"),
+    "name": _("name"),
     "max_bytes": _("bytes"),
     "max_starts": _("runs and trainings"),
     "max_tokens": _("tokens of judges"),

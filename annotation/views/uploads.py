@@ -81,6 +81,8 @@ def upload(request: HttpRequest) -> HttpResponse:
         messages.error(request, translated(EXPIRED))
         earlier = None
     form = UploadForm(request.POST or None, request.FILES or None, earlier=earlier)
+    if earlier is None:
+        form.initial["project"] = request.GET.get("project", "")
     if request.method == "POST" and form.is_valid():
         return _check(request, form.submission(), form.sent())
     return _form(request, form)
@@ -315,6 +317,7 @@ def show_test_set(
     systems = System.objects.filter(test_set=test_set).annotate(n_outputs=Count("outputs"))
     context = {
         "test_set": test_set,
+        "project": visible_projects(request.user).filter(pk=test_set.project_id).first(),
         "page": Paginator(segments, PER_PAGE).get_page(request.GET.get("page")),
         "systems": systems.order_by("-length_ratio", "name"),
         "campaigns": visible_campaigns(request.user).filter(test_set=test_set),
