@@ -34,6 +34,7 @@ LONGEST = 100
 PAGES = (
     Place("campaigns", _("Campaigns")),
     Place("testsets", _("Test sets")),
+    Place("projects", _("Projects")),
     Place("metrics", _("Metrics")),
     Place("runs", _("Runs")),
     Place("models", _("Models")),

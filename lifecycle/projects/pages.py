@@ -45,7 +45,7 @@ class MemberForm(AccountForm):
     role = forms.ChoiceField(label=gettext_lazy("Role"), choices=ProjectMember.Role.choices)
 
 
-class LimitsForm(forms.ModelForm[Project]):
+class LimitsForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no parameters
     """The limits of a project; blank for none."""
 
     max_bytes = forms.FloatField(
