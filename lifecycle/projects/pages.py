@@ -108,7 +108,7 @@ def _page(request: HttpRequest, project: Project, **changed: Any) -> HttpRespons
         "project": project,
         "section": "testsets",
         "usage": usage_of(project),
-        "held": contents(project, request.user),
+        "held": list(contents(project, request.user)),
         "members": project.members.select_related("user").order_by("user__username"),
         "runs_it": run_projects(request.user).filter(pk=project.pk).exists(),
         "is_site_admin": is_site_admin(request.user),
