@@ -138,7 +138,7 @@ def visible_campaigns(user: Any) -> QuerySet[Campaign]:
 
 
 def _campaigns_as(user: Any, role: str) -> QuerySet[Any]:
-    """Return the campaigns in which a user has a role of its own."""
+    """Return the campaigns of which a user is a member with a role."""
     return Membership.objects.filter(user=user, role=role).values("campaign")
 
 
@@ -148,7 +148,7 @@ def _projects_as(user: Any, *roles: str) -> QuerySet[Any]:
 
 
 def _with_role(user: Any, role: str) -> Q:
-    """Select campaigns in which a user has a role, by itself or by their project."""
+    """Select campaigns in which a user has a role, as a member of them or of their project."""
     return Q(pk__in=_campaigns_as(user, role)) | Q(project__in=_projects_as(user, role))
 
 

@@ -51,7 +51,7 @@ def copy_campaign(campaign: Campaign, user: Any) -> Campaign:
     name = free_name(f"{campaign.name[:105]} (copy)")
     made = Campaign(name=name, created_by=user, slug_follows=True, **settings)
     made.slug = free_slug(made.title)
-    made.project = visible_projects(user).filter(pk=campaign.project_id).first()
+    made.project = visible_projects(user).filter(campaigns=campaign).first()
     made.save()
     made.systems.set(campaign.systems.all())
     store_sample(made)

@@ -65,6 +65,6 @@ def bytes_of(test_set: TestSet) -> int:
         row.aggregate(n=Sum(_Bytes(F(name))))["n"] or 0
         for row, name in zip(rows, names, strict=True)
     )
-    beside = Segment.objects.filter(test_set=test_set).exclude(beside=None)
-    files = {each["file"] for each in beside.values_list("beside", flat=True) if "file" in each}
+    beside = Segment.objects.filter(test_set=test_set).values_list("beside", flat=True)
+    files = {each["file"] for each in beside.exclude(beside=None) if each and "file" in each}
     return total + sum(path_of(name).stat().st_size for name in files if path_of(name).exists())

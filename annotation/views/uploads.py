@@ -317,7 +317,7 @@ def show_test_set(
     systems = System.objects.filter(test_set=test_set).annotate(n_outputs=Count("outputs"))
     context = {
         "test_set": test_set,
-        "project": visible_projects(request.user).filter(pk=test_set.project_id).first(),
+        "project": visible_projects(request.user).filter(test_sets=test_set).first(),
         "page": Paginator(segments, PER_PAGE).get_page(request.GET.get("page")),
         "systems": systems.order_by("-length_ratio", "name"),
         "campaigns": visible_campaigns(request.user).filter(test_set=test_set),

@@ -18,7 +18,7 @@ from annotation.api.test_sets import TestSetViewSet
 from core import extensions
 from dashboards.api import ResultViewSet
 from lifecycle.api import ActionView, ResourceView
-from lifecycle.projects.api import ProjectMemberViewSet, ProjectViewSet
+from lifecycle.projects.viewsets import ProjectMemberViewSet, ProjectViewSet
 from metrics.api.datasets import FolderImportViewSet, PublishedImportViewSet
 from metrics.api.fleet import CheckpointViewSet, MetricViewSet, WorkerViewSet
 from metrics.api.imports import MetricImportViewSet

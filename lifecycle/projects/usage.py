@@ -17,7 +17,7 @@ SHOWN = 50
 
 @dataclass(frozen=True)
 class Usage:
-    """One limit of a project; `name` is its field, None as `limit` is no limit."""
+    """One limit of a project; `name` is its field. Without a limit, `limit` is None."""
 
     name: str
     label: Message
@@ -56,7 +56,7 @@ def usage_of(project: Project) -> list[Usage]:
 
 
 @dataclass(frozen=True)
-class Held:
+class Contents:
     """The resources of one type in a project that a user may see; `shown` are the first."""
 
     kind: ResourceType[Any]
@@ -64,10 +64,10 @@ class Held:
     shown: list[tuple[str, str]]
 
 
-def contents(project: Project, user: Any) -> Iterator[Held]:
+def contents(project: Project, user: Any) -> Iterator[Contents]:
     """Yield what a project holds, by type."""
     for kind in RESOURCE_TYPES.values():
         if kind.project:
             rows = kind.seen(user).filter(**{kind.project: project})
             shown = [(kind.called(row), kind.page(row)) for row in rows[:SHOWN]]
-            yield Held(kind, rows.count(), shown)
+            yield Contents(kind, rows.count(), shown)

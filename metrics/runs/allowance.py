@@ -32,7 +32,7 @@ def spent(project: Project) -> Spent:
     return Spent(
         tokens,
         money,
-        tokens + sum(max(0, row.left[0] or 0) for row in active),
+        tokens + sum(max(0, int(row.left[0] or 0)) for row in active),
         money + sum(max(0.0, row.left[1] or 0.0) for row in active),
     )
 

@@ -13,7 +13,7 @@ from django.db.models import Max, Min, Q, QuerySet
 from django.utils import timezone
 
 from annotation.access import visible_test_sets
-from annotation.models import Output, Segment, System, TestSet, listed
+from annotation.models import Output, Project, Segment, System, TestSet, listed
 from annotation.models.corpus import NO_SOURCE
 from annotation.projects import count_start, refuse_start
 from core.work import claims, sending
@@ -78,17 +78,22 @@ def start(
         elif why := refuse_start(project):
             started.refused.append(why)
         else:
+            allowed = _allowed(project, known[name], budget)
             # Faults of an endpoint or a budget come before those of the texts.
-            allowed = budget_for(project, known[name], budget)
-            is_refused = isinstance(allowed, Message)
-            why = allowed if is_refused else support_of(known[name]).refusal(known[name], allowed)
-            if why := why or refusals.get(name):
-                started.refused.append(why)
+            if isinstance(allowed, Message) or name in refusals:
+                started.refused.append(allowed if isinstance(allowed, Message) else refusals[name])
             else:
                 started.runs.append(create(known[name], budget=allowed))
                 count_start(project)
     _enqueue(started.runs, is_sent=enqueue)
     return started
+
+
+def _allowed(project: Project | None, info: MetricInfo, wanted: Budget) -> Budget | Message:
+    allowed = budget_for(project, info, wanted)
+    if isinstance(allowed, Message):
+        return allowed
+    return support_of(info).refusal(info, allowed) or allowed
 
 
 def _check_systems(test_set: TestSet, systems: Iterable[System] | None) -> list[System]:

@@ -103,7 +103,7 @@ def worker_list(request: HttpRequest) -> HttpResponse:
 
 def _read(user: Any, seats: Sequence[fleet.Seat]) -> QuerySet[Any]:
     """Return the primary keys of the runs being scored that a user may see."""
-    runs = [part.run_id for seat in seats for _child, part in seat.children if part]
+    runs = [part.run.pk for seat in seats for _child, part in seat.children if part]
     return readable(MetricRun.objects.filter(pk__in=runs), user).values_list("pk", flat=True)
 
 

@@ -35,12 +35,12 @@ def hidden(table: Statuses) -> Statuses:
 def of_project(name: str, table: Statuses) -> Statuses:
     """As `table`, but those who are not in the project of a private test set find nothing.
 
-    Who may not upload at all, or does not run the site, is told so first.
+    Pages first refuse those who may not upload, or do not run the site.
     """
     if name == "testset-owner":
         return table
-    is_told = table["researcher"] == 403 and "withdraw" not in name
-    without = ("other",) if is_told else ("researcher", "other")
+    is_refused = table["researcher"] == 403 and "withdraw" not in name
+    without = ("other",) if is_refused else ("researcher", "other")
     # The owner of the campaign is not in the project, which has the job.
     is_job = "job" in name or name == "sweep"
     return table | dict.fromkeys((*without, *["owner"] * is_job), 404)

@@ -23,8 +23,7 @@ from metaeval.messages import Message, message, plural
 from metaeval.reasons import reason_of
 from metrics import options
 from metrics.workers import idle
-from training.contract import KINDS, TrainingKind
-from training.head.options import no_campaign
+from training.contract import KINDS, TrainingKind, no_campaign
 from training.jobs import saving
 from training.jobs.work import command_here
 from training.models import ParallelCorpus, TrainingJob
