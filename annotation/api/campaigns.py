@@ -37,7 +37,7 @@ from annotation.api.imports import (
     unless_too_large,
 )
 from annotation.api.parameters import TakesParameters, Texts
-from annotation.api.test_sets import SystemSerializer
+from annotation.api.test_sets import ProjectSlug, SystemSerializer
 from annotation.campaign_files import Opened, open_file, to_values
 from annotation.campaign_files.storing import Wish, form_data
 from annotation.campaigns import Invitation
@@ -64,6 +64,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
         slug_field="slug", read_only=True
     )
     systems = SystemSerializer(many=True, read_only=True)
+    project = ProjectSlug(read_only=True, allow_null=True)
     n_assigned = serializers.IntegerField(read_only=True)
     n_completed = serializers.IntegerField(read_only=True)
     answers = serializers.DictField(
@@ -85,6 +86,8 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             "name",
             "public_title",
             "study",
+            "project",
+            "is_private",
             "test_set",
             "systems",
             "length_ratio",
@@ -211,7 +214,9 @@ class OfCampaign(TakesParameters):
     def visible(self) -> QuerySet[Campaign]:
         """Return the campaigns that the user may read."""
         rows = Campaign.objects.filter(pk__in=visible_campaigns(self.request.user))
-        return rows.select_related("test_set").prefetch_related("systems").order_by("slug")
+        return (
+            rows.select_related("test_set", "project").prefetch_related("systems").order_by("slug")
+        )
 
     def campaign_to_run(self, slug: str) -> Campaign:
         """Return a campaign to somebody who may run it."""
