@@ -29,6 +29,7 @@ from metaeval.messages import Message, message
 
 LIMITS = ("max_bytes", "max_starts", "max_tokens", "max_money")
 DAYS = 30
+AS_ADMIN = "project admin"
 RESERVED = frozenset({"new"})
 NOT_YOURS = message(
     "project.not-yours", "Only admins of the project and site admins may change this."
@@ -49,13 +50,18 @@ def create(*, name: str, actor: User) -> Project:
     project.full_clean()
     project.save()
     ProjectMember.objects.create(project=project, user=actor, role=ProjectMember.Role.ADMIN)
-    note(project, actor, "member set", account=actor.get_username(), role="admin")
+    note(project, actor, "member set", account=actor.get_username(), role=AS_ADMIN)
     return project
 
 
 def note(project: Project, actor: User, action: str, **details: Any) -> None:
     """Record a decision about a project."""
     AuditEntry.objects.create(project=project, actor=actor, action=action, details=details)
+
+
+def _named(role: str) -> str:
+    """Return what the audit calls a role: an admin of a campaign has the same value."""
+    return AS_ADMIN if role == ProjectMember.Role.ADMIN else role
 
 
 @transaction.atomic
@@ -65,7 +71,7 @@ def set_member(*, project: Project, username: str, role: str, actor: User) -> Pr
     member, _ = ProjectMember.objects.update_or_create(
         project=project, user=user, defaults={"role": role}
     )
-    note(project, actor, "member set", account=username, role=role)
+    note(project, actor, "member set", account=username, role=_named(role))
     return member
 
 
@@ -73,7 +79,7 @@ def set_member(*, project: Project, username: str, role: str, actor: User) -> Pr
 def remove_member(*, member: ProjectMember, actor: User) -> None:
     """Remove an account from a project."""
     account = member.user.get_username()
-    note(member.project, actor, "member removed", account=account, role=member.role)
+    note(member.project, actor, "member removed", account=account, role=_named(member.role))
     member.delete()
 
 

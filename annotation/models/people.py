@@ -313,6 +313,7 @@ VALUES: dict[str, Promise] = {
     "researcher": _("researcher"),
     "reviewer": _("reviewer"),
     "admin": _("campaign admin"),
+    "project admin": _("project admin"),
     "open": _("open link"),
     "prolific": _("Prolific"),
     "mturk": _("Mechanical Turk"),
