@@ -9,7 +9,7 @@ from django.db.models import Count, QuerySet
 from django.http import QueryDict
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import ErrorDetail
@@ -46,7 +46,7 @@ from annotation.filters.choice import quoted
 from annotation.forms.campaign.editing import CHANGED, ChangedError, DraftForm
 from annotation.forms.campaign.form import CampaignForm
 from annotation.imports import background, sources
-from annotation.models import Assignment, Campaign, TestSet
+from annotation.models import Assignment, Campaign, System, TestSet
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Place, Problem
 from annotation.web.parameters import SECRET, wants_secret
@@ -63,7 +63,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     test_set: serializers.SlugRelatedField[TestSet] = serializers.SlugRelatedField(
         slug_field="slug", read_only=True
     )
-    systems = SystemSerializer(many=True, read_only=True)
+    systems = serializers.SerializerMethodField()
     project = ProjectSlug(read_only=True, allow_null=True)
     n_assigned = serializers.IntegerField(read_only=True)
     n_completed = serializers.IntegerField(read_only=True)
@@ -78,6 +78,14 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
         help_text="The rule of the part of the test set that is judged, as in a campaign file; "
         "null for all of it.",
     )
+
+    @extend_schema_field(SystemSerializer(many=True))
+    def get_systems(self, campaign: Campaign) -> Any:
+        """Return the judged systems; those of a list are described once for all campaigns."""
+        described = getattr(campaign, "described", None)
+        if described is None:
+            described = SystemSerializer(campaign.systems.all(), many=True).data
+        return described
 
     class Meta:
         model = Campaign
@@ -262,6 +270,21 @@ def add_progress(rows: Sequence[Campaign]) -> Sequence[Campaign]:
     return rows
 
 
+def add_systems(rows: Sequence[Campaign]) -> None:
+    """Describe the systems of campaigns, each once, in two queries for all of them."""
+    judged = Campaign.systems.through.objects.filter(campaign__in=rows)
+    pairs = set(judged.values_list("campaign_id", "system_id"))
+    systems = System.objects.filter(pk__in={system for _campaign, system in pairs})
+    data = {each.pk: dict(SystemSerializer(each).data) for each in systems}
+    of: dict[int, list[int]] = {}
+    for campaign, system in pairs:
+        of.setdefault(campaign, []).append(system)
+    place = {pk: number for number, pk in enumerate(data)}
+    for row in rows:
+        found = sorted(of.get(row.pk, ()), key=place.__getitem__)
+        row.described = [data[pk] for pk in found]  # type: ignore[attr-defined]
+
+
 @extend_schema(tags=["campaigns"])
 class CampaignViewSet(OfCampaign, viewsets.ReadOnlyModelViewSet[Campaign]):
     """Campaigns that the user may read, with their settings and progress."""
@@ -283,7 +306,8 @@ class CampaignViewSet(OfCampaign, viewsets.ReadOnlyModelViewSet[Campaign]):
 
     def paginate_queryset(self, queryset: Any) -> Any:
         """Return a page with the progress of its campaigns."""
-        page: Any = super().paginate_queryset(queryset)
+        page: Any = super().paginate_queryset(queryset.prefetch_related(None))
+        add_systems(page)
         return add_progress(page)
 
     def get_object(self) -> Campaign:

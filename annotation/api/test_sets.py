@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from django.core.exceptions import PermissionDenied
 from django.core.exceptions import ValidationError as Refusal
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers, status, viewsets
@@ -33,7 +33,7 @@ from annotation.api.requests import TextsField, request_of
 from annotation.forms.uploads import UploadForm
 from annotation.imports import background
 from annotation.models import Output, Project, Segment, System, TestSet
-from annotation.test_sets import NOT_YOURS, set_human
+from annotation.test_sets import NOT_YOURS, set_human, sizes
 from annotation.uploads import Checked, OutdatedError, check_pairs, pending, store
 from annotation.uploads.problems import Problem
 from annotation.uploads.tables.skipping import skipped
@@ -168,7 +168,7 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
     serializer_class = TestSetSerializer
     lookup_field = "slug"
     queryset = (
-        TestSet.objects.annotate(n_segments=Count("segments"))
+        TestSet.objects.annotate(n_segments=sizes()["n_segments"])
         .select_related("project")
         .prefetch_related("systems")
         .order_by("slug")

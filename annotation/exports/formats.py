@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, Exists, F, OuterRef, Q
 from django.db.models.functions import Length
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -23,7 +23,7 @@ from annotation.exports.rows import judgments_of
 from annotation.exports.suggestions import SUGGESTION_HEADER, suggestion_rows
 from annotation.exports.tables import csv_lines, zip_bytes
 from annotation.filters import EVERYTHING, Filters
-from annotation.models import Campaign, ContextOpening, ErrorSpan, Item, Playback
+from annotation.models import Campaign, ContextOpening, ErrorSpan, Item, Judgment, Playback
 from annotation.protocols import Protocol
 from annotation.protocols.base import SOURCE, TARGET
 from metaeval.messages import Message, message
@@ -97,13 +97,19 @@ def facts_of(campaign: Campaign, filters: Filters = EVERYTHING) -> list[str]:
 
     Raises FilterError for what the campaign does not have.
     """
+    return counted_facts(campaign, filters)[0]
+
+
+def counted_facts(campaign: Campaign, filters: Filters = EVERYTHING) -> tuple[list[str], int]:
+    """Return what `facts_of` does, and how many judgments the filters choose, in one reading."""
     rows = judgments_of(campaign, filters).order_by()
     counts = rows.aggregate(
-        **{_alias(name): Count("pk", filter=q) for name, q in _OF_JUDGMENTS.items()}
+        n_all=Count("pk"),
+        **{_alias(name): Count("pk", filter=q) for name, q in _OF_JUDGMENTS.items()},
     )
     has = {name for name in _OF_JUDGMENTS if counts[_alias(name)]}
     has |= {"texts", "settings"} | _of_campaign(campaign) | _of_errors(campaign)
-    return [name for name in FACTS if name in has]
+    return [name for name in FACTS if name in has], counts["n_all"]
 
 
 def _alias(name: str) -> str:
@@ -113,6 +119,7 @@ def _alias(name: str) -> str:
 def _of_campaign(campaign: Campaign) -> set[str]:
     protocol = campaign.judging
     openings = ContextOpening.objects.filter(assignment__annotator__campaign=campaign)
+    rated = Judgment.objects.filter(assignment__item=OuterRef("pk"))
     plays = Playback.objects.filter(judgment__assignment__annotator__campaign=campaign)
     found = {
         "ratio": campaign.length_ratio != 1,
@@ -125,7 +132,7 @@ def _of_campaign(campaign: Campaign) -> set[str]:
         "sample": campaign.sample is not None,
         "published": campaign.published_scores.exists(),
         "domains": campaign.segments.exclude(domain="").exists(),
-        "unrated": campaign.items.exclude(assignments__judgments__isnull=False).exists(),
+        "unrated": campaign.items.filter(~Exists(rated)).exists(),
     }
     return {name for name, is_there in found.items() if is_there}
 

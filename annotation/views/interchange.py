@@ -27,9 +27,8 @@ from annotation.campaign_files import open_file, to_values
 from annotation.campaign_files.storing import Wish
 from annotation.doors import GOLD, Look, look, sent_file
 from annotation.exports import FORMATS
-from annotation.exports.formats import FACTS, facts_of
+from annotation.exports.formats import FACTS, counted_facts
 from annotation.exports.parquet import MissingPackageError
-from annotation.exports.rows import judgments_of
 from annotation.filters.form import filter_choices
 from annotation.forms.columns import CHANGED, ColumnsForm, SkipForm, is_changed
 from annotation.forms.imports import (
@@ -297,7 +296,7 @@ def export_page(request: HttpRequest, slug: str) -> HttpResponse:
     """Show every format in which the judgments are available."""
     campaign = campaign_for_reader(request, slug)
     filters = read_filters(request, campaign)
-    has = facts_of(campaign, filters)
+    has, n_judgments = counted_facts(campaign, filters)
     context = {
         "campaign": campaign,
         "filters": filters,
@@ -311,7 +310,7 @@ def export_page(request: HttpRequest, slug: str) -> HttpResponse:
             for name, each in FORMATS.items()
         ],
         "may_import": is_admin(request.user),
-        "n_judgments": judgments_of(campaign, filters).count(),
+        "n_judgments": n_judgments,
     }
     return render(request, "annotation/export.html", context)
 

@@ -37,7 +37,8 @@ from annotation.forms.columns import CHANGED, PairForm, SkipForm, Understanding
 from annotation.forms.preview import Heading, Preview, download
 from annotation.forms.uploads import UploadForm, read_again
 from annotation.imports import background
-from annotation.models import FileImport, Output, Segment, System, TestSet, listed
+from annotation.models import FileImport, Output, Project, Segment, System, TestSet, listed
+from annotation.test_sets import sizes
 from annotation.uploads import OutdatedError, Submission, check_pairs, store
 from annotation.uploads.files import size_of
 from annotation.uploads.media.attachments import TEXTS
@@ -53,6 +54,7 @@ from annotation.uploads.pending import (
 )
 from annotation.uploads.tables.skipping import skipped
 from annotation.web.errors import refuse, wants_json
+from annotation.web.parameters import Parameters, page_of, takes
 from annotation.web.ranges import answer
 from core import languages
 from core.messages import messages_of, sentences, translated
@@ -61,7 +63,7 @@ from metaeval.messages import Message, message
 EXPIRED = message(
     "upload.expired", "This upload has expired or was finished already. Send the files again."
 )
-PER_PAGE = 20
+PER_PAGE, LISTED = 20, 50
 DOOR = "test-set"
 DOCUMENT = message("first.document", "Document")
 # Multipart framing and the other fields.
@@ -271,12 +273,12 @@ def _attributes(code: str) -> dict[str, str]:
 
 
 @researcher_required
+@takes(Parameters(frozenset({"page"})))
 def testset_list(request: HttpRequest) -> HttpResponse:
-    """List all test sets with their sizes."""
-    rows = listed(visible_test_sets(request.user)).annotate(
-        n_segments=Count("segments", distinct=True), n_systems=Count("systems", distinct=True)
-    )
-    context = {"test_sets": rows.order_by("name"), "section": "testsets"}
+    """List test sets with their sizes."""
+    rows = listed(visible_test_sets(request.user)).order_by("name")
+    page = page_of(request, rows.annotate(**sizes()), LISTED)
+    context = {"page": page, "section": "testsets"}
     return render(request, "annotation/testsets.html", context)
 
 
@@ -302,6 +304,13 @@ def segment_media(request: HttpRequest, slug: str, position: int) -> HttpRespons
         raise Http404 from None
 
 
+def _project_of(request: HttpRequest, test_set: TestSet) -> Project | None:
+    """Return the project of a test set, if the user may read it."""
+    if test_set.project_id is None:
+        return None
+    return visible_projects(request.user).filter(test_sets=test_set).first()
+
+
 def show_test_set(
     request: HttpRequest, test_set: TestSet, *, status: int = 200, **changed: object
 ) -> HttpResponse:
@@ -317,7 +326,7 @@ def show_test_set(
     systems = System.objects.filter(test_set=test_set).annotate(n_outputs=Count("outputs"))
     context = {
         "test_set": test_set,
-        "project": visible_projects(request.user).filter(test_sets=test_set).first(),
+        "project": _project_of(request, test_set),
         "page": Paginator(segments, PER_PAGE).get_page(request.GET.get("page")),
         "systems": systems.order_by("-length_ratio", "name"),
         "campaigns": visible_campaigns(request.user).filter(test_set=test_set),
