@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, QuerySet, Sum
 from django.http import QueryDict
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
@@ -46,7 +46,7 @@ from annotation.filters.choice import quoted
 from annotation.forms.campaign.editing import CHANGED, ChangedError, DraftForm
 from annotation.forms.campaign.form import CampaignForm
 from annotation.imports import background, sources
-from annotation.models import Assignment, Campaign, System, TestSet
+from annotation.models import Annotator, Assignment, Campaign, System, TestSet
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Place, Problem
 from annotation.web.parameters import SECRET, wants_secret
@@ -67,6 +67,9 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     project = ProjectSlug(read_only=True, allow_null=True)
     n_assigned = serializers.IntegerField(read_only=True)
     n_completed = serializers.IntegerField(read_only=True)
+    n_removed = serializers.IntegerField(
+        read_only=True, help_text="Judgments that were removed with erased persons."
+    )
     answers = serializers.DictField(
         allow_null=True,
         help_text="The campaign's own scales, errors, text and choices, as in a campaign file; "
@@ -118,6 +121,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             "closed_at",
             "n_assigned",
             "n_completed",
+            "n_removed",
         )
 
 
@@ -261,11 +265,14 @@ def conflict(error: ValidationError) -> Response:
 
 
 def add_progress(rows: Sequence[Campaign]) -> Sequence[Campaign]:
-    """Count the assignments of campaigns, in one query for all of them."""
+    """Count the assignments of campaigns, and what was removed, in two queries for all."""
     found = Assignment.objects.filter(annotator__campaign__in=rows).order_by()
     counted = found.values_list("annotator__campaign").annotate(Count("pk"), Count("completed_at"))
     counts = {pk: own for pk, *own in counted}
+    removed = Annotator.objects.filter(campaign__in=rows, n_removed__gt=0).order_by()
+    gone = dict(removed.values_list("campaign").annotate(Sum("n_removed")))
     for row in rows:
+        row.n_removed = gone.get(row.pk, 0)  # type: ignore[attr-defined]
         row.n_assigned, row.n_completed = counts.get(row.pk, (0, 0))  # type: ignore[attr-defined]
     return rows
 

@@ -264,6 +264,7 @@ ACTIONS: dict[str, Promise] = {
     "member set": _("set a member’s role"),
     "member removed": _("removed a member"),
     "erased": _("erased an annotator’s personal data"),
+    "exported": _("exported an annotator’s personal data"),
     "forgot": _("deleted personal data after their time"),
     "data rule": _("changed the rule for personal data"),
     "made private": _("made the campaign private"),

@@ -25,6 +25,7 @@ from annotation.access import (
 )
 from annotation.campaign_files import open_file, to_values
 from annotation.campaign_files.storing import Wish
+from annotation.campaigns.facts import n_removed, removed
 from annotation.doors import GOLD, Look, look, sent_file
 from annotation.exports import FORMATS
 from annotation.exports.formats import FACTS, counted_facts
@@ -311,6 +312,7 @@ def export_page(request: HttpRequest, slug: str) -> HttpResponse:
         ],
         "may_import": is_admin(request.user),
         "n_judgments": n_judgments,
+        "removed": removed(n) if (n := n_removed(campaign)) else None,
     }
     return render(request, "annotation/export.html", context)
 
