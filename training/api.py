@@ -122,7 +122,7 @@ class JobSerializer(serializers.ModelSerializer[TrainingJob]):
     metric = serializers.CharField(source="metric.name", default=None, allow_null=True)
     findings = serializers.SerializerMethodField()
     project: serializers.SlugRelatedField[Project] = serializers.SlugRelatedField(
-        slug_field="slug", read_only=True
+        slug_field="slug", read_only=True, allow_null=True
     )
 
     def get_findings(self, job: TrainingJob) -> dict[str, Any]:
