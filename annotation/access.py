@@ -13,6 +13,11 @@ A test set is read by every reading role, except by reviewers of a campaign over
 the system of every output. For the same reason they see no other public campaign over it, none of
 its runs and none of its translations. Site admins add to any test set; campaign admins to those
 that they own and those that are shared with them.
+
+The members of a project have their role in all of its campaigns. Its researchers read its test sets
+as well, and its admins run them, too. A private test set is read by its owner, those that it is
+shared with, and the members of its project and of campaigns over it; for all others it does not
+exist, nor do public campaigns, runs and translations of it.
 """
 
 from collections.abc import Callable
@@ -21,7 +26,7 @@ from typing import Any, TypeVar
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import Group, User
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
@@ -29,7 +34,14 @@ from django.utils.crypto import salted_hmac
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from annotation.models import Campaign, Membership, TestSet, TestSetShare
+from annotation.models import (
+    Campaign,
+    Membership,
+    Project,
+    ProjectMember,
+    TestSet,
+    TestSetShare,
+)
 from core.database.prepared import Prepared, Statement, placeholder_key
 from metaeval.messages import Message, message
 
@@ -38,6 +50,8 @@ RESEARCHER, ANNOTATOR = "researcher", "annotator"
 ROLES = (ADMIN, CAMPAIGN_ADMIN, RESEARCHER, ANNOTATOR)
 READERS = frozenset({ADMIN, CAMPAIGN_ADMIN, RESEARCHER})
 CREATORS = frozenset({ADMIN, CAMPAIGN_ADMIN})
+# Roles in a campaign or in a project.
+RUNS, READS, REVIEWS = Membership.Role.ADMIN, Membership.Role.RESEARCHER, Membership.Role.REVIEWER
 NOT_YOURS = message(
     "access.not-campaign-admin", "You may read this campaign; only its admins may change it."
 )
@@ -50,6 +64,9 @@ BLIND_REVIEWER = message(
     "access.blind-reviewer",
     "You review a campaign over this test set without knowing its systems, so its texts, systems "
     "and scores are not open to you.",
+)
+NO_PROJECT = message(
+    "access.no-project", "You are a member of no project of this name. Its admins can add you."
 )
 NOT_REVIEWER = message(
     "access.not-reviewer",
@@ -111,11 +128,28 @@ def visible_campaigns(user: Any) -> QuerySet[Campaign]:
         return rows
     if not is_researcher(user):
         return rows.none()
-    memberships = Membership.objects.filter(user=user)
-    reviewed = memberships.filter(role=Membership.Role.REVIEWER).values("campaign")
-    others = memberships.exclude(role=Membership.Role.REVIEWER).values("campaign")
-    is_open = Q(is_private=False) & ~Q(pk__in=reviewed) & ~Q(test_set__in=_blinded(user))
-    return rows.filter(is_open | Q(pk__in=others) | _created_by(user))
+    is_open = Q(is_private=False) & ~_with_role(user, REVIEWS)
+    is_open &= ~Q(test_set__in=_blinded(user)) & ~Q(test_set__in=_closed(user))
+    # A researcher of a project who reviews one of its campaigns does so without knowing systems.
+    by_project = Q(project__in=_projects_as(user, READS)) & ~Q(test_set__in=_blinded(user))
+    by_project &= ~Q(pk__in=_campaigns_as(user, REVIEWS))
+    reads = Q(pk__in=_campaigns_as(user, READS)) | _with_role(user, RUNS)
+    return rows.filter(is_open | by_project | reads | _created_by(user))
+
+
+def _campaigns_as(user: Any, role: str) -> QuerySet[Any]:
+    """Return the campaigns of which a user is a member with a role."""
+    return Membership.objects.filter(user=user, role=role).values("campaign")
+
+
+def _projects_as(user: Any, *roles: str) -> QuerySet[Any]:
+    """Return the projects in which a user has one of some roles."""
+    return ProjectMember.objects.filter(user=user, role__in=roles).values("project")
+
+
+def _with_role(user: Any, role: str) -> Q:
+    """Select campaigns in which a user has a role, as a member of them or of their project."""
+    return Q(pk__in=_campaigns_as(user, role)) | Q(project__in=_projects_as(user, role))
 
 
 def _blinded(user: Any) -> QuerySet[TestSet]:
@@ -123,42 +157,111 @@ def _blinded(user: Any) -> QuerySet[TestSet]:
 
     Who may add to a test set knows its systems already.
     """
-    reviewed = Membership.objects.filter(user=user, role=Membership.Role.REVIEWER)
-    rows = TestSet.objects.filter(pk__in=reviewed.values("campaign__test_set"))
+    reviewed = Campaign.objects.filter(_with_role(user, REVIEWS)).values("test_set")
+    in_projects = Q(project__in=_projects_as(user, REVIEWS))
+    rows = TestSet.objects.filter(Q(pk__in=reviewed) | in_projects)
+    return rows.exclude(_changes(user))
+
+
+def _changes(user: Any) -> Q:
+    """Select the test sets that are a user's own, shared with them, or in projects they run."""
     shared = TestSetShare.objects.filter(user=user).values("test_set")
-    return rows.exclude(Q(pk__in=shared) | Q(created_by=user))
+    in_projects = Q(project__in=_projects_as(user, RUNS))
+    return Q(pk__in=shared) | Q(created_by=user) | in_projects
 
 
-def not_blinded(rows: QuerySet[Row], user: Any, test_set: str = "test_set") -> QuerySet[Row]:
-    """Exclude the rows of test sets that a user reviews without knowing the systems.
+def _closed(user: Any) -> QuerySet[TestSet]:
+    """Return the private test sets that a user may not read."""
+    by_campaign = Q(pk__in=_campaigns_as(user, READS)) | _with_role(user, RUNS)
+    by_campaign |= Q(project__in=_projects_as(user, READS)) | _created_by(user)
+    read = Q(pk__in=Campaign.objects.filter(by_campaign).values("test_set"))
+    in_projects = Q(project__in=_projects_as(user, READS))
+    rows = TestSet.objects.filter(is_private=True)
+    return rows.exclude(_changes(user) | read | in_projects)
+
+
+def readable(rows: QuerySet[Row], user: Any, test_set: str = "test_set") -> QuerySet[Row]:
+    """Return the rows of test sets that a user with a reading role may see.
 
     `test_set` is the path to the test set from a row.
     """
     if is_site_admin(user):
         return rows
-    return rows.exclude(**{f"{test_set}__in": _blinded(user).values("pk")})
+    path = f"{test_set}__in"
+    rows = rows.exclude(**{path: _closed(user).values("pk")})
+    return rows.exclude(**{path: _blinded(user).values("pk")})
 
 
 def visible_test_sets(user: Any) -> QuerySet[TestSet]:
     """Return the test sets that a user with a reading role may see."""
-    return not_blinded(TestSet.objects.all(), user, "pk")
+    return readable(TestSet.objects.all(), user, "pk")
+
+
+def test_sets_with_media(user: Any) -> QuerySet[TestSet]:
+    """Return the test sets whose recordings and pictures a user may see: reviewers need them."""
+    visible = Q(pk__in=visible_test_sets(user).values("pk"))
+    return TestSet.objects.filter(visible | Q(pk__in=_blinded(user).values("pk")))
 
 
 def test_set_for_reader(request: HttpRequest, slug: str) -> TestSet:
-    """Return a test set to somebody with a reading role; 403 for those who review it blindly."""
+    """Return a test set to somebody who may see it.
+
+    403 for those who review it blindly, 404 for others who may not.
+    """
     test_set = get_object_or_404(TestSet, slug=slug)
     if not visible_test_sets(request.user).filter(pk=test_set.pk).exists():
-        raise PermissionDenied(BLIND_REVIEWER)
+        if _blinded(request.user).filter(pk=test_set.pk).exists():
+            raise PermissionDenied(BLIND_REVIEWER)
+        raise Http404
     return test_set
+
+
+def visible_projects(user: Any) -> QuerySet[Project]:
+    """Return the projects that a user may read: their admins and researchers, and site admins."""
+    rows = Project.objects.all()
+    if is_site_admin(user):
+        return rows
+    return (
+        rows.filter(pk__in=_projects_as(user, RUNS, READS)) if is_researcher(user) else rows.none()
+    )
+
+
+def run_projects(user: Any) -> QuerySet[Project]:
+    """Return the projects that a user may run."""
+    rows = visible_projects(user)
+    return rows if is_site_admin(user) else rows.filter(pk__in=_projects_as(user, RUNS))
+
+
+def joined_project(user: Any, slug: str) -> Project | None:
+    """Return the project into which a user puts a new test set or training; None without a slug.
+
+    Commands have no user. Raises ValidationError unless the user may read the project.
+    """
+    if not slug:
+        return None
+    rows = Project.objects.all() if user is None else visible_projects(user)
+    project = rows.filter(slug=slug).first()
+    if project is None:
+        raise ValidationError({"project": [NO_PROJECT]})
+    return project
+
+
+def project_of_new(test_set: TestSet, user: Any) -> Project | None:
+    """Return the project of what is new over a test set: that of the test set, if it is theirs."""
+    if test_set.project_id is None or user is None or not user.is_authenticated:
+        return test_set.project
+    return visible_projects(user).filter(pk=test_set.project_id).first()
+
+
+def of_readable_projects(rows: QuerySet[Row], user: Any) -> QuerySet[Row]:
+    """Return the rows that are in no project, or in one that a user may read."""
+    return rows.filter(Q(project=None) | Q(project__in=visible_projects(user).values("pk")))
 
 
 def reviewed_campaigns(user: Any) -> QuerySet[Campaign]:
     """Return the campaigns of which a user sees the adjudication alone."""
     rows = Campaign.objects.exclude(pk__in=visible_campaigns(user).values("pk"))
-    if not is_researcher(user):
-        return rows.none()
-    reviewer = Membership.Role.REVIEWER
-    return rows.filter(memberships__user=user, memberships__role=reviewer)
+    return rows.filter(_with_role(user, REVIEWS)) if is_researcher(user) else rows.none()
 
 
 def run_campaigns(user: Any) -> QuerySet[Campaign]:
@@ -168,8 +271,7 @@ def run_campaigns(user: Any) -> QuerySet[Campaign]:
         return rows
     if not is_researcher(user):
         return rows.none()
-    memberships = Membership.objects.filter(user=user, role=Membership.Role.ADMIN)
-    return rows.filter(Q(pk__in=memberships.values("campaign")) | _created_by(user))
+    return rows.filter(_with_role(user, RUNS) | _created_by(user))
 
 
 def _created_by(user: Any) -> Q:
@@ -194,19 +296,20 @@ def _runs(roles: frozenset[str]) -> Statement:
 def may_change_test_set(user: Any, test_set: TestSet) -> bool:
     """Return whether a user may add systems, outputs and imported scores to a test set.
 
-    Its owner, those it is shared with, and site admins may; all need a role that uploads. A test
-    set without an owner is changed by site admins alone. Commands have no user and do not ask.
+    Its owner, those it is shared with, admins of its project and site admins may; all need a role
+    that uploads. Commands have no user and do not ask.
     """
-    if is_site_admin(user):
-        return True
-    if not is_admin(user):
-        return False
-    return test_set.created_by_id == user.pk or test_set.shares.filter(user=user).exists()
+    if is_site_admin(user) or not is_admin(user):
+        return is_site_admin(user)
+    return TestSet.objects.filter(_changes(user), pk=test_set.pk).exists()
 
 
 def may_share_test_set(user: Any, test_set: TestSet) -> bool:
-    """Return whether a user may say who adds to a test set: its owner and site admins."""
-    return is_site_admin(user) or (is_admin(user) and test_set.created_by_id == user.pk)
+    """Return whether a user may say who adds to a test set: its owner and admins above them."""
+    if is_site_admin(user) or not is_admin(user):
+        return is_site_admin(user)
+    runs_it = test_set.project_id and run_projects(user).filter(pk=test_set.project_id).exists()
+    return bool(runs_it) or test_set.created_by_id == user.pk
 
 
 def test_set_refusal(test_set: TestSet) -> Message:
@@ -282,7 +385,7 @@ def campaign_for_admin(request: HttpRequest, slug: str) -> Campaign:
 
 def reviews_campaign(user: Any, campaign: Campaign) -> bool:
     """Return whether a user may adjudicate: the reviewers and admins of a campaign."""
-    own = Membership.objects.filter(user=user, campaign=campaign, role=Membership.Role.REVIEWER)
+    own = Campaign.objects.filter(_with_role(user, REVIEWS), pk=campaign.pk)
     return runs_campaign(user, campaign) or own.exists()
 
 

@@ -3,10 +3,28 @@
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import Count, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 
 from annotation.access import is_admin
-from annotation.models import AuditEntry, System, TestSet, TestSetShare
+from annotation.models import AuditEntry, Segment, System, TestSet, TestSetShare
 from metaeval.messages import message
+
+
+def sizes() -> dict[str, Coalesce]:
+    """Return columns of test sets: `n_segments` and `n_systems`, each counted for itself."""
+    return {
+        f"n_{name}": Coalesce(
+            Subquery(
+                rows.filter(test_set=OuterRef("pk"))
+                .order_by()
+                .values("test_set")
+                .values(n=Count("pk"))
+            ),
+            0,
+        )
+        for name, rows in (("segments", Segment.objects), ("systems", System.objects))
+    }
 
 
 @transaction.atomic

@@ -21,6 +21,7 @@ urlpatterns = [
     *(path("", include(each.urls)) for each in extensions.installed() if each.urls),
     path("", include("dashboards.urls")),
     path("", include("lifecycle.views")),
+    path("", include("lifecycle.projects.pages")),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("prometheus", prometheus, name="prometheus"),

@@ -44,9 +44,10 @@ class DeleteSerializer(serializers.Serializer[object]):
 
 
 class ActionSerializer(serializers.Serializer[object]):
-    """`name` for `rename`, `study` for `study`, `title` for `title`.
+    """`name` for `rename`, `study` for `study`, `title` for `title`, both others for `project`.
 
-    An empty study takes a campaign out of it. With an empty title annotators read the name.
+    An empty study or project takes a resource out of it. With an empty title annotators read the
+    name. A private test set or campaign is read by members alone.
     """
 
     name = serializers.CharField(required=False, default="", write_only=True)
@@ -56,6 +57,10 @@ class ActionSerializer(serializers.Serializer[object]):
     title = serializers.CharField(
         required=False, default="", write_only=True, allow_blank=True, max_length=120
     )
+    project = serializers.SlugField(
+        required=False, default="", write_only=True, allow_blank=True, max_length=80
+    )
+    private = serializers.BooleanField(required=False, default=True, write_only=True)
 
 
 class ResourceView(TakesParameters):
@@ -91,10 +96,10 @@ class ActionView(TakesParameters):
         tags=["things"], request=ActionSerializer, responses={200: ThingSerializer, 409: None}
     )
     def post(self, request: Request, kind: str, which: str, verb: str) -> Response:
-        """Rename, copy, archive or restore a resource, or change its study or title.
+        """Rename, copy, archive or restore a resource, or change its study, title or project.
 
-        `verb` is `rename`, `study`, `title`, `copy`, `archive` or `restore`. Returns the resource,
-        or the copy.
+        `verb` is `rename`, `study`, `title`, `project`, `copy`, `archive` or `restore`. Returns
+        the resource, or the copy.
         """
         found = _allowed(find(request.user, kind, which), verb)
         sent = ActionSerializer(data=request.data)
@@ -115,7 +120,9 @@ def _allowed(found: Found, verb: str) -> Found:
     return found
 
 
-def _do(found: Found, verb: str, *, name: str, study: str, title: str) -> Found:
+def _do(
+    found: Found, verb: str, *, name: str, study: str, title: str, project: str, private: bool
+) -> Found:
     kind, resource, user = found.kind, found.resource, found.user
     if verb == "copy":
         return Found(kind, services.copy(kind, resource, user), user)
@@ -125,6 +132,8 @@ def _do(found: Found, verb: str, *, name: str, study: str, title: str) -> Found:
         services.move(kind, resource, user, study)
     elif verb == "title":
         services.retitle(kind, resource, user, title)
+    elif verb == "project":
+        services.put(kind, resource, user, project, is_private=private)
     elif verb == "archive":
         services.archive(kind, resource, user)
     else:

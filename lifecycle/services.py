@@ -13,10 +13,22 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Model, ProtectedError
 
+from annotation import projects
+from annotation.access import NO_PROJECT, run_projects, visible_projects
 from annotation.campaigns.sampling import store_sample
 from annotation.forms.campaign.form import free_slug
-from annotation.models import Archived, AuditEntry, Campaign, ChangeEntry, DataRule, Instructions
+from annotation.models import (
+    Archived,
+    AuditEntry,
+    Campaign,
+    ChangeEntry,
+    DataRule,
+    Instructions,
+    Project,
+    TestSet,
+)
 from annotation.presets import free_name
+from core import extensions
 from lifecycle.resources import ResourceType
 from metaeval.messages import Message, message
 
@@ -24,6 +36,7 @@ OWN = frozenset(
     {
         *("id", "slug", "slug_follows", "name", "status", "origin", "created_by", "created_at"),
         *("opened_at", "closed_at", "notified_at", "secret", "lower_is_better", "direction"),
+        "project",
     }
 )
 
@@ -38,6 +51,7 @@ def copy_campaign(campaign: Campaign, user: Any) -> Campaign:
     name = free_name(f"{campaign.name[:105]} (copy)")
     made = Campaign(name=name, created_by=user, slug_follows=True, **settings)
     made.slug = free_slug(made.title)
+    made.project = visible_projects(user).filter(campaigns=campaign).first()
     made.save()
     made.systems.set(campaign.systems.all())
     store_sample(made)
@@ -68,6 +82,7 @@ IN_USE = message(
 FIXED_NAME = message("lifecycle.fixed-name", "This cannot be renamed.")
 NOT_COPIED = message("lifecycle.not-copied", "Only campaigns that were set up here can be copied.")
 NOT_IN_STUDY = message("lifecycle.not-in-study", "Only campaigns can be put into a study.")
+NOT_IN_PROJECT = message("lifecycle.not-in-project", "This cannot be put into a project.")
 NOT_TITLED = message("lifecycle.not-titled", "Only campaigns have a title for annotators.")
 NOT_ARCHIVED = message(
     "lifecycle.not-archived", "This cannot be archived on its own. Archive its test set instead."
@@ -146,6 +161,35 @@ def move(kind: ResourceType[Any], resource: Model, actor: Any, study: str) -> No
             campaign=resource, actor=actor, action="study",
             details={"before": before or "none", "now": resource.study or "none"},
         )  # fmt: skip
+
+
+@transaction.atomic
+def put(
+    kind: ResourceType[Any], resource: Any, actor: Any, slug: str, *, is_private: bool
+) -> Project | None:
+    """Put a resource into a project; an empty `slug` takes it out of its own.
+
+    Raises ValidationError if the user does not run the project, or if it has no room.
+    """
+    if kind.project != "project":
+        raise refusal(NOT_IN_PROJECT)
+    before, project = resource.project, run_projects(actor).filter(slug=slug).first()
+    if slug and project is None:
+        raise refusal(NO_PROJECT)
+    if isinstance(resource, Campaign | TestSet):
+        projects.move(resource, project, is_private=is_private, actor=actor)
+    else:
+        resource.project = project
+        resource.save(update_fields=["project"])
+    if isinstance(resource, TestSet):
+        for each in extensions.imported("test_set"):
+            each.moved(resource)
+    if before != project:
+        what = {"kind": kind.name, "name": kind.called(resource)}
+        for held, action in ((before, "taken out"), (project, "put in")):
+            if held is not None:
+                projects.note(held, actor, action, **what)
+    return project
 
 
 def retitle(kind: ResourceType[Any], resource: Model, actor: Any, title: str) -> None:

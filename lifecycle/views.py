@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import (
     researcher_required,
+    run_projects,
     signed_in,
     site_admin_required,
     visible_campaigns,
@@ -53,6 +54,7 @@ class Found:
             "copy": kind.may_copy(user, resource),
             "study": changes and kind.studies,
             "title": changes and kind.studies,
+            "project": kind.may_move(user, resource),
             "delete": kind.may_delete(user, resource),
         }
 
@@ -88,6 +90,7 @@ def _context(found: Found) -> dict[str, Any]:
         "resource": found.resource,
         "key": getattr(found.resource, found.kind.key),
         "page_address": found.kind.page(found.resource),
+        "projects": run_projects(found.user) if found.kind.project == "project" else (),
         "studies": _studies(found) if found.kind.studies else (),
         "copy_address": found.kind.copy_address(found.resource),
         "archived_since": found.kind.archived_since(found.resource),
@@ -160,6 +163,15 @@ def _title(request: HttpRequest, found: Found) -> tuple[str, str]:
     return notice % {"title": found.resource.title}, found.address
 
 
+def _project(request: HttpRequest, found: Found) -> tuple[str, str]:
+    slug, is_private = request.POST.get("project", ""), request.POST.get("private") == "yes"
+    project = services.put(found.kind, found.resource, found.user, slug, is_private=is_private)
+    if project is None:
+        return _("%(name)s is in no project.") % {"name": found.name}, found.address
+    notice = _("%(name)s is in the project %(project)s.")
+    return notice % {"name": found.name, "project": project.name}, found.address
+
+
 VERBS: dict[str, Callable[[HttpRequest, Found], tuple[str, str]]] = {
     "rename": _rename,
     "archive": _archive,
@@ -167,6 +179,7 @@ VERBS: dict[str, Callable[[HttpRequest, Found], tuple[str, str]]] = {
     "copy": _copy,
     "study": _study,
     "title": _title,
+    "project": _project,
 }
 
 

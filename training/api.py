@@ -13,10 +13,11 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.access import joined_project, of_readable_projects
 from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
 from annotation.filters.choice import quoted
-from annotation.models import ApiToken
+from annotation.models import ApiToken, Project
 from core.messages import as_json, refusal_as_json
 from metaeval.messages import Message, message
 from metrics.api.runs import MayRun
@@ -120,6 +121,9 @@ class JobSerializer(serializers.ModelSerializer[TrainingJob]):
     )
     metric = serializers.CharField(source="metric.name", default=None, allow_null=True)
     findings = serializers.SerializerMethodField()
+    project: serializers.SlugRelatedField[Project] = serializers.SlugRelatedField(
+        slug_field="slug", read_only=True, allow_null=True
+    )
 
     def get_findings(self, job: TrainingJob) -> dict[str, Any]:
         """Return warnings, the verdict in sentences, whether to use it, and values with names."""
@@ -131,6 +135,7 @@ class JobSerializer(serializers.ModelSerializer[TrainingJob]):
             "id",
             "kind",
             "name",
+            "project",
             "sweep",
             "corpora",
             "options",
@@ -157,6 +162,7 @@ class JobStartSerializer(serializers.Serializer[object]):
         slug_field="name", many=True, required=False, queryset=ParallelCorpus.objects.all()
     )
     options = serializers.DictField(required=False, default=dict)
+    project = serializers.SlugField(required=False, default="", allow_blank=True)
 
 
 class WorkViewSet(
@@ -211,7 +217,7 @@ class JobViewSet(WorkViewSet[TrainingJob]):
 
     takes: ClassVar[Mapping[str, Texts]] = {"list": {"sweep": "The name of a sweep."}}
     serializer_class = JobSerializer
-    queryset = TrainingJob.objects.select_related("metric").prefetch_related("corpora")
+    queryset = TrainingJob.objects.select_related("metric", "project").prefetch_related("corpora")
 
     def end(self, row: TrainingJob) -> bool:
         """Cancel a job."""
@@ -224,10 +230,10 @@ class JobViewSet(WorkViewSet[TrainingJob]):
     def get_queryset(self) -> QuerySet[TrainingJob]:
         """Filter by sweep."""
         sweep = self.request.query_params.get("sweep")
-        rows = super().get_queryset()
+        rows = of_readable_projects(super().get_queryset(), self.request.user)
         if not sweep:
             return rows
-        if not TrainingJob.objects.filter(sweep=sweep).exists():
+        if not rows.filter(sweep=sweep).exists():
             raise FilterError(
                 message("jobs.no-sweep", "There is no sweep “{sweep}”.", sweep=quoted(sweep))
             )
@@ -240,6 +246,7 @@ class JobViewSet(WorkViewSet[TrainingJob]):
         form.is_valid(raise_exception=True)
         wanted: dict[str, Any] = dict(form.validated_data)
         try:
+            wanted["project"] = joined_project(request.user, wanted["project"])
             job = starting.start(given=wanted.pop("options"), user=request.user, **wanted)
         except ValidationError as error:
             raise serializers.ValidationError(serializers.as_serializer_error(error)) from error

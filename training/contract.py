@@ -22,6 +22,11 @@ LEVELS = {
 }
 
 
+def no_campaign(slug: str) -> Message:
+    """Return the message that a campaign does not exist."""
+    return message("head.no-campaign", "There is no campaign {campaign}.", campaign=slug)
+
+
 @dataclass(frozen=True)
 class TrainingKind:
     """A kind of training: its options as data, and the function that does the work.

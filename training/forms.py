@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from annotation.forms.uploads import LanguageField
+from annotation.forms.uploads import LanguageField, ProjectField
 from metaeval.messages import Message, message
 from metaeval.reasons import reason_of
 from metrics import options
@@ -107,6 +107,7 @@ class JobForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         label=_("Parallel text"),
     )
+    project = ProjectField(help_text=_("Only its members see the job."))
     anyway = forms.BooleanField(required=False, label=ANYWAY)
 
     def __init__(

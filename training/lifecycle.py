@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from annotation.access import of_readable_projects
 from annotation.models import TestSet
 from lifecycle.resources.resource_type import COUNTED, Going, ResourceType
 from metaeval.messages import Message, message, plural
@@ -70,9 +73,14 @@ class Jobs(ResourceType[TrainingJob]):
     name, home = "job", "jobs"
     label = message("resource.job", "Training job")
     model = TrainingJob
+    project = "project"
     fixed = message(
         "lifecycle.job-name", "The name is part of its folder and of the metric that it made."
     )
+
+    def seen(self, user: Any) -> QuerySet[TrainingJob]:
+        """Return jobs of the user's projects, and of none."""
+        return of_readable_projects(TrainingJob.objects.all(), user)
 
     def copy_address(self, resource: TrainingJob) -> str:
         """Return the form with the same settings."""
@@ -171,6 +179,11 @@ class WithTestSet:
         asked = TrainingJob.objects.filter(kind=PREFERENCES, status__in=TrainingJob.ACTIVE)
         for job in asked.filter(options__test_set=resource.slug):
             jobs.cancel(job)
+
+    def moved(self, resource: TestSet) -> None:
+        """Put the preference analyses over it into its project."""
+        rows = TrainingJob.objects.filter(kind=PREFERENCES, options__test_set=resource.slug)
+        rows.update(project=resource.project)
 
 
 TYPES = (Corpora(), Jobs(), Translations())

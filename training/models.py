@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-from annotation.models import Segment, System, TestSet
+from annotation.models import Project, Segment, System, TestSet
 from annotation.uploads.drafts import label as system_label
 from core.work.models import Work
 from metaeval.messages import Message, from_json, message
@@ -71,11 +71,12 @@ class TrainingJob(Work):
     The kind checks `options` before the row exists. `progress` is what pages show while the job
     runs; `result` is its result. `sweep` names jobs that were started together. If `is_here`, the
     command that started the job runs it, and no worker takes it. `lacks` has, by host, what keeps
-    workers from taking the job.
+    workers from taking the job. A job of a project is seen by its members alone.
     """
 
     kind = models.CharField(max_length=40)
     name = models.CharField(max_length=60)
+    project = models.ForeignKey(Project, models.PROTECT, null=True, blank=True, related_name="jobs")
     sweep = models.CharField(max_length=60, blank=True, default="", db_index=True)
     corpora = models.ManyToManyField(ParallelCorpus, blank=True, related_name="jobs")
     options = models.JSONField(default=dict)

@@ -10,10 +10,11 @@ from typing import Any
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.db.models import CASCADE, PROTECT, ForeignKey, ManyToManyField, Model, QuerySet
 
+from annotation.access import ONLY_SITE_ADMINS, is_site_admin
 from annotation.accounts.managing import NOT_YOURSELF, Action, check_may_change, note
 from annotation.models import (
     Adjudication,
@@ -24,6 +25,7 @@ from annotation.models import (
     DataRule,
     Judgment,
     Letter,
+    OriginalFile,
 )
 from annotation.quality.exclusions import exclude_annotator
 from core.messages import as_json
@@ -35,6 +37,9 @@ SECRET = frozenset(
 )
 # What a person decided is exported whole; of other rows that name a person, which they are.
 DECISIONS = (AuditEntry, ChangeEntry, Adjudication)
+HAS_ACCOUNT = message(
+    "personal.has-account", "This annotator has an account. Erase the data of the account instead."
+)
 ENTERED = "entered by access link"
 Row = dict[str, Any]
 
@@ -44,10 +49,16 @@ def rows_about(user: User) -> Iterator[Row]:
 
     Rows that only name the account, such as a test set that it uploaded, have table, key and name.
     """
-    rows: QuerySet[Any] = User.objects.filter(pk=user.pk)
+    rows = User.objects.filter(pk=user.pk)
     roles = [group.name for group in user.groups.order_by("name")]
     yield _row(user) | {"roles": roles}
     yield from _beneath(rows, seen=set())
+
+
+def rows_about_imported(annotator: Annotator) -> Iterator[Row]:
+    """Yield an imported annotator, who has no account, and every row that belongs to them."""
+    yield _row(annotator)
+    yield from _beneath(Annotator.objects.filter(pk=annotator.pk), seen=set())
 
 
 def _beneath(rows: QuerySet[Any], seen: set[tuple[str, Any]]) -> Iterator[Row]:
@@ -130,16 +141,8 @@ def erase(*, actor: User, user: User) -> tuple[int, int]:
         raise ValidationError([NOT_YOURSELF])
     kept = removed = 0
     for annotator in user.annotators.select_related("campaign__data_rule"):
-        n = _judgments(annotator).count()
-        is_removed = _is_removed(annotator)
-        if is_removed:
-            _remove(annotator, actor, n)
-        kept, removed = kept + n * (not is_removed), removed + n * is_removed
-        forget_person(annotator)
-        AuditEntry.objects.create(
-            campaign=annotator.campaign, annotator=annotator, actor=actor, action="erased",
-            details={"kept": n * (not is_removed), "removed": n * is_removed},
-        )  # fmt: skip
+        stay, gone = _erase_part(annotator, actor)
+        kept, removed = kept + stay, removed + gone
     _forget_account(user)
     note(
         actor, user, Action.ERASED,
@@ -149,6 +152,44 @@ def erase(*, actor: User, user: User) -> tuple[int, int]:
         ),
     )  # fmt: skip
     return kept, removed
+
+
+def _erase_part(annotator: Annotator, actor: User) -> tuple[int, int]:
+    """Erase a person's part in one campaign; return how many judgments stay and are removed."""
+    n = _judgments(annotator).count()
+    kept, removed = (0, n) if _is_removed(annotator) else (n, 0)
+    if _is_removed(annotator):
+        _remove(annotator, actor, n)
+    forget_person(annotator)
+    AuditEntry.objects.create(
+        campaign=annotator.campaign, annotator=annotator, actor=actor, action="erased",
+        details={"kept": kept, "removed": removed},
+    )  # fmt: skip
+    return kept, removed
+
+
+@transaction.atomic
+def erase_imported(*, actor: User, annotator: Annotator) -> tuple[int, int]:
+    """Remove what identifies an imported annotator, their label included, as `erase` does.
+
+    The file that the campaign came in has the label, too, and is deleted. Raises ValidationError
+    for annotators with an account, PermissionDenied unless the actor is a site admin.
+    """
+    if not is_site_admin(actor):
+        raise PermissionDenied(ONLY_SITE_ADMINS)
+    if annotator.user_id is not None:
+        raise ValidationError([HAS_ACCOUNT])
+    counts = _erase_part(annotator, actor)
+    Annotator.objects.filter(pk=annotator.pk).update(label=f"erased-{annotator.pk}")
+    OriginalFile.objects.filter(campaign=annotator.campaign).delete()
+    return counts
+
+
+def note_export(actor: User, annotator: Annotator) -> None:
+    """Record that the data of an imported annotator were exported."""
+    AuditEntry.objects.create(
+        campaign=annotator.campaign, annotator=annotator, actor=actor, action="exported"
+    )
 
 
 def _remove(annotator: Annotator, actor: User, n: int) -> None:

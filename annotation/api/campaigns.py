@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, QuerySet, Sum
 from django.http import QueryDict
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.generics import get_object_or_404
@@ -22,7 +22,7 @@ from annotation.access import NOT_YOURS as NOT_YOUR_CAMPAIGN
 from annotation.access import (
     is_admin,
     is_researcher,
-    not_blinded,
+    readable,
     runs_campaign,
     visible_campaigns,
 )
@@ -35,7 +35,7 @@ from annotation.api.imports import (
     unless_too_large,
 )
 from annotation.api.parameters import TakesParameters, Texts
-from annotation.api.test_sets import SystemSerializer
+from annotation.api.test_sets import ProjectSlug, SystemSerializer
 from annotation.campaign_files import Opened, open_file, to_values
 from annotation.campaign_files.storing import Wish, form_data
 from annotation.campaigns import Invitation
@@ -44,7 +44,7 @@ from annotation.filters.choice import quoted
 from annotation.forms.campaign.editing import CHANGED, ChangedError, DraftForm
 from annotation.forms.campaign.form import CampaignForm
 from annotation.imports import background
-from annotation.models import Assignment, Campaign, TestSet
+from annotation.models import Annotator, Assignment, Campaign, System, TestSet
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Place, Problem
 from annotation.web.parameters import SECRET, wants_secret
@@ -61,9 +61,13 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     test_set: serializers.SlugRelatedField[TestSet] = serializers.SlugRelatedField(
         slug_field="slug", read_only=True
     )
-    systems = SystemSerializer(many=True, read_only=True)
+    systems = serializers.SerializerMethodField()
+    project = ProjectSlug(read_only=True, allow_null=True)
     n_assigned = serializers.IntegerField(read_only=True)
     n_completed = serializers.IntegerField(read_only=True)
+    n_removed = serializers.IntegerField(
+        read_only=True, help_text="Judgments that were removed with erased persons."
+    )
     answers = serializers.DictField(
         allow_null=True,
         help_text="The campaign's own scales, errors, text and choices, as in a campaign file; "
@@ -76,6 +80,14 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
         "null for all of it.",
     )
 
+    @extend_schema_field(SystemSerializer(many=True))
+    def get_systems(self, campaign: Campaign) -> Any:
+        """Return the judged systems; those of a list are described once for all campaigns."""
+        described = getattr(campaign, "described", None)
+        if described is None:
+            described = SystemSerializer(campaign.systems.all(), many=True).data
+        return described
+
     class Meta:
         model = Campaign
         fields = (
@@ -83,6 +95,8 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             "name",
             "public_title",
             "study",
+            "project",
+            "is_private",
             "test_set",
             "systems",
             "length_ratio",
@@ -105,6 +119,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             "closed_at",
             "n_assigned",
             "n_completed",
+            "n_removed",
         )
 
 
@@ -208,7 +223,9 @@ class OfCampaign(TakesParameters):
     def visible(self) -> QuerySet[Campaign]:
         """Return the campaigns that the user may read."""
         rows = Campaign.objects.filter(pk__in=visible_campaigns(self.request.user))
-        return rows.select_related("test_set").prefetch_related("systems").order_by("slug")
+        return (
+            rows.select_related("test_set", "project").prefetch_related("systems").order_by("slug")
+        )
 
     def campaign_to_run(self, slug: str) -> Campaign:
         """Return a campaign to somebody who may run it."""
@@ -245,13 +262,31 @@ def conflict(error: ValidationError) -> Response:
 
 
 def add_progress(rows: Sequence[Campaign]) -> Sequence[Campaign]:
-    """Count the assignments of campaigns, in one query for all of them."""
+    """Count the assignments of campaigns, and what was removed, in two queries for all."""
     found = Assignment.objects.filter(annotator__campaign__in=rows).order_by()
     counted = found.values_list("annotator__campaign").annotate(Count("pk"), Count("completed_at"))
     counts = {pk: own for pk, *own in counted}
+    removed = Annotator.objects.filter(campaign__in=rows, n_removed__gt=0).order_by()
+    gone = dict(removed.values_list("campaign").annotate(Sum("n_removed")))
     for row in rows:
+        row.n_removed = gone.get(row.pk, 0)  # type: ignore[attr-defined]
         row.n_assigned, row.n_completed = counts.get(row.pk, (0, 0))  # type: ignore[attr-defined]
     return rows
+
+
+def add_systems(rows: Sequence[Campaign]) -> None:
+    """Describe the systems of campaigns, each once, in two queries for all of them."""
+    judged = Campaign.systems.through.objects.filter(campaign__in=rows)
+    pairs = set(judged.values_list("campaign_id", "system_id"))
+    systems = System.objects.filter(pk__in={system for _campaign, system in pairs})
+    data = {each.pk: dict(SystemSerializer(each).data) for each in systems}
+    of: dict[int, list[int]] = {}
+    for campaign, system in pairs:
+        of.setdefault(campaign, []).append(system)
+    place = {pk: number for number, pk in enumerate(data)}
+    for row in rows:
+        found = sorted(of.get(row.pk, ()), key=place.__getitem__)
+        row.described = [data[pk] for pk in found]  # type: ignore[attr-defined]
 
 
 @extend_schema(tags=["campaigns"])
@@ -275,7 +310,8 @@ class CampaignViewSet(OfCampaign, viewsets.ReadOnlyModelViewSet[Campaign]):
 
     def paginate_queryset(self, queryset: Any) -> Any:
         """Return a page with the progress of its campaigns."""
-        page: Any = super().paginate_queryset(queryset)
+        page: Any = super().paginate_queryset(queryset.prefetch_related(None))
+        add_systems(page)
         return add_progress(page)
 
     def get_object(self) -> Campaign:
@@ -317,7 +353,7 @@ class CampaignViewSet(OfCampaign, viewsets.ReadOnlyModelViewSet[Campaign]):
         given = dict(request.data) if isinstance(request.data, dict) else {}
         sent = CampaignPartsSerializer(data=given)
         sent.is_valid(raise_exception=True)
-        rows = not_blinded(TestSet.objects.all(), request.user, "pk")
+        rows = readable(TestSet.objects.all(), request.user, "pk")
         test_set = rows.filter(slug=sent.validated_data["test_set"]).first()
         if test_set is None:
             refused = message("campaign.no-test-set", "There is no test set “{slug}” that you can "

@@ -18,7 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import protocols
-from annotation.access import is_admin, is_site_admin, signed_in
+from annotation.access import is_admin, is_site_admin, signed_in, visible_test_sets
 from annotation.api.parameters import TakesParameters
 from annotation.api.requests import request_of
 from annotation.doors import as_values
@@ -200,6 +200,7 @@ class ImportView(TakesParameters):
         for name in ("ends_included", "headless"):
             given[name] = str(flags.validated_data.get(name, False))
         form = self.form(given, request.FILES)
+        form.offer(visible_test_sets(request.user))
         form.prefix = None  # the page has several forms, a program sends one
         if wrong := problems_of_forms(form.errors.as_data(), flags.errors):
             return refusal("The request cannot be read.", wrong)

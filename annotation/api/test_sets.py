@@ -7,14 +7,15 @@ from typing import Any, ClassVar
 
 from django.core.exceptions import PermissionDenied
 from django.core.exceptions import ValidationError as Refusal
-from django.db.models import Count, QuerySet
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import may_share_test_set, not_blinded
+from annotation.access import may_share_test_set, readable, visible_projects
 from annotation.api.imports import (
     BEGUN,
     MAX_PROBLEMS,
@@ -29,8 +30,8 @@ from annotation.api.parameters import TakesParameters
 from annotation.api.requests import TextsField, request_of
 from annotation.forms.uploads import UploadForm, submission_of
 from annotation.imports import background
-from annotation.models import Output, Segment, System, TestSet
-from annotation.test_sets import NOT_YOURS, set_human
+from annotation.models import Output, Project, Segment, System, TestSet
+from annotation.test_sets import NOT_YOURS, set_human, sizes
 from annotation.uploads import Checked, OutdatedError, check_pairs, store_all
 from annotation.uploads.problems import Problem
 from core.messages import invalid_field, messages_of
@@ -56,9 +57,23 @@ class HumanSerializer(serializers.Serializer[Any]):
     is_human = serializers.BooleanField()
 
 
+@extend_schema_field(OpenApiTypes.STR)
+class ProjectSlug(serializers.Field[Project, Any, Any, Any]):
+    """The short name of a project; null without one, and for those who are not in it."""
+
+    def to_representation(self, value: Project) -> str | None:
+        """Return the short name to members."""
+        context: Any = self.context  # one for all rows of an answer
+        if "projects" not in context:
+            rows = visible_projects(context["request"].user) if "request" in context else ()
+            context["projects"] = {each.pk for each in rows}
+        return value.slug if value.pk in context["projects"] else None
+
+
 class TestSetSerializer(serializers.ModelSerializer[TestSet]):
     systems = SystemSerializer(many=True, read_only=True)
     n_segments = serializers.IntegerField(read_only=True)
+    project = ProjectSlug(read_only=True, allow_null=True)
 
     class Meta:
         model = TestSet
@@ -68,6 +83,8 @@ class TestSetSerializer(serializers.ModelSerializer[TestSet]):
             "source_language",
             "target_language",
             "description",
+            "project",
+            "is_private",
             "n_segments",
             "systems",
             "created_at",
@@ -148,14 +165,15 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
     serializer_class = TestSetSerializer
     lookup_field = "slug"
     queryset = (
-        TestSet.objects.annotate(n_segments=Count("segments"))
+        TestSet.objects.annotate(n_segments=sizes()["n_segments"])
+        .select_related("project")
         .prefetch_related("systems")
         .order_by("slug")
     )
 
     def get_queryset(self) -> QuerySet[TestSet]:
         """Exclude test sets whose systems the user must not know as a reviewer."""
-        return not_blinded(super().get_queryset(), self.request.user, "pk")
+        return readable(super().get_queryset(), self.request.user, "pk")
 
     @extend_schema(
         request={"multipart/form-data": UploadRequest},

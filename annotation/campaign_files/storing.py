@@ -86,7 +86,8 @@ def form_data(settings: Mapping[str, Any], test_set: TestSet) -> dict[str, Any]:
         given["length_ratio"] = f"{float(ratio):.2f}"
         named = test_set.systems.filter(length_ratio=given["length_ratio"])
         proposed["systems"] = list(named.values_list("name", flat=True))
-    data = {"practice": True, "seed": 1, **proposed, **given}
+    hidden = bool(test_set.project_id)
+    data = {"practice": True, "seed": 1, "is_private": hidden, **proposed, **given}
     if "sample" in given and "traps_per_annotator" not in given:
         data["traps_per_annotator"] = min(data["traps_per_annotator"], _most_traps(test_set, data))
     return data

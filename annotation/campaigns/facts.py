@@ -60,7 +60,7 @@ def facts(campaign: Campaign) -> list[Message]:
         plural("facts.systems", "{n} system", "{n} systems", n=n_systems),
         plural("facts.segments", "{n} segment", "{n} segments", n=n_segments),
         _ratings(campaign, people["n"], *rated),
-        *([_removed(people["removed"])] if people["removed"] else []),
+        *([removed(people["removed"])] if people["removed"] else []),
         STATES[campaign.status],
     ]
 
@@ -71,7 +71,13 @@ def _sizes(campaign: Campaign) -> tuple[int, int, tuple[int, int]]:
     return campaign.systems.count(), campaign.segments.count(), (done, total)
 
 
-def _removed(n: int) -> Message:
+def n_removed(campaign: Campaign) -> int:
+    """Return how many judgments of erased persons were removed."""
+    return campaign.annotators.aggregate(n=Sum("n_removed"))["n"] or 0
+
+
+def removed(n: int) -> Message:
+    """Say how many judgments of erased persons were removed."""
     return plural(
         "facts.removed",
         "{n} judgment of an erased person removed",

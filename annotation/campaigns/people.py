@@ -133,9 +133,8 @@ def renew_link(*, annotator: Annotator) -> Invitation:
     return Invitation(annotator, token)
 
 
-@transaction.atomic
-def set_member(*, campaign: Campaign, username: str, role: str, actor: User) -> Membership:
-    """Give an account a role in a campaign, or change its role.
+def reader_named(username: str) -> User:
+    """Return an active account that may read.
 
     Raises ValidationError for accounts that do not exist or have no reading role: an annotator
     must not see others' judgments.
@@ -162,6 +161,16 @@ def set_member(*, campaign: Campaign, username: str, role: str, actor: User) -> 
                 )
             }
         )
+    return user
+
+
+@transaction.atomic
+def set_member(*, campaign: Campaign, username: str, role: str, actor: User) -> Membership:
+    """Give an account a role in a campaign, or change its role.
+
+    Raises ValidationError as `reader_named` does.
+    """
+    user = reader_named(username)
     member, _ = Membership.objects.update_or_create(
         campaign=campaign, user=user, defaults={"role": role}
     )

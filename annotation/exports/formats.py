@@ -1,9 +1,10 @@
 """Every format of an export: label, description, file name, and the stream that makes it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Length
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -23,7 +24,7 @@ from annotation.exports.rows import judgments_of
 from annotation.exports.suggestions import SUGGESTION_HEADER, suggestion_rows
 from annotation.exports.tables import csv_lines, zip_bytes
 from annotation.filters import EVERYTHING, Filters
-from annotation.models import Campaign, ContextOpening, ErrorSpan, Item, Playback
+from annotation.models import Campaign, ContextOpening, ErrorSpan, Item, Judgment, Playback
 from annotation.protocols import Protocol
 from annotation.protocols.base import SOURCE, TARGET
 from metaeval.messages import Message, message
@@ -31,7 +32,6 @@ from metaeval.messages import Message, message
 # What a campaign has that a format of exports may have no place for. Every format declares in
 # `annotation.exports.formats` which of these it carries.
 
-ITEM, ANNOTATOR = "assignment__item__", "assignment__annotator__"
 CONTROLS = (Item.Kind.TRAP, Item.Kind.BAD_REF, Item.Kind.REPEAT, Item.Kind.REF)
 GOLD = (Item.Kind.GOLD, Item.Kind.TUTORIAL)
 
@@ -77,18 +77,22 @@ _OF_JUDGMENTS = {
     "comments": ~Q(comment=""),
     "flags": Q(is_flagged=True),
     "revisions": Q(is_current=False),
-    "exclusions": Q(**{f"{ANNOTATOR}excluded_at__isnull": False}),
-    "simulated": Q(**{f"{ANNOTATOR}is_simulated": True}),
     "times": Q(started_at__isnull=False) | Q(submitted_at__isnull=False),
     "clocks": Q(visible_ms__isnull=False) | Q(active_ms__isnull=False) | Q(paid_ms__isnull=False),
-    "screens": Q(**{f"{ITEM}screen__isnull": False}) | Q(**{f"{ITEM}n_columns__gt": 1}),
-    "batches": ~Q(**{f"{ITEM}batch": ""}),
-    "notes": ~Q(**{f"{ITEM}note": ""}),
-    "controls": Q(**{f"{ITEM}kind__in": CONTROLS}),
-    "gold": Q(**{f"{ITEM}kind__in": GOLD}),
-    "documents": Q(**{f"{ITEM}kind": Item.Kind.DOCUMENT}),
     "draws": Q(assignment__inclusion__isnull=False),
     "conditions": ~Q(assignment__condition=""),
+}
+_OF_ITEMS = {
+    "screens": Q(screen__isnull=False) | Q(n_columns__gt=1),
+    "batches": ~Q(batch=""),
+    "notes": ~Q(note=""),
+    "controls": Q(kind__in=CONTROLS),
+    "gold": Q(kind__in=GOLD),
+    "documents": Q(kind=Item.Kind.DOCUMENT),
+}
+_OF_ANNOTATORS = {
+    "exclusions": Q(excluded_at__isnull=False),
+    "simulated": Q(is_simulated=True),
 }
 
 
@@ -97,13 +101,40 @@ def facts_of(campaign: Campaign, filters: Filters = EVERYTHING) -> list[str]:
 
     Raises FilterError for what the campaign does not have.
     """
+    return counted_facts(campaign, filters)[0]
+
+
+def counted_facts(campaign: Campaign, filters: Filters = EVERYTHING) -> tuple[list[str], int]:
+    """Return what `facts_of` does, and how many judgments the filters choose, in one reading."""
     rows = judgments_of(campaign, filters).order_by()
-    counts = rows.aggregate(
-        **{_alias(name): Count("pk", filter=q) for name, q in _OF_JUDGMENTS.items()}
-    )
+    counts = _counts(rows, _OF_JUDGMENTS)
     has = {name for name in _OF_JUDGMENTS if counts[_alias(name)]}
+    has |= _judged(rows, "assignment__item", campaign.items.all(), _OF_ITEMS)
+    has |= _judged(rows, "assignment__annotator", campaign.annotators.all(), _OF_ANNOTATORS)
     has |= {"texts", "settings"} | _of_campaign(campaign) | _of_errors(campaign)
-    return [name for name in FACTS if name in has]
+    return [name for name in FACTS if name in has], counts["n_all"]
+
+
+def _counts(rows: QuerySet[Any], facts: Mapping[str, Q]) -> dict[str, int]:
+    return rows.aggregate(
+        n_all=Count("pk"), **{_alias(name): Count("pk", filter=q) for name, q in facts.items()}
+    )
+
+
+def _judged(
+    rows: QuerySet[Judgment], path: str, related: QuerySet[Any], facts: Mapping[str, Q]
+) -> set[str]:
+    """Return the facts of items or annotators that have judgments among `rows`.
+
+    Most campaigns have few of the facts: these are counted without the judgments.
+    """
+    counts = _counts(related.order_by(), facts)
+    there = {name: q for name, q in facts.items() if counts[_alias(name)]}
+    return {
+        name
+        for name, q in there.items()
+        if rows.filter(**{f"{path}__in": related.order_by().filter(q)}).exists()
+    }
 
 
 def _alias(name: str) -> str:
@@ -113,6 +144,9 @@ def _alias(name: str) -> str:
 def _of_campaign(campaign: Campaign) -> set[str]:
     protocol = campaign.judging
     openings = ContextOpening.objects.filter(assignment__annotator__campaign=campaign)
+    rated = Judgment.objects.filter(
+        assignment__item=OuterRef("pk"), assignment__annotator__campaign=campaign
+    )
     plays = Playback.objects.filter(judgment__assignment__annotator__campaign=campaign)
     found = {
         "ratio": campaign.length_ratio != 1,
@@ -125,7 +159,7 @@ def _of_campaign(campaign: Campaign) -> set[str]:
         "sample": campaign.sample is not None,
         "published": campaign.published_scores.exists(),
         "domains": campaign.segments.exclude(domain="").exists(),
-        "unrated": campaign.items.exclude(assignments__judgments__isnull=False).exists(),
+        "unrated": campaign.items.filter(~Exists(rated)).exists(),
     }
     return {name for name, is_there in found.items() if is_there}
 

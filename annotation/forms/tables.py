@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
@@ -179,6 +180,10 @@ class TablesForm(ToolForm):
     )
 
     first = ("tables", "name", "study", "source_language", "target_language", "test_set")
+
+    def offer(self, test_sets: QuerySet[TestSet]) -> None:
+        """Let a person choose among the test sets that they may see."""
+        self.fields["test_set"].queryset = test_sets.order_by("name")  # type: ignore[attr-defined]
 
     def sent(self) -> Sent:
         """Return what the person sent; nothing has been read yet."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from itertools import chain, count
 from typing import Any
@@ -14,7 +14,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import TestSet
+from annotation.models import Project, TestSet
 from annotation.uploads import InputFile, Submission, SystemFile, label_of_file
 from annotation.uploads.files import RatioError, parse_ratio
 from annotation.uploads.tables.lines import LABELS
@@ -26,7 +26,10 @@ from core.messages import invalid, translated
 
 # Words for "no length control".
 FULL_WORDS = ("", "full", "1", "100%")
-WORDS = ("name", "source_language", "target_language", "description", "ratio", "lines", "pair")
+WORDS = (
+    *("name", "source_language", "target_language", "description", "project"),
+    *("ratio", "lines", "pair"),
+)
 ROLE_NAMES = {
     "source": _("Source"), "references": _("Reference"), "documents": _("Document ids"),
     "systems": _("System output"), "tables": _("Table"),
@@ -80,6 +83,19 @@ class LanguageField(forms.CharField):
             return languages.find(super().clean(value))
         except languages.LanguageError as error:
             raise forms.ValidationError([error.message]) from error
+
+
+class ProjectField(forms.CharField):
+    """A project by its short name, or none; not asked for where there is none to choose."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(required=False, label=_("Project"), **kwargs)
+        self.widget = forms.HiddenInput()
+
+    def offer(self, projects: Iterable[Project]) -> None:
+        """Let a person choose among these projects."""
+        if choices := [(each.slug, each.name) for each in projects]:
+            self.widget = forms.Select(choices=[("", _("none")), *choices])
 
 
 class LanguagesForm(forms.Form):
@@ -153,6 +169,10 @@ class UploadForm(LanguagesForm):
         required=False,
         label=_("Recordings and pictures"),
         help_text=_("The files that the column media names, or a ZIP archive of them."),
+    )
+
+    project = ProjectField(
+        help_text=_("A new test set of a project is private to its members at first.")
     )
 
     kept_files = forms.MultipleChoiceField(
@@ -261,6 +281,7 @@ def submission_of(words: Mapping[str, Any], sent: Sent) -> Submission:
         source_language=words["source_language"],
         target_language=target,
         description=words["description"],
+        project=words["project"],
         ratio=words["ratio"],
         lines=words["lines"],
         pair=words["pair"],

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation import uploads
+from annotation.access import project_of_new
 from annotation.campaigns import Invitation, add_annotators
 from annotation.campaigns.sampling import keep_sample
 from annotation.imports.drafts import CampaignDraft
@@ -121,6 +122,8 @@ def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
         public_title=draft.public_title,
         study=draft.study,
         test_set=test_set,
+        project=project_of_new(test_set, user),
+        is_private=test_set.project_id is not None,
         length_ratio=draft.length_ratio,
         shown_text=draft.shown_text,
         question=draft.question,

@@ -21,6 +21,7 @@ from annotation.models.people import (
 )
 from annotation.models.prefill import OutputSuggestions, Prefill, SuggestionFate
 from annotation.models.programs import ApiToken, RepeatableAnswer
+from annotation.models.projects import Project, ProjectMember, ProjectStart
 from annotation.models.qualification import Stop, TestAttempt
 
 __all__ = [
@@ -51,6 +52,9 @@ __all__ = [
     "OutputSuggestions",
     "Playback",
     "Prefill",
+    "Project",
+    "ProjectMember",
+    "ProjectStart",
     "PublishedScore",
     "Reference",
     "RepeatableAnswer",

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation import protocols
 from annotation.models.corpus import Output, Segment, System, TestSet
+from annotation.models.projects import Project
 from annotation.protocols import composed
 from annotation.protocols.questions import names_colours, question_about
 from core.messages import MessageField, invalid
@@ -203,6 +204,9 @@ class Campaign(Terms):
     edit_minutes = models.PositiveIntegerField(null=True, blank=True)
     time_cap_seconds = models.PositiveIntegerField(default=600, validators=[MinValueValidator(10)])
     # Who may see the campaign, and who hears of its end.
+    project = models.ForeignKey(
+        Project, models.PROTECT, null=True, blank=True, related_name="campaigns"
+    )
     is_private = models.BooleanField(default=False)
     notify_email = models.EmailField(blank=True)
     notify_webhook = models.URLField(blank=True)

@@ -14,6 +14,8 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.urls import reverse
 
+from annotation.models.projects import Project
+
 # Stands for the source of a segment whose text was not published.
 NO_SOURCE = "[source not published]"
 
@@ -24,6 +26,9 @@ class TestSet(models.Model):
     `created_by` is its owner: who stored it, or whom a site admin named since. None where a
     command stored it, or where the account is gone. `is_in_file_order`: the segments have the order
     of the source file that they came from, and not that in which judgments named them.
+
+    `is_private`: read only by its owner, those it is shared with, the members of its project and of
+    campaigns over it. `n_bytes` of texts and files are counted while it is in a project.
     """
 
     __test__ = False  # not a test class, whatever pytest thinks
@@ -34,6 +39,11 @@ class TestSet(models.Model):
     target_language = models.CharField(max_length=20)
     description = models.TextField(blank=True)
     is_in_file_order = models.BooleanField(default=False)
+    project = models.ForeignKey(
+        Project, models.PROTECT, null=True, blank=True, related_name="test_sets"
+    )
+    is_private = models.BooleanField(default=False, db_default=False)
+    n_bytes = models.PositiveBigIntegerField(default=0, db_default=0)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )

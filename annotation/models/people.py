@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models.campaign import Campaign
 from annotation.models.corpus import TestSet
+from annotation.models.projects import Project
 from core.messages import MessageField
 
 
@@ -186,7 +187,7 @@ class Instructions(models.Model):
 
 
 class AuditEntry(models.Model):
-    """A decision about a campaign, or about a test set: who did what to whom, when and why.
+    """A decision about a campaign, a test set or a project: who did what to whom, when and why.
 
     Only ever added.
     """
@@ -196,6 +197,9 @@ class AuditEntry(models.Model):
     )
     test_set = models.ForeignKey(
         TestSet, models.CASCADE, null=True, blank=True, related_name="audit"
+    )
+    project = models.ForeignKey(
+        Project, models.CASCADE, null=True, blank=True, related_name="audit"
     )
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
@@ -212,7 +216,9 @@ class AuditEntry(models.Model):
         ordering = ["campaign", "-id"]
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(campaign__isnull=True) ^ models.Q(test_set__isnull=True),
+                condition=models.Q(campaign__isnull=False, test_set=None, project=None)
+                | models.Q(campaign=None, test_set__isnull=False, project=None)
+                | models.Q(campaign=None, test_set=None, project__isnull=False),
                 name="audit_of_one_thing",
             ),
         ]
@@ -258,10 +264,15 @@ ACTIONS: dict[str, Promise] = {
     "member set": _("set a member’s role"),
     "member removed": _("removed a member"),
     "erased": _("erased an annotator’s personal data"),
+    "exported": _("exported an annotator’s personal data"),
     "forgot": _("deleted personal data after their time"),
     "data rule": _("changed the rule for personal data"),
     "made private": _("made the campaign private"),
     "made public": _("made the campaign public"),
+    "project": _("changed the project"),
+    "put in": _("put something into the project"),
+    "taken out": _("took something out of the project"),
+    "limits": _("changed the limits of the project"),
 }
 DETAILS: dict[str, Promise] = {
     "account": _("account"),
@@ -289,6 +300,13 @@ DETAILS: dict[str, Promise] = {
     "addresses_days": _("days for e-mail addresses"),
     "platform_ids_days": _("days for platform ids"),
     "backgrounds_days": _("days for background answers"),
+    "is_private": _("private"),
+    "kind": _("kind"),
+    "name": _("name"),
+    "max_bytes": _("bytes"),
+    "max_starts": _("runs and trainings"),
+    "max_tokens": _("tokens of judges"),
+    "max_money": _("money for judges"),
 }
 # Details whose values are codes of ours; others are names, numbers or texts.
 CODED = frozenset({"role", "by", "channel", "checks", "erasure"})
@@ -296,6 +314,7 @@ VALUES: dict[str, Promise] = {
     "researcher": _("researcher"),
     "reviewer": _("reviewer"),
     "admin": _("campaign admin"),
+    "project admin": _("project admin"),
     "open": _("open link"),
     "prolific": _("Prolific"),
     "mturk": _("Mechanical Turk"),

@@ -13,6 +13,7 @@ from datetime import datetime
 import numpy as np
 from django.utils import timezone
 
+from annotation.campaigns.facts import n_removed, removed
 from annotation.models import Campaign, Item
 from annotation.models.campaign import KINDS
 from annotation.protocols.base import Scale
@@ -157,6 +158,7 @@ def quality_report(
         ),
         warnings=[
             *about_scale(campaign, scale, has_agreement=bool(without and without.n)),
+            *([removed(n)] if (n := n_removed(campaign)) else []),
             *_warnings(columns, annotators, without, with_traps, r_without, r_with),
         ],
     )

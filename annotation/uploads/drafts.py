@@ -109,6 +109,7 @@ class TestSetDraft:
     source_language: str
     target_language: str
     description: str = ""
+    project: str = ""
     segments: list[SegmentDraft] = field(default_factory=list)
     systems: list[SystemDraft] = field(default_factory=list)
     places: dict[Where, Place] = field(default_factory=dict, repr=False, compare=False)
@@ -175,7 +176,7 @@ def label(name: str, ratio: Decimal) -> str:
     return name if ratio == FULL_LENGTH else f"{name}@{ratio.normalize():f}"
 
 
-HEAD = ("slug", "name", "source_language", "target_language", "description")
+HEAD = ("slug", "name", "source_language", "target_language", "description", "project")
 
 
 @dataclass(frozen=True)

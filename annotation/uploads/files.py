@@ -169,6 +169,7 @@ class Submission:
     source_language: str
     target_language: str
     description: str = ""
+    project: str = ""
     ratio: Decimal = FULL_LENGTH
     source: InputFile | None = None
     references: list[InputFile] = field(default_factory=list)

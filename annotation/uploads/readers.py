@@ -56,6 +56,7 @@ def read(submission: Submission, report: Report) -> Reading:
         source_language=submission.source_language,
         target_language=submission.target_language,
         description=submission.description,
+        project=submission.project,
     )
     reading = Reading(
         draft, report, submission.ratio, decodes=submission.decode, lines=submission.lines

@@ -7,7 +7,12 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from annotation.access import may_change_test_set, test_set_refusal
+from annotation.access import (
+    joined_project,
+    may_change_test_set,
+    test_set_refusal,
+    test_sets_with_media,
+)
 from annotation.models import Output, Reference, Segment, SkippedRows, System, TestSet
 from annotation.models.corpus import content_key, in_order
 from annotation.uploads.changes import (
@@ -19,16 +24,23 @@ from annotation.uploads.changes import (
     read_stored,
 )
 from annotation.uploads.checks import check
-from annotation.uploads.drafts import TestSetDraft, translator_of
+from annotation.uploads.drafts import NAME, TestSetDraft, translator_of
 from annotation.uploads.media.storage import recall
-from annotation.uploads.problems import Problem, Report
+from annotation.uploads.problems import Place, Problem, Report
+from annotation.uploads.quota import check_storage
 from annotation.uploads.spellings import align
 from core import languages
 from core.database.inserting import insert
+from core.messages import messages_of
 from core.work.kinds import STORING, counted
 from metaeval.messages import Message, message
 
 BATCH = 2_000
+PROJECT = message("field.project", "project")
+TAKEN = message(
+    "import.name-taken",
+    "There is a test set of this name that you may not see. Choose another name.",
+)
 
 
 @dataclass(frozen=True)
@@ -76,12 +88,22 @@ def examine(
     Every violation goes to the report. Commands have no user and may add to every test set.
     """
     stored = read_stored(draft.slug, lock=lock)
+    if user is not None and _is_hidden(stored.test_set, user):
+        report.error(TAKEN, Place(field=NAME))
+        stored = Stored()
     documents = {key: segment.document for key, segment in stored.segments.items()}
     align(draft, report, segments=documents, systems=stored.systems)
     check(draft, report, None if stored.test_set is None else stored.segments.keys())
     changes = compare(draft, stored, report)
     _require_owner(stored.test_set, changes, user, report)
+    _require_project(draft, stored.test_set, user, report)
     return stored, changes
+
+
+def _is_hidden(test_set: TestSet | None, user: Any) -> bool:
+    if test_set is None:
+        return False
+    return not test_sets_with_media(user).filter(pk=test_set.pk).exists()
 
 
 def _require_owner(test_set: TestSet | None, changes: Changes, user: Any, report: Report) -> None:
@@ -90,6 +112,21 @@ def _require_owner(test_set: TestSet | None, changes: Changes, user: Any, report
         return
     if not may_change_test_set(user, test_set):
         report.error(test_set_refusal(test_set))
+
+
+def _require_project(
+    draft: TestSetDraft, test_set: TestSet | None, user: Any, report: Report
+) -> None:
+    """Report a project into which the user may not put the test set, or which does not change."""
+    if test_set is None:
+        try:
+            joined_project(user, draft.project)
+        except ValidationError as error:
+            for text in messages_of(error):
+                report.error(text, Place(field=PROJECT))
+    elif draft.project and (test_set.project is None or test_set.project.slug != draft.project):
+        text = message("stored.project", "The stored test set stays in its project.")
+        report.warn(text, Place(field=PROJECT))
 
 
 def store(
@@ -102,9 +139,9 @@ def store(
     """Store a test set, or add its systems to the stored test set of the same slug.
 
     `skipped` says which rows of the files were skipped. Storing the same draft again changes
-    nothing. Raises ValidationError with every violation, one being that the `user` may not add to
-    the test set, and OutdatedError where the changes are no longer the `expected` ones that were
-    previewed.
+    nothing. Raises ValidationError with every violation, two being that the `user` may not add to
+    the test set and that its project has no room, and OutdatedError where the changes are no longer
+    the `expected` ones that were previewed.
     """
     report = Report()
     try:
@@ -150,11 +187,15 @@ def _write(draft: TestSetDraft, stored: Stored, user: Any) -> TestSet:
         stored.references = {s.key: s.references for s in draft.segments}
     outputs = _new_outputs(draft, stored, _write_systems(draft, stored, test_set))
     insert(Output, ("system_id", "segment_id", "text", "content_key"), outputs)
+    check_storage(test_set)
     return test_set
 
 
 def _write_test_set(draft: TestSetDraft, user: Any) -> TestSet:
+    project = joined_project(user, draft.project)
     return TestSet.objects.create(
+        project=project,
+        is_private=project is not None,
         slug=draft.slug,
         name=draft.name,
         source_language=languages.normalise(draft.source_language),

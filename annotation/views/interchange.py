@@ -21,14 +21,15 @@ from annotation.access import (
     is_admin,
     researcher_required,
     signed_in,
+    visible_test_sets,
 )
 from annotation.campaign_files import open_file, to_values
 from annotation.campaign_files.storing import Wish
+from annotation.campaigns.facts import n_removed, removed
 from annotation.doors import GOLD, Look, look, sent_file
 from annotation.exports import FORMATS
-from annotation.exports.formats import FACTS, facts_of
+from annotation.exports.formats import FACTS, counted_facts
 from annotation.exports.parquet import MissingPackageError
-from annotation.exports.rows import judgments_of
 from annotation.filters.form import filter_choices
 from annotation.forms.columns import CHANGED, ColumnsForm, SkipForm, is_changed
 from annotation.forms.imports import (
@@ -45,6 +46,7 @@ from annotation.forms.tables import (
     HumanScoresForm,
     HumanScoresWords,
     JudgmentsForm,
+    TablesForm,
     changed,
 )
 from annotation.imports import background, human_scores, sources
@@ -173,6 +175,9 @@ def import_campaign(request: HttpRequest) -> HttpResponse:
         else form()
         for form in FORMS
     }
+    for form in forms.values():
+        if isinstance(form, TablesForm):
+            form.offer(visible_test_sets(request.user))
     if tool in forms and forms[tool].is_valid():
         kept = waiting.keep(forms[tool].sent(), signed_in(request).pk)
         return redirect(f"{reverse('campaign-import')}?check={kept}")
@@ -293,7 +298,7 @@ def export_page(request: HttpRequest, slug: str) -> HttpResponse:
     """Show every format in which the judgments are available."""
     campaign = campaign_for_reader(request, slug)
     filters = read_filters(request, campaign)
-    has = facts_of(campaign, filters)
+    has, n_judgments = counted_facts(campaign, filters)
     context = {
         "campaign": campaign,
         "filters": filters,
@@ -307,7 +312,8 @@ def export_page(request: HttpRequest, slug: str) -> HttpResponse:
             for name, each in FORMATS.items()
         ],
         "may_import": is_admin(request.user),
-        "n_judgments": judgments_of(campaign, filters).count(),
+        "n_judgments": n_judgments,
+        "removed": removed(n) if (n := n_removed(campaign)) else None,
     }
     return render(request, "annotation/export.html", context)
 

@@ -90,8 +90,8 @@ def _change(
 @require_POST
 def human_set(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Mark a system as a human translation (`is_human` is 1) or as MT."""
-    rows = System.objects.select_related("test_set")
-    system = get_object_or_404(rows, test_set__slug=slug, pk=pk)
+    test_set = test_set_for_reader(request, slug)
+    system = get_object_or_404(System.objects.select_related("test_set"), test_set=test_set, pk=pk)
     if not may_share_test_set(request.user, system.test_set):
         raise PermissionDenied(test_sets.NOT_YOURS)
     is_human = request.POST.get("is_human") == "1"

@@ -24,7 +24,9 @@ from annotation.access import (
     researcher_required,
     signed_in,
     test_set_for_reader,
+    test_sets_with_media,
     visible_campaigns,
+    visible_projects,
     visible_test_sets,
 )
 from annotation.doors import SEGMENT, SOURCE
@@ -33,7 +35,8 @@ from annotation.forms.columns import CHANGED, PairForm, SkipForm, Understanding
 from annotation.forms.preview import Heading, Preview, download
 from annotation.forms.uploads import DOOR, UploadForm, read_again
 from annotation.imports import background
-from annotation.models import Output, Segment, System, TestSet, listed
+from annotation.models import Output, Project, Segment, System, TestSet, listed
+from annotation.test_sets import sizes
 from annotation.uploads import Checked, OutdatedError, check_pairs, store_all, waiting
 from annotation.uploads.files import size_of
 from annotation.uploads.media.attachments import TEXTS
@@ -42,6 +45,7 @@ from annotation.uploads.previews import Look, look_of
 from annotation.uploads.tables.skipping import SKIP
 from annotation.uploads.waiting import ExpiredError, Sent
 from annotation.web.errors import refuse, wants_json
+from annotation.web.parameters import Parameters, page_of, takes
 from annotation.web.ranges import answer
 from core import languages
 from core.messages import messages_of, sentences, translated
@@ -53,7 +57,7 @@ EXPIRED = message(
 OUTDATED = message(
     "upload.outdated", "The stored test set changed after this preview. Check the files again."
 )
-PER_PAGE = 20
+PER_PAGE, LISTED = 20, 50
 DOCUMENT = message("first.document", "Document")
 # Multipart framing and the other fields.
 FRAMING_BYTES = 1024 * 1024
@@ -72,6 +76,8 @@ def upload(request: HttpRequest) -> HttpResponse:
         messages.error(request, translated(EXPIRED))
         earlier = None
     form = UploadForm(request.POST or None, request.FILES or None, earlier=earlier)
+    if earlier is None:
+        form.initial["project"] = request.GET.get("project", "")
     if request.method == "POST" and form.is_valid():
         return _preview_of(waiting.keep(form.sent(), signed_in(request).pk))
     return _form(request, form)
@@ -85,6 +91,7 @@ def _earlier(request: HttpRequest) -> Sent | None:
 
 def _form(request: HttpRequest, form: UploadForm) -> HttpResponse:
     token = request.GET.get("change", "") if form.earlier else ""
+    form.fields["project"].offer(visible_projects(request.user))  # type: ignore[attr-defined]
     if form.is_bound:
         # Browsers do not send files again, so they are kept here.
         sent = form.sent()
@@ -251,12 +258,12 @@ def _attributes(code: str) -> dict[str, str]:
 
 
 @researcher_required
+@takes(Parameters(frozenset({"page"})))
 def testset_list(request: HttpRequest) -> HttpResponse:
-    """List all test sets with their sizes."""
-    rows = listed(visible_test_sets(request.user)).annotate(
-        n_segments=Count("segments", distinct=True), n_systems=Count("systems", distinct=True)
-    )
-    context = {"test_sets": rows.order_by("name"), "section": "testsets"}
+    """List test sets with their sizes."""
+    rows = listed(visible_test_sets(request.user)).order_by("name")
+    page = page_of(request, rows.annotate(**sizes()), LISTED)
+    context = {"page": page, "section": "testsets"}
     return render(request, "annotation/testsets.html", context)
 
 
@@ -271,7 +278,8 @@ def testset_detail(request: HttpRequest, slug: str) -> HttpResponse:
 @researcher_required
 def segment_media(request: HttpRequest, slug: str, position: int) -> HttpResponseBase:
     """Send the recording or picture of a segment, also to reviewers; `position` counts from 0."""
-    segment = get_object_or_404(Segment, test_set__slug=slug, position=position)
+    rows = Segment.objects.filter(test_set__in=test_sets_with_media(request.user))
+    segment = get_object_or_404(rows, test_set__slug=slug, position=position)
     stored = segment.beside or {}
     if "file" not in stored:
         raise Http404
@@ -279,6 +287,13 @@ def segment_media(request: HttpRequest, slug: str, position: int) -> HttpRespons
         return answer(request, path_of(stored["file"]), stored["type"], stored["file"])
     except FileNotFoundError:
         raise Http404 from None
+
+
+def _project_of(request: HttpRequest, test_set: TestSet) -> Project | None:
+    """Return the project of a test set, if the user may read it."""
+    if test_set.project_id is None:
+        return None
+    return visible_projects(request.user).filter(test_sets=test_set).first()
 
 
 def show_test_set(
@@ -296,6 +311,7 @@ def show_test_set(
     systems = System.objects.filter(test_set=test_set).annotate(n_outputs=Count("outputs"))
     context = {
         "test_set": test_set,
+        "project": _project_of(request, test_set),
         "page": Paginator(segments, PER_PAGE).get_page(request.GET.get("page")),
         "systems": systems.order_by("-length_ratio", "name"),
         "campaigns": visible_campaigns(request.user).filter(test_set=test_set),

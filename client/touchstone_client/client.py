@@ -62,6 +62,7 @@ class Touchstone:
         recordings: Paths = (),
         columns: Mapping[str, Mapping[str, str]] | None = None,
         skip: Sequence[str] = (),
+        project: str = "",
         dry_run: bool = False,
         **words: Any,
     ) -> dict[str, Any]:
@@ -69,7 +70,8 @@ class Touchstone:
 
         Plain text has one segment per line: `source`, `references` and one file per system.
         `tables` have everything in columns; `columns` names the fields of columns by file.
-        With `dry_run`, nothing is stored, and the answer has the preview and all problems.
+        `project` is the short name of the project of a new test set. With `dry_run`, nothing is
+        stored, and the answer has the preview and all problems.
         """
         single = [("source", source), ("documents", documents)]
         many = {"references": references, "systems": systems, "tables": tables,
@@ -84,6 +86,7 @@ class Touchstone:
             "target_language": target_language,
             "columns": json.dumps(columns) if columns else None,
             "skip": list(skip) or None,
+            "project": project or None,
             "dry_run": dry_run,
             **words,
         }

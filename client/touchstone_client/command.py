@@ -42,7 +42,7 @@ def _upload(touchstone: Touchstone, given: argparse.Namespace) -> None:
     made = touchstone.upload(
         given.name, given.source_language, given.target_language,
         source=given.source, references=given.reference, documents=given.documents,
-        systems=given.system, tables=given.table, dry_run=given.dry_run,
+        systems=given.system, tables=given.table, project=given.project, dry_run=given.dry_run,
     )  # fmt: skip
     _print_json(made)
 
@@ -158,6 +158,7 @@ def _parser() -> argparse.ArgumentParser:
     upload.add_argument("--documents", help="one document id per line of the source")
     for name in ("reference", "system", "table"):
         upload.add_argument(f"--{name}", nargs="+", action="extend", default=[], metavar="FILE")
+    upload.add_argument("--project", default="", help="short name of the project of a new test set")
     upload.add_argument("--dry-run", action="store_true", help="check the files only")
 
     bring_in = verb("import", _import, "Import what was computed or collected elsewhere.")

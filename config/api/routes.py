@@ -18,6 +18,7 @@ from annotation.api.test_sets import TestSetViewSet
 from core import extensions
 from dashboards.api import ResultViewSet
 from lifecycle.api import ActionView, ResourceView
+from lifecycle.projects.viewsets import ProjectMemberViewSet, ProjectViewSet
 from metrics.api.datasets import FolderImportView, PublishedImportView
 from metrics.api.fleet import CheckpointViewSet, MetricViewSet, WorkerViewSet
 from metrics.api.imports import MetricImportViewSet
@@ -32,6 +33,10 @@ router.register(f"{OF_CAMPAIGN}/people", PersonViewSet, basename="api-people")
 router.register(f"{OF_CAMPAIGN}/links", AccessLinkViewSet, basename="api-links")
 router.register(f"{OF_CAMPAIGN}/members", MemberViewSet, basename="api-members")
 router.register(f"{OF_CAMPAIGN}/notices", NoticeViewSet, basename="api-notices")
+router.register("projects", ProjectViewSet, basename="api-project")
+router.register(
+    "projects/(?P<slug>[^/.]+)/members", ProjectMemberViewSet, basename="api-project-members"
+)
 router.register("judgments", JudgmentViewSet, basename="api-judgment")
 router.register("runs", RunViewSet, basename="api-run")
 router.register("metrics", MetricViewSet, basename="api-metric")

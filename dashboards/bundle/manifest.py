@@ -11,6 +11,7 @@ from typing import Any
 
 from django.utils import translation
 
+from annotation.campaigns.facts import n_removed
 from annotation.filters import OUT
 from annotation.filters.chosen import excluded_annotators
 from annotation.filters.systems import chosen_systems
@@ -276,6 +277,7 @@ class Facts:
     annotators: int
     excluded_annotators: Sequence[str]
     judgments: int
+    judgments_removed: int
     judgments_by_kind: Mapping[str, int]
     judged_outputs: int
 
@@ -307,6 +309,7 @@ def campaign_facts(content: Content) -> Facts:
         annotators=campaign.annotators.count(),
         excluded_annotators=list(excluded.values_list("label", flat=True)),
         judgments=len(judgments),
+        judgments_removed=n_removed(campaign),
         judgments_by_kind={kind: n for kind, n in kinds.items() if n},
         judged_outputs=content.panel.human.n,
     )

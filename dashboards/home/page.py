@@ -152,7 +152,7 @@ def studies_of(user: Any) -> Sequence[str]:
     return list(rows.order_by("study").values_list("study", flat=True).distinct())
 
 
-PER_PAGE = 100
+PER_PAGE = 50
 # Closed campaigns without a study are folded if there are more.
 MOST_CLOSED = 3
 

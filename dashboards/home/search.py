@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.access import (
-    not_blinded,
+    readable,
     researcher_required,
     signed_in,
     visible_campaigns,
@@ -34,6 +34,7 @@ LONGEST = 100
 PAGES = (
     Place("campaigns", _("Campaigns")),
     Place("testsets", _("Test sets")),
+    Place("projects", _("Projects")),
     Place("metrics", _("Metrics")),
     Place("runs", _("Runs")),
     Place("models", _("Models")),
@@ -98,7 +99,7 @@ def _test_sets(request: HttpRequest, words: list[str]) -> Iterator[Hit]:
 
 
 def _systems(request: HttpRequest, words: list[str]) -> Iterator[Hit]:
-    rows = not_blinded(System.objects.select_related("test_set"), request.user)
+    rows = readable(System.objects.select_related("test_set"), request.user)
     rows = _with(rows, words, "name")
     for row in rows.order_by("name", "pk")[:MOST]:
         yield Hit(row.name, reverse("testset", args=[row.test_set.slug]), row.test_set.name)

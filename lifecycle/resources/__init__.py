@@ -3,6 +3,7 @@
 from typing import Any
 
 from core import extensions
+from lifecycle.resources.projects import Projects
 from lifecycle.resources.resource_type import ResourceType
 from lifecycle.resources.scores import Imports, Metrics, Runs
 from lifecycle.resources.test_sets import Campaigns, Systems, TestSets
@@ -16,6 +17,7 @@ RESOURCE_TYPES: dict[str, ResourceType[Any]] = {
         Metrics(),
         Imports(),
         Runs(),
+        Projects(),
         *(each for types in extensions.imported("types") for each in types),
     )
 }

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from django.db.models import Model, QuerySet
 
-from annotation.access import is_site_admin, not_blinded
-from annotation.models import Archived, TestSet, is_archived, listed
+from annotation.access import is_site_admin, readable, run_projects
+from annotation.models import Archived, Project, TestSet, is_archived, listed
 from metaeval.messages import Message, message, plural
 
 Resource = TypeVar("Resource", bound=Model)
@@ -85,6 +85,10 @@ class Attached(Protocol):
         """Cancel the background work that needs it."""
         ...
 
+    def moved(self, resource: TestSet) -> None:
+        """Put what was computed from it into its project."""
+        ...
+
 
 class ResourceType(Generic[Resource]):
     """One resource type; it has no state.
@@ -109,6 +113,9 @@ class ResourceType(Generic[Resource]):
         True if resources can be archived.
     studies
         True if a resource can be put into a study.
+    project
+        The path of fields to the project of a resource; empty where there is none. With a path of
+        one field, a resource can be put into a project.
     """
 
     name: ClassVar[str]
@@ -121,11 +128,12 @@ class ResourceType(Generic[Resource]):
     fixed: ClassVar[Message | None] = None
     archives = True
     studies = False
+    project = ""
 
     def seen(self, user: Any) -> QuerySet[Resource]:
         """Return what a user with a reading role may see."""
         rows = self.model._default_manager.all()
-        return not_blinded(rows, user, self.test_set) if self.test_set else rows
+        return readable(rows, user, self.test_set) if self.test_set else rows
 
     def owner(self, resource: Resource) -> int | None:
         """Return the account that a resource belongs to."""
@@ -139,6 +147,15 @@ class ResourceType(Generic[Resource]):
     def may_delete(self, user: Any, resource: Resource) -> bool:
         """Return True for the owner of a resource and for site admins."""
         return is_site_admin(user) or self.owner(resource) == user.pk
+
+    def may_move(self, user: Any, resource: Resource) -> bool:
+        """Return True if a user may put a resource into a project, or take it out of its own."""
+        if self.project != "project":
+            return False
+        held: Project | None = resource.project  # type: ignore[attr-defined]
+        if held is None:
+            return self.may_change(user, resource)
+        return run_projects(user).filter(pk=held.pk).exists()
 
     def may_copy(self, user: Any, resource: Resource) -> bool:
         """Return True if a user may copy a resource."""

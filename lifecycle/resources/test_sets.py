@@ -52,7 +52,7 @@ class TestSets(ResourceType[TestSet]):
     name, home = "test-set", "testsets"
     label = message("resource.test-set", "Test set")
     model = TestSet
-    key, title, test_set = "slug", "name", "pk"
+    key, title, test_set, project = "slug", "name", "pk", "project"
 
     def may_delete(self, user: Any, resource: TestSet) -> bool:
         """Return True for an owner who may upload, and for site admins."""
@@ -190,7 +190,7 @@ class Campaigns(ResourceType[Campaign]):
     name, home = "campaign", "campaigns"
     label = message("resource.campaign", "Campaign")
     model = Campaign
-    key, title = "slug", "name"
+    key, title, project = "slug", "name", "project"
     studies = True
 
     def seen(self, user: Any) -> QuerySet[Campaign]:

@@ -11,7 +11,11 @@ from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import may_change_test_set, test_set_refusal
+from annotation.access import (
+    may_change_test_set,
+    test_set_for_reader,
+    test_set_refusal,
+)
 from annotation.api.imports import BEGUN, MAX_PROBLEMS, ProblemSerializer, begun
 from annotation.api.requests import TextsField
 from annotation.imports import background
@@ -204,5 +208,6 @@ class MetricImportViewSet(OfTestSetViewSet):
 
 
 def _require_change(request: Request, test_set: TestSet) -> None:
+    test_set_for_reader(request, test_set.slug)
     if not may_change_test_set(request.user, test_set):
         raise PermissionDenied(str(test_set_refusal(test_set)))

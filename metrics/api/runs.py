@@ -13,7 +13,12 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import is_researcher, not_blinded, test_set_for_reader
+from annotation.access import (
+    is_researcher,
+    readable,
+    test_set_for_reader,
+    visible_test_sets,
+)
 from annotation.api.parameters import TakesParameters, Texts
 from annotation.filters import FilterError
 from annotation.filters.choice import quoted
@@ -305,10 +310,10 @@ class OfTestSetViewSet(
     def get_queryset(self) -> QuerySet[Any]:
         """Filter by test set."""
         slug = self.request.query_params.get("test_set")
-        rows = not_blinded(super().get_queryset(), self.request.user)
+        rows = readable(super().get_queryset(), self.request.user)
         if not slug:
             return rows
-        if not TestSet.objects.filter(slug=slug).exists():
+        if not visible_test_sets(self.request.user).filter(slug=slug).exists():
             raise FilterError(
                 message(
                     "runs.no-test-set",

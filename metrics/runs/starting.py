@@ -12,8 +12,10 @@ from django.db import transaction
 from django.db.models import Max, Min, Q, QuerySet
 from django.utils import timezone
 
-from annotation.models import Output, Segment, System, TestSet, listed
+from annotation.access import visible_test_sets
+from annotation.models import Output, Project, Segment, System, TestSet, listed
 from annotation.models.corpus import NO_SOURCE
+from annotation.projects import count_start, refuse_start
 from core.work import claims, sending
 from core.work.models import Now
 from metaeval.messages import Message, message, plural, truncated
@@ -21,6 +23,7 @@ from metrics import catalogue
 from metrics.base import MetricInfo
 from metrics.models import MetricRun, Slice
 from metrics.runs import state
+from metrics.runs.allowance import budget_for
 from metrics.support import NO_LIMIT, Budget, support_of
 
 Status = MetricRun.Status
@@ -50,9 +53,10 @@ def start(
 ) -> Started:
     """Start one run for each metric over some systems (None: all systems of the test set).
 
-    A metric that cannot run is refused and the others start. A run that is active over the same
-    systems is not started twice. Without `enqueue` the caller scores the runs; if it does not,
-    workers take them after a while. `budget` is that of each metric that costs something.
+    A metric that cannot run is refused and the others start, as far as the limits of the test set's
+    project allow. A run that is active over the same systems is not started twice. Without
+    `enqueue` the caller scores the runs; if it does not, workers take them after a while. `budget`
+    is that of each metric that costs something.
 
     Raises ValidationError where there is nothing to score, ValueError for a foreign system.
     """
@@ -64,20 +68,32 @@ def start(
     active = _active_runs(test_set)
     budget.check()
     refusals, known = refusals_for(test_set, chosen), catalogue.infos()
-    # Faults of an endpoint or a budget come first.
-    lacking = {name: support_of(info).refusal(info, budget) for name, info in known.items()}
-    refusals |= {name: why for name, why in lacking.items() if why}
-    create = partial(_create, test_set, systems=chosen, total=total, user=user, budget=budget)
-    started = Started()
+    create = partial(_create, test_set, systems=chosen, total=total, user=user)
+    started, project = Started(), test_set.project
     for name in dict.fromkeys(metrics):
-        if name in refusals or name not in known:
-            started.refused.append(refusals.get(name) or catalogue.refusal(name))
+        if name not in known:
+            started.refused.append(catalogue.refusal(name))
         elif existing := active.get((name, frozenset(system.pk for system in chosen))):
             started.active.append(existing)
+        elif why := refuse_start(project):
+            started.refused.append(why)
         else:
-            started.runs.append(create(known[name]))
+            allowed = _allowed(project, known[name], budget)
+            # Faults of an endpoint or a budget come before those of the texts.
+            if isinstance(allowed, Message) or name in refusals:
+                started.refused.append(allowed if isinstance(allowed, Message) else refusals[name])
+            else:
+                started.runs.append(create(known[name], budget=allowed))
+                count_start(project)
     _enqueue(started.runs, is_sent=enqueue)
     return started
+
+
+def _allowed(project: Project | None, info: MetricInfo, wanted: Budget) -> Budget | Message:
+    allowed = budget_for(project, info, wanted)
+    if isinstance(allowed, Message):
+        return allowed
+    return support_of(info).refusal(info, allowed) or allowed
 
 
 def _check_systems(test_set: TestSet, systems: Iterable[System] | None) -> list[System]:
@@ -189,12 +205,15 @@ def segments_without_reference(test_set: TestSet) -> Message | None:
     )
 
 
-def sets_to_score(directions: Iterable[tuple[str, str]] = ()) -> QuerySet[TestSet]:
-    """Return test sets with outputs, the newest first: of (source, target) languages, or of any."""
+def sets_to_score(user: Any, directions: Iterable[tuple[str, str]] = ()) -> QuerySet[TestSet]:
+    """Return test sets with outputs that a user may see, the newest first.
+
+    `directions` are (source, target) languages; none for all.
+    """
     chosen = Q()
     for source, target in directions:
         chosen |= Q(source_language=source, target_language=target)
-    rows = listed(TestSet.objects.all()).filter(chosen, systems__isnull=False).distinct()
+    rows = listed(visible_test_sets(user)).filter(chosen, systems__isnull=False).distinct()
     return rows.order_by("-created_at", "-pk").prefetch_related("systems")
 
 

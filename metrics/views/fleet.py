@@ -1,14 +1,21 @@
 """Pages of models and workers."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.access import is_site_admin, researcher_required, site_admin_required
+from annotation.access import (
+    is_site_admin,
+    readable,
+    researcher_required,
+    site_admin_required,
+)
 from annotation.web.live import render_live
 from core.messages import translated
 from metaeval.messages import Message, message, truncated
@@ -79,6 +86,7 @@ def worker_list(request: HttpRequest) -> HttpResponse:
         "section": "server",
         "tab": "workers",
         "seats": seats,
+        "read": set(_read(request.user, seats)),
         "queues": queues,
         # Missing workers are shown at once; why present ones are idle, after a moment.
         "idle": [
@@ -91,6 +99,12 @@ def worker_list(request: HttpRequest) -> HttpResponse:
         "version": settings.VERSION,
     }
     return render_live(request, "metrics/workers.html", context)
+
+
+def _read(user: Any, seats: Sequence[fleet.Seat]) -> QuerySet[Any]:
+    """Return the primary keys of the runs being scored that a user may see."""
+    runs = [part.run.pk for seat in seats for _child, part in seat.children if part]
+    return readable(MetricRun.objects.filter(pk__in=runs), user).values_list("pk", flat=True)
 
 
 def _attention(seats: Sequence[fleet.Seat]) -> list[Message]:

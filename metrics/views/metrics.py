@@ -6,13 +6,18 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.access import is_site_admin, researcher_required, site_admin_required
+from annotation.access import (
+    is_site_admin,
+    readable,
+    researcher_required,
+    site_admin_required,
+)
 from core.messages import messages_of
 from metaeval.messages import Message
 from metrics import catalogue, plugins, registry
@@ -66,7 +71,7 @@ def _shown(value: Any) -> Any:
 @require_GET
 def metric_list(request: HttpRequest) -> HttpResponse:
     """List all metrics by family; retired ones at the end."""
-    entries = _entries(catalogue.infos(retired=True).values())
+    entries = _entries(catalogue.infos(retired=True).values(), _signatures(request.user))
     groups: dict[Message | str, list[Entry]] = {}
     for entry in entries:
         if not (entry.row and entry.row.retired_at):
@@ -81,9 +86,16 @@ def metric_list(request: HttpRequest) -> HttpResponse:
     return render(request, "metrics/metrics.html", context)
 
 
-def _entries(infos: Iterable[MetricInfo]) -> list[Entry]:
+def _signatures(user: Any) -> QuerySet[MetricSignature]:
+    """Return the signatures that a user may see: those of imported scores name their test set."""
+    imports = MetricImport.objects.all()
+    hidden = imports.exclude(pk__in=readable(imports, user).values("pk"))
+    return MetricSignature.objects.exclude(pk__in=hidden.values("signature"))
+
+
+def _entries(infos: Iterable[MetricInfo], shown: QuerySet[MetricSignature]) -> list[Entry]:
     rows = {row.name: row for row in ConfiguredMetric.objects.all()}
-    signatures = dict(MetricSignature.objects.order_by("pk").values_list("metric", "signature"))
+    signatures = dict(shown.order_by("pk").values_list("metric", "signature"))
     used: dict[str, list[Stock]] = {}
     for stock in stocks.survey(fleet.live_workers(), inventory.needed_here()):
         for info in stock.users:
@@ -101,13 +113,14 @@ def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
     info = catalogue.find(name)
     if info is None:
         raise Http404
-    known = MetricSignature.objects.filter(metric=name).annotate(n_runs=Count("runs"))
+    seen = _signatures(request.user)
+    known = seen.filter(metric=name).annotate(n_runs=Count("runs"))
     signatures = list(known.order_by("-pk"))
     computed_on = reporter.of_signatures([row.signature for row in signatures])
-    shown = MetricRun.objects.filter(metric=name).select_related("test_set")
+    shown = readable(MetricRun.objects.filter(metric=name), request.user)
     context = {
         "section": "metrics",
-        "entry": _entries([info])[0],
+        "entry": _entries([info], seen)[0],
         "measures": list(zip(info.measures, info.measure_labels, strict=True)),
         "signatures": [
             {
@@ -120,9 +133,9 @@ def metric_detail(request: HttpRequest, name: str) -> HttpResponse:
             }
             for row in signatures
         ],
-        "runs": shown.order_by("-created_at", "-pk")[:RUNS_SHOWN],
-        "test_sets": [] if info.is_imported else starting.sets_to_score()[:SETS_SHOWN],
-        "imports": MetricImport.objects.filter(metric=name)
+        "runs": shown.select_related("test_set").order_by("-created_at", "-pk")[:RUNS_SHOWN],
+        "test_sets": [] if info.is_imported else starting.sets_to_score(request.user)[:SETS_SHOWN],
+        "imports": readable(MetricImport.objects.filter(metric=name), request.user)
         .select_related("test_set", "created_by", "withdrawn_by")
         .order_by("-pk")[:IMPORTS_SHOWN],
         "may_configure": is_site_admin(request.user),

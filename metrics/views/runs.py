@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import (
-    not_blinded,
+    readable,
     researcher_required,
     test_set_for_reader,
     visible_campaigns,
@@ -40,7 +40,8 @@ PER_PAGE = FAILED_SHOWN = 50
 def run_list(request: HttpRequest) -> HttpResponse:
     """List all runs, newest first; htmx requests only the table."""
     form = FilterForm(request.GET)
-    page = page_of(request, not_blinded(_filtered(form), request.user), PER_PAGE)
+    form.fields["testset"].queryset = visible_test_sets(request.user)  # type: ignore[attr-defined]
+    page = page_of(request, readable(_filtered(form), request.user), PER_PAGE)
     starting.describe(page)
     waiting.attach(page)
     query = request.GET.copy()
@@ -92,7 +93,7 @@ def _filtered(form: FilterForm) -> QuerySet[MetricRun]:
 def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """Show one run; htmx requests only the part that changes."""
     rows = MetricRun.objects.select_related("test_set", "signature", "created_by")
-    run = get_object_or_404(not_blinded(rows.prefetch_related("systems"), request.user), pk=pk)
+    run = get_object_or_404(readable(rows.prefetch_related("systems"), request.user), pk=pk)
     waiting.attach([run])
     # Counting takes seconds over a million outputs, and the page of an active run reloads often.
     truncated = None if run.is_active else truncation_of(run)
@@ -116,7 +117,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel a run; its scores stay."""
-    run = get_object_or_404(not_blinded(MetricRun.objects.all(), request.user), pk=pk)
+    run = get_object_or_404(readable(MetricRun.objects.all(), request.user), pk=pk)
     try:
         if starting.cancel(run):
             cancelled = _("Cancelled %(metric)s. The scores computed so far are kept.")

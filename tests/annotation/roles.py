@@ -21,6 +21,8 @@ IMPORTS = each(anonymous=401, annotator=403, readers=400, researcher=403, member
 SITE = each(anonymous=302, readers=403, annotator=403, site=200)
 # The test set of the table belongs to nobody.
 SHARE = each(anonymous=302, annotator=403, readers=403, site=422)
+# A project that only site admins are in.
+PROJECT = each(anonymous=302, annotator=403, readers=404, site=200)
 RATE = each(anonymous=302, annotator=200, readers=404)
 ALL = each(anonymous=200, annotator=200)
 
@@ -28,6 +30,20 @@ ALL = each(anonymous=200, annotator=200)
 def hidden(table: Statuses) -> Statuses:
     """As `table`, but those who may not see the private campaign find nothing."""
     return table | {"researcher": 404, "other": 404}
+
+
+def of_project(name: str, table: Statuses) -> Statuses:
+    """As `table`, but those who are not in the project of a private test set find nothing.
+
+    Pages first refuse those who may not upload, or do not run the site.
+    """
+    if name == "testset-owner":
+        return table
+    is_refused = table["researcher"] == 403 and "withdraw" not in name
+    without = ("other",) if is_refused else ("researcher", "other")
+    # The owner of the campaign is not in the project, which has the job.
+    is_job = "job" in name or name == "sweep"
+    return table | dict.fromkeys((*without, *["owner"] * is_job), 404)
 
 
 def run(done: int = 302) -> tuple[Statuses, Statuses]:
@@ -314,6 +330,16 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "corpus": ("GET", READ, READ),
     "archive": ("GET", READ, READ),
     "changes": ("GET", SITE, SITE),
+    # Of a project that runs nothing in the table; tests/lifecycle/projects has its members.
+    "projects": ("GET", READ, READ),
+    "project": ("GET", *[PROJECT] * 2),
+    "project-member-set": ("POST", *[PROJECT | {"site": 422}] * 2),
+    "project-member-remove": ("POST", *[PROJECT | {"site": 404}] * 2),
+    "project-limits": ("POST", *[SITE | {"site": 302}] * 2),
+    "api-project-list": ("GET", API, API),
+    "api-project-detail": ("GET", *[PROJECT | {"anonymous": 401}] * 2),
+    "api-project-members-list": ("GET", *[PROJECT | {"anonymous": 401}] * 2),
+    "api-project-members-detail": ("DELETE", *[PROJECT | {"anonymous": 401, "site": 404}] * 2),
     "manage": ("GET", *CAMPAIGN),
     "manage-act": ("POST", *run()),
     "manage-delete": (
@@ -369,7 +395,7 @@ TABLES = (
 )  # fmt: skip
 OF_TABLES = [f"{page}-table{file}" for page in TABLES for file in ("", "-file")]
 TABLE |= dict.fromkeys(OF_TABLES, ("GET", *CAMPAIGN))
-KINDS = ["public", "private"]
+KINDS = ["public", "private", "project"]
 # Addresses that take a study's name where others take a campaign's.
 STUDIES = {
     "study", "study-data", "study-figure",
@@ -382,10 +408,23 @@ STUDIES = {
     "study-shortness", "study-shortness-data", "study-wmt", "study-wmt-data",
     *(name for name in OF_TABLES if name.startswith("study")),
 }  # fmt: skip
+PROJECTS = {
+    *("project", "project-member-set", "project-member-remove", "project-limits"),
+    *("api-project-detail", "api-project-members-list", "api-project-members-detail"),
+}
 PREFERENCES = {f"preferences{part}" for part in ("", "-data", "-figure", "-start")}
 SHARES = {"testset-share", "testset-share-remove", "testset-owner", "system-human"}
 TEST_SETS = SHARES | {
     "testset", "campaign-draw", "run-start", "api-testset-detail", "api-testset-segments",
     "api-testset-human-systems",
 } | PREFERENCES  # fmt: skip
+# Rows of the table's test set that are named by their key.
+OF_TEST_SETS = {
+    *("run", "run-cancel", "api-run-detail", "api-run-failed", "api-run-cancel"),
+    *("translation", "translation-cancel", "translation-resume"),
+    *("api-translation-detail", "api-translation-cancel", "api-translation-resume"),
+    *("job", "job-cancel", "job-resume", "sweep"),
+    *("api-job-detail", "api-job-cancel", "api-job-resume"),
+    *("api-metric-import-detail", "api-metric-import-withdraw"),
+}
 TEST_SETS |= {"metric-scores", "metric-scores-withdraw", "metric-spans", "metric-spans-file"}

@@ -21,7 +21,16 @@ from django.utils.safestring import SafeString
 from annotation.access import run_campaigns, runs_campaign, visible_campaigns
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.entry.links import create_link
-from annotation.models import Assignment, Campaign, FileImport, Membership, Output
+from annotation.models import (
+    Assignment,
+    Campaign,
+    FileImport,
+    Membership,
+    Output,
+    Project,
+    ProjectMember,
+    TestSet,
+)
 from core.messages import as_json
 from dashboards.documents.computing import QUICK, SLOW
 from extensions.neural.bertscore.options import bertscore_info
@@ -30,7 +39,16 @@ from metrics.imported import store
 from metrics.imported.storing import withdraw
 from metrics.models import ConfiguredMetric, MetricImport, MetricRun, Worker
 from tests.addresses import fill, routes
-from tests.annotation.roles import KINDS, ROLES, STUDIES, TABLE, TEST_SETS
+from tests.annotation.roles import (
+    KINDS,
+    OF_TEST_SETS,
+    PROJECTS,
+    ROLES,
+    STUDIES,
+    TABLE,
+    TEST_SETS,
+    of_project,
+)
 from tests.world import World, make_campaign, make_test_set, make_user
 from training.models import CorpusText, ParallelCorpus, TrainingJob, Translation
 from training.translation.requests import Request
@@ -48,9 +66,12 @@ def cast(world: World, campaign: Campaign) -> dict[str, User | None]:
         "appointed": make_user("appointed", "researcher"),
         "site": world.admin,
     }
-    make_campaign(world.test_set, "elsewhere", created_by=people["other"])
+    make_campaign(make_test_set("elsewhere"), "elsewhere", created_by=people["other"])
     for name, role in (("member", "researcher"), ("appointed", "admin")):
-        Membership.objects.create(campaign=campaign, user=people[name], role=role)
+        if campaign.project:
+            ProjectMember.objects.create(project=campaign.project, user=people[name], role=role)
+        else:
+            Membership.objects.create(campaign=campaign, user=people[name], role=role)
     Campaign.objects.filter(pk=campaign.pk).update(created_by=people["owner"])
     FileImport.objects.create(pk=1, door="judgments", name="sent", created_by=people["owner"])
     return people
@@ -59,7 +80,7 @@ def cast(world: World, campaign: Campaign) -> dict[str, User | None]:
 @pytest.fixture(params=KINDS)
 def campaign(world: World, request: pytest.FixtureRequest) -> Campaign:
     made = make_campaign(
-        world.test_set, "looked-at", study="port", is_private=request.param == "private",
+        world.test_set, "looked-at", study="port", is_private=request.param != "public",
         shows_context=True,
     )  # fmt: skip
     world.test_set.segments.update(document="news")
@@ -88,7 +109,13 @@ def campaign(world: World, request: pytest.FixtureRequest) -> Campaign:
     Translation.objects.create(
         pk=1, test_set=world.test_set, name="fit", model="fit", request=asked, status="done"
     )
-    return open_campaign(campaign=made)
+    project = Project.objects.create(slug="port", name="Port")
+    if request.param == "project":
+        TestSet.objects.filter(pk=world.test_set.pk).update(project=project, is_private=True)
+        Campaign.objects.filter(pk=made.pk).update(project=project)
+        job.project = project
+        job.save()
+    return open_campaign(campaign=Campaign.objects.get(pk=made.pk))
 
 
 def values(world: World, campaign: Campaign) -> dict[str, str]:
@@ -126,6 +153,7 @@ def exceptions(world: World, campaign: Campaign) -> Iterator[tuple[str, dict[str
     pks["output"] = Output.objects.filter(system__campaigns=campaign).first().pk
     yield from ((name, {"pk": str(pk)}) for name, pk in pks.items())
     yield from ((name, {"slug": campaign.study}) for name in STUDIES)
+    yield from ((name, {"slug": "port"}) for name in PROJECTS)
     yield from ((name, {"slug": campaign.test_set.slug}) for name in TEST_SETS)
     yield from ((name, {"name": "chrf"}) for name in TABLE if name.startswith("api-metric"))
     yield "training-start", {"kind": "remap"}
@@ -140,7 +168,13 @@ def requests(world: World, campaign: Campaign, role: str) -> Iterator[tuple[str,
         others[name] |= values_of_it
     for name, route in routes():
         method, *tables = TABLE[name]
-        if tables[0] == tables[1] and not campaign.is_private:
+        table = tables[campaign.is_private]
+        is_of_project = name in OF_TEST_SETS | TEST_SETS
+        if campaign.project and name in PROJECTS:
+            continue
+        if campaign.project and is_of_project:
+            table = of_project(name, table)
+        elif tables[0] == tables[1] and (campaign.project or not campaign.is_private):
             continue
         # Every address with half of the roles in each format.
         formats = (
@@ -148,7 +182,7 @@ def requests(world: World, campaign: Campaign, role: str) -> Iterator[tuple[str,
         )
         chosen = {key: [value] for key, value in (usual | others[name]).items()}
         for address in fill(route, chosen | {"fmt": formats}):
-            yield method, address, tables[campaign.is_private][role]
+            yield method, address, table[role]
 
 
 def test_the_table_names_every_address() -> None:
@@ -183,7 +217,7 @@ def test_every_address_with_every_role(
             Campaign.objects.filter(pk=campaign.pk).update(
                 status="open", is_private=campaign.is_private
             )
-    assert wrong == []
+    assert not wrong, "\n".join(map(str, wrong))
 
 
 def test_anonymous_visitors_are_sent_to_sign_in(campaign: Campaign, client: Client) -> None:
@@ -220,7 +254,7 @@ def test_judgments_of_private_campaigns_are_left_out(
 
 
 def test_a_study_shows_what_one_may_see(world: World, campaign: Campaign, client: Client) -> None:
-    public = make_campaign(world.test_set, "seen-by-all", study="port")
+    public = make_campaign(make_test_set("other"), "seen-by-all", study="port")
     Campaign.objects.filter(pk=public.pk).update(status="closed")
     client.force_login(world.researcher)
     data = client.get("/studies/port/correlations.json").json()

@@ -5,6 +5,7 @@ from decimal import Decimal
 from django.test import Client
 from django.utils import timezone
 
+from annotation import projects
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.models import (
     AccessLink,
@@ -113,6 +114,8 @@ def make_full() -> World:
     AccessLink.objects.create(campaign=asking, token_hash=hash_token(TOKEN))
     finish(world, "closed", Campaign.Status.CLOSED)
     make_campaign(world.test_set, "draft")
+    project = projects.create(name="Port", actor=world.admin)
+    make_campaign(world.test_set, "of-project", project=project, status="closed")
     answer(world, "harbour-80", "0")
     test_set = Campaign.objects.get(slug=DEMO).test_set
     for run in runs.start(test_set=test_set, metrics=["chrf"], enqueue=False).runs:

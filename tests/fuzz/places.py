@@ -23,6 +23,8 @@ from annotation.models import (
     Judgment,
     Membership,
     Output,
+    Project,
+    ProjectMember,
     SignIn,
     TestSetShare,
 )
@@ -101,6 +103,9 @@ def _make_keys(campaign: Campaign, world: World) -> dict[str, int]:
     Annotator.objects.filter(user=invited).update(token_hash=hash_token("personal"))
     rows: dict[str, Any] = {
         "testsets/<slug>/shares": TestSetShare(test_set=world.test_set, user=researcher),
+        "projects/<slug>/members": ProjectMember(
+            project=Project.objects.create(slug="port", name="Port"), user=researcher
+        ),
         "members": Membership(campaign=campaign, user=researcher),
         "sign-ins": SignIn(user=world.admin, created_at=timezone.now(), seen_at=timezone.now()),
         "tokens": ApiToken(user=world.admin, name="fit", expires_at=timezone.now()),

@@ -104,6 +104,7 @@ OWN_HINTS: dict[str, Schema] = {
     "/api/campaigns/": {"name": "Fit 4", "protocol": "segment-da", "annotators_per_item": 1},
     "/api/campaigns/{slug}/members/": {"username": "researcher", "role": "researcher"},
     "/api/campaigns/{slug}/people/": {"count": 1},
+    "/api/projects/{slug}/members/": {"username": "researcher", "role": "researcher"},
 }  # fmt: skip
 
 

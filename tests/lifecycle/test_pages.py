@@ -71,7 +71,7 @@ def test_programs_do_the_same(as_admin: Client, world: World) -> None:
     thing = as_admin.get(address).json()
     assert thing["may"] == {
         "rename": True, "archive": True, "restore": False, "copy": True, "delete": True,
-        "study": True, "title": True,
+        "study": True, "title": True, "project": True,
     }  # fmt: skip
     sent = {"name": "Pier"}
     renamed = as_admin.post(f"{address}rename/", sent, content_type="application/json").json()

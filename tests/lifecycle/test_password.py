@@ -54,6 +54,7 @@ def changes(places: Places) -> Iterator[tuple[str, str]]:
     for name, route in routes():
         if CLASS.search(name) and name not in NEITHER and "<kind>" not in route:
             slug = (places.world.test_set if "testsets" in route else places.campaign).slug
+            slug = "port" if "projects" in route else slug
             if not route.startswith("/api/"):
                 yield name, *fill(route, {"slug": [slug], "pk": [places.key(route)]})
     for kind in RESOURCE_TYPES.values():

@@ -6,7 +6,7 @@ from typing import Any
 from extensions.neural.trained.options import LENGTHS, OUTPUT, READS
 from metaeval.messages import Message, message
 from metrics.options import Option
-from training.contract import SEED
+from training.contract import SEED, no_campaign
 
 OPTIONS = (
     Option(
@@ -101,11 +101,6 @@ def campaign_conflicts(chosen: Mapping[str, Any]) -> dict[str, Message]:
 
     slug = str(chosen["campaign"])
     return {} if Campaign.objects.filter(slug=slug).exists() else {"campaign": no_campaign(slug)}
-
-
-def no_campaign(slug: str) -> Message:
-    """Return the message that a campaign does not exist."""
-    return message("head.no-campaign", "There is no campaign {campaign}.", campaign=slug)
 
 
 def layers_error(given: object) -> Message:

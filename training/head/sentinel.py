@@ -19,10 +19,9 @@ from extensions.neural.trained.options import LENGTHS, SOURCE, Array
 from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
 from metaeval.messages import Message, message, plural
 from metrics.base import MetricError
-from training.contract import JobError, NewMetric, Outcome, Work
+from training.contract import JobError, NewMetric, Outcome, Work, no_campaign
 from training.head import judged, ridge
 from training.head.judged import Judged, Split, compare
-from training.head.options import no_campaign
 from training.jobs.saving import save_whole
 
 SHORT = {LENGTHS: "lengths", SOURCE: "sources"}

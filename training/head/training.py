@@ -22,10 +22,10 @@ from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS
 from metaeval.messages import Message, message, plural
 from metaeval.reasons import reason_of
 from metrics.base import MetricError
-from training.contract import JobError, NewMetric, Outcome, Work
+from training.contract import JobError, NewMetric, Outcome, Work, no_campaign
 from training.head import judged, ridge
 from training.head.judged import Split, compare
-from training.head.options import layers_error, no_campaign
+from training.head.options import layers_error
 from training.jobs.saving import save_whole
 
 Array = NDArray[np.float64]

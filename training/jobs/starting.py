@@ -13,6 +13,9 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.text import slugify
 
+from annotation.access import visible_campaigns, visible_test_sets
+from annotation.models import Project
+from annotation.projects import count_start, refuse_start
 from core.work import claims
 from core.work.models import Now
 from core.work.sending import send_on_commit
@@ -20,7 +23,7 @@ from metaeval.messages import Message, message, plural
 from metaeval.reasons import reason_of
 from metrics import options
 from metrics.workers import idle
-from training.contract import KINDS, TrainingKind
+from training.contract import KINDS, TrainingKind, no_campaign
 from training.jobs import saving
 from training.jobs.work import command_here
 from training.models import ParallelCorpus, TrainingJob
@@ -94,6 +97,7 @@ def start(
     name: str,
     given: Mapping[str, Any],
     corpora: Sequence[ParallelCorpus] = (),
+    project: Project | None = None,
     sweep: str = "",
     user: Any = None,
     enqueue: bool = True,
@@ -101,16 +105,22 @@ def start(
 ) -> TrainingJob:
     """Start a job; if `here`, the process of the caller runs it.
 
-    ValidationError if its settings or its corpus are wrong.
+    ValidationError if its settings or its corpus are wrong, if the user may not read its campaign
+    or test set, or if the project may start no more.
     """
     cleaned = check(kind, given)
+    _require_readable(cleaned, user)
     if KINDS[kind].needs_corpus and not corpora:
         raise refusal(NO_CORPUS)
+    if reason := refuse_start(project):
+        raise refusal(reason)
+    count_start(project)
     job = TrainingJob.objects.create(
         kind=kind,
         name=slug_of(name),
         options=cleaned,
         queue=cleaned.get("queue") or KINDS[kind].queue,
+        project=project,
         sweep=sweep,
         is_here=here,
         created_by=user,
@@ -119,6 +129,19 @@ def start(
     if enqueue and not here:
         send_on_commit([job])
     return job
+
+
+def _require_readable(chosen: Mapping[str, Any], user: Any) -> None:
+    """Refuse texts and judgments that the user may not read, as if there were none."""
+    if user is None:
+        return
+    slug = str(chosen.get("campaign", ""))
+    if slug and not visible_campaigns(user).filter(slug=slug).exists():
+        raise ValidationError({"campaign": refusal(no_campaign(slug))})
+    slug = str(chosen.get("test_set", ""))
+    if slug and not visible_test_sets(user).filter(slug=slug).exists():
+        unknown = message("training.no-test-set", "There is no test set {test_set}.", test_set=slug)
+        raise ValidationError({"test_set": refusal(unknown)})
 
 
 def cancel(job: TrainingJob) -> bool:
@@ -253,12 +276,14 @@ def start_sweep(
     name: str,
     grid: Grid,
     corpora: Sequence[ParallelCorpus] = (),
+    project: Project | None = None,
     user: Any = None,
     enqueue: bool = True,
 ) -> list[TrainingJob]:
     """Start all jobs or none; several share the name of a sweep. Errors as :func:`jobs.start`."""
     sweep = free_name(name) if len(grid) > 1 else ""
     shared: dict[str, Any] = {"kind": kind, "name": name, "corpora": corpora, "sweep": sweep}
+    shared["project"] = project
     return [start(**shared, given=given, user=user, enqueue=enqueue) for given in grid]
 
 

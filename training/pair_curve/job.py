@@ -30,8 +30,7 @@ from metaeval.correlation.intervals import correlation_intervals, system_interva
 from metaeval.messages import Message, message
 from metrics.base import MetricError, SegmentInput
 from metrics.options import OptionError, clean_all
-from training.contract import JobError, Outcome, Work
-from training.head.options import no_campaign
+from training.contract import JobError, Outcome, Work, no_campaign
 from training.jobs.saving import NOT_TRAINED, disk_errors, save_whole, write_whole
 from training.pair_curve.options import KIND, projections_in, sizes_in
 from training.parallel.reading import hash_pairs, write_pairs

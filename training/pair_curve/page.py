@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from annotation.access import researcher_required
+from annotation.access import of_readable_projects, researcher_required
 from annotation.web.parameters import Parameters, takes
 from dashboards.charts import files
 from dashboards.charts.files import Figure
@@ -174,8 +174,8 @@ def _panel(document: Document, measure: str, names: Sequence[str]) -> Spec:
     }  # fmt: skip
 
 
-def _document(pk: int) -> tuple[TrainingJob, Document]:
-    job = get_object_or_404(TrainingJob, pk=pk)
+def _document(request: HttpRequest, pk: int) -> tuple[TrainingJob, Document]:
+    job = get_object_or_404(of_readable_projects(TrainingJob.objects.all(), request.user), pk=pk)
     document = document_of(job)
     if document is None:
         raise Http404
@@ -187,7 +187,7 @@ def _document(pk: int) -> tuple[TrainingJob, Document]:
 @takes(Parameters())
 def job_data(request: HttpRequest, pk: int, fmt: str) -> HttpResponseBase:
     """Return the rows of a curve as csv, or the document as json."""
-    job, document = _document(pk)
+    job, document = _document(request, pk)
     rows = [SimpleNamespace(**row) for row in document.rows]
     return data_response(fmt, f"{job.name}-pairs", COLUMNS, rows, document)
 
@@ -197,7 +197,7 @@ def job_data(request: HttpRequest, pk: int, fmt: str) -> HttpResponseBase:
 @takes(Parameters(frozenset(files.MARKS)))
 def job_figure(request: HttpRequest, pk: int, figure: str, fmt: str) -> HttpResponseBase:
     """Return the figure of a curve as svg, pdf, png or json."""
-    job, document = _document(pk)
+    job, document = _document(request, pk)
     drawn = _figures(job, document)
     if figure not in drawn:
         raise Http404

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from annotation.access import readable
 from annotation.models import TestSet
 from dashboards.documents.reasons import Number
 from metaeval.messages import Message
@@ -228,15 +229,15 @@ def in_full(test_set: TestSet, document: OfTestSet) -> InFull:
     return InFull(**vars(document) | {"rows": rows}, segments=segments)
 
 
-def across(condition: str) -> Across:
-    """Return W2W of every measure by language pair, over all test sets of the pair.
+def across(condition: str, user: Any) -> Across:
+    """Return W2W of every measure by language pair, over all test sets that a user may see.
 
     Uses the newest result of each test set. Segments of several test sets are pooled; those of one
     source are not independent of each other.
     """
     newest: dict[tuple[int, str], PreferenceResult] = {}
-    rows = PreferenceResult.objects.filter(condition=condition).select_related("test_set")
-    for row in rows.order_by("job_id", "pk"):
+    rows = readable(PreferenceResult.objects.filter(condition=condition), user)
+    for row in rows.select_related("test_set").order_by("job_id", "pk"):
         newest[row.test_set_id, row.measure] = _defined(row)
     groups: dict[tuple[str, str, str], list[PreferenceResult]] = {}
     for row in newest.values():

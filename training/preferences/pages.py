@@ -279,7 +279,7 @@ def preference_table(request: HttpRequest, fmt: str = "") -> HttpResponseBase:
                 known=list(CONDITIONS),
             )
         )
-    document = documents.across(condition)
+    document = documents.across(condition, request.user)
     if fmt == "tex":
         return latex.response([tables.across_as_latex(document)], "preferences")
     if fmt:

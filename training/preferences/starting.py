@@ -56,7 +56,13 @@ def start(
             return running, False
         name = f"preferences-{test_set.slug}"[: starting.LONGEST_NAME]
         job = starting.start(
-            kind=KIND, name=name, given=given, corpora=corpora, user=user, enqueue=enqueue
+            kind=KIND,
+            name=name,
+            given=given,
+            corpora=corpora,
+            project=test_set.project,
+            user=user,
+            enqueue=enqueue,
         )
         PreferenceFile.objects.bulk_create(
             _row(job, condition, file) for condition, file in used.items()

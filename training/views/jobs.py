@@ -15,7 +15,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import not_blinded, researcher_required, signed_in
+from annotation.access import (
+    joined_project,
+    of_readable_projects,
+    readable,
+    researcher_required,
+    signed_in,
+    visible_projects,
+)
 from annotation.models import TestSet, listed
 from annotation.web.live import render_live
 from annotation.web.parameters import Parameters, page_of, takes
@@ -116,7 +123,9 @@ SETS_SHOWN = 10
 
 
 JOB_PAGES = WorkPages(
-    rows=lambda user: TrainingJob.objects.prefetch_related("corpora").select_related("metric"),
+    rows=lambda user: of_readable_projects(
+        TrainingJob.objects.prefetch_related("corpora").select_related("metric"), user
+    ),
     ended=gettext_lazy("This job had already ended."),
     tab="jobs",
     cancelling=jobs.cancel,
@@ -130,7 +139,8 @@ job_list, job_cancel, job_resume = JOB_PAGES.list(), JOB_PAGES.cancel(), JOB_PAG
 @require_GET
 def job_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """Show one job; htmx requests only what changes."""
-    rows = TrainingJob.objects.select_related("metric", "created_by")
+    rows = TrainingJob.objects.select_related("metric", "created_by", "project")
+    rows = of_readable_projects(rows, request.user)
     job = get_object_or_404(rows.prefetch_related("corpora"), pk=pk)
     context = {
         "section": "server",
@@ -140,17 +150,18 @@ def job_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "result": presenting.show(presenting.findings(job)),
         # The card shows what every host lacks.
         "idle": [each for each in presenting.idle([job]) if each.reason != Reason.REFUSING],
-        "test_sets": _sets_to_score(job) if job.metric else [],
+        "test_sets": _sets_to_score(job, request.user) if job.metric else [],
         "curve": pair_curve.curve_of(job),
     }
     return render_live(request, "training/job.html", context)
 
 
-def _sets_to_score(job: TrainingJob) -> QuerySet[TestSet]:
+def _sets_to_score(job: TrainingJob, user: Any) -> QuerySet[TestSet]:
     """Return test sets of the languages of the corpora; all for a head, which reads no corpus."""
     pairs = [(corpus.source_language, corpus.target_language) for corpus in job.corpora.all()]
     is_reversed = bool(job.options.get("reverse"))
-    return runs.sets_to_score({pair[::-1] if is_reversed else pair for pair in pairs})[:SETS_SHOWN]
+    directions = {pair[::-1] if is_reversed else pair for pair in pairs}
+    return runs.sets_to_score(user, directions)[:SETS_SHOWN]
 
 
 def _progress(job: TrainingJob) -> dict[str, Any]:
@@ -169,7 +180,8 @@ def _progress(job: TrainingJob) -> dict[str, Any]:
 @require_GET
 def sweep_detail(request: HttpRequest, sweep: str) -> HttpResponse:
     """Compare the jobs that were started together."""
-    rows = list(TrainingJob.objects.filter(sweep=sweep).select_related("metric").order_by("pk"))
+    seen = of_readable_projects(TrainingJob.objects.filter(sweep=sweep), request.user)
+    rows = list(seen.select_related("metric").order_by("pk"))
     if not rows:
         raise Http404
     context = {
@@ -199,14 +211,7 @@ def job_start(request: HttpRequest, kind: str) -> HttpResponse:
     if kind not in KINDS or not KINDS[kind].has_form:
         raise Http404
     form = _form(request, KINDS[kind])
-    if form.is_valid():
-        started = sweeping.start_sweep(
-            kind=kind,
-            name=form.cleaned_data["name"],
-            grid=form.grid,
-            corpora=list(form.cleaned_data.get("corpora", ())),
-            user=signed_in(request),
-        )
+    if form.is_valid() and (started := _start(request, kind, form)):
         notice = ngettext(
             "Started %(name)s.", "Started %(n)s jobs, the first is %(name)s.", len(started)
         )
@@ -223,6 +228,24 @@ def job_start(request: HttpRequest, kind: str) -> HttpResponse:
     return render(request, "training/start.html", context, status=422 if form.errors else 200)
 
 
+def _start(request: HttpRequest, kind: str, form: JobForm) -> list[TrainingJob]:
+    """Start what a form describes; without a job, the form has the errors."""
+    data, user = form.cleaned_data, signed_in(request)
+    try:
+        return sweeping.start_sweep(
+            kind=kind,
+            name=data["name"],
+            grid=form.grid,
+            corpora=list(data.get("corpora", ())),
+            project=joined_project(user, data["project"]),
+            user=user,
+        )
+    except ValidationError as error:
+        for text in messages_of(error):
+            form.add_error(None, ValidationError([text]))
+        return []
+
+
 def _form(request: HttpRequest, kind: TrainingKind) -> JobForm:
     sent = request.POST if request.method == "POST" else None
     known = {stock.name for stock in hosts.survey(fleet.live_workers()) if stock.places}
@@ -230,7 +253,10 @@ def _form(request: HttpRequest, kind: TrainingKind) -> JobForm:
     seeds = request.GET.get(PREFIX + SEED)
     if seeds == "ten":
         initial[PREFIX + SEED] = PAPER_SEEDS
-    return JobForm(kind, sent, initial=initial, known=sorted(known | set(inventory.names_here())))
+    known |= set(inventory.names_here())
+    form = JobForm(kind, sent, initial=initial, known=sorted(known))
+    form.fields["project"].offer(visible_projects(request.user))  # type: ignore[attr-defined]
+    return form
 
 
 TEXTS_SHOWN = 50
@@ -238,7 +264,7 @@ START, CHECK = "start", "check"
 
 
 TRANSLATION_PAGES = WorkPages(
-    rows=lambda user: not_blinded(Translation.objects.select_related("test_set"), user),
+    rows=lambda user: readable(Translation.objects.select_related("test_set"), user),
     ended=gettext_lazy("This translation had already ended."),
     tab="translations",
     cancelling=starting.cancel,
@@ -253,7 +279,7 @@ translation_cancel, translation_resume = TRANSLATION_PAGES.cancel(), TRANSLATION
 def translation_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """Show one translation; htmx requests only what changes."""
     rows = Translation.objects.select_related("test_set", "job", "created_by", "system")
-    row = get_object_or_404(not_blinded(rows, request.user), pk=pk)
+    row = get_object_or_404(readable(rows, request.user), pk=pk)
     texts = row.texts.select_related("segment").order_by("segment__position")
     context = {
         "section": "server",
@@ -287,13 +313,14 @@ def translation_start(request: HttpRequest) -> HttpResponse:
         "section": "server",
         "form": form,
         "plan": form.plan,
-        "models": _models(),
+        "models": _models(user),
     }
     status = 422 if form.errors else 200
     return render(request, "training/translate.html", context, status=status)
 
 
-def _models() -> list[dict[str, Any]]:
+def _models(user: Any) -> list[dict[str, Any]]:
     """Return the trainings that have a model, newest first."""
     rows = TrainingJob.objects.filter(kind=options.KIND, status=TrainingJob.Status.DONE)
+    rows = of_readable_projects(rows, user)
     return [{"pk": row.pk, "name": row.name} for row in rows]

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from annotation import protocols
+from annotation.access import project_of_new
 from annotation.campaigns import possible_traps
 from annotation.campaigns.facts import ASSIGNMENT
 from annotation.campaigns.sampling import draw, sampled, store_sample
@@ -135,7 +136,8 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         self.too_small: Message | None = None
         if not self.is_bound:
             values, self.too_small = propose(preset or fitting(test_set), test_set)
-            self.initial = {**self.initial, **values, "practice": True}
+            hidden = bool(test_set.project_id)
+            self.initial = {**self.initial, "is_private": hidden, **values, "practice": True}
 
     def _with_default(self) -> Iterator[str]:
         """Yield fields that can be left blank, because the campaign has a default."""
@@ -333,6 +335,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         """Store the draft. Raises ValidationError if the test set has too few possible traps."""
         campaign: Campaign = super().save(commit=False)
         campaign.test_set, campaign.created_by = self.test_set, user
+        campaign.project = project_of_new(self.test_set, user)
         campaign.slug, campaign.slug_follows = slug or free_slug(campaign.title), not slug
         mark_missing(campaign)
         campaign.save()

@@ -48,6 +48,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--target-language")
         parser.add_argument("--description", default="")
+        parser.add_argument("--project", default="", help="short name of a project")
         parser.add_argument("--source", type=Path, help="plain text, one segment per line")
         parser.add_argument("--reference", type=Path, action="append", default=[])
         parser.add_argument("--documents", type=Path, help="plain text, one document id per line")
@@ -129,6 +130,7 @@ class Command(BaseCommand):
             source_language=source,
             target_language=target,
             description=options["description"],
+            project=options["project"],
             ratio=ratio,
             source=_file(options["source"]),
             references=[opened(path) for path in options["reference"]],

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
@@ -17,6 +18,8 @@ from django.utils import timezone
 from annotation.accounts import personal, retention, tokens
 from annotation.campaigns import close_campaign
 from annotation.entry import links
+from annotation.filters import EVERYTHING
+from annotation.filters.chosen import filtered_report
 from annotation.models import (
     Annotator,
     Assignment,
@@ -27,6 +30,7 @@ from annotation.models import (
     ErrorSpan,
     Judgment,
     Letter,
+    OriginalFile,
 )
 from annotation.quality.columns import read_columns
 from core.commands import RefusedCommandError
@@ -371,3 +375,41 @@ def test_decisions_as_a_file_for_who_runs_the_campaign(
     token = tokens.make(user=world.admin, name="t", scopes=["read"], days=1)
     program = Client(headers={"Authorization": f"Bearer {token}"})
     assert program.get(reverse("audit-file", args=[campaign.slug])).status_code == 200
+
+
+@pytest.mark.parametrize("decision", ["pseudonym", "remove"])
+def test_people_who_were_imported(
+    world: World, campaign: Campaign, decision: str, tmp_path: Path, as_admin: Client
+) -> None:
+    annotator = enter(world, campaign)
+    rate(annotator)
+    Annotator.objects.filter(pk=annotator.pk).update(user=None, label="Given name")
+    OriginalFile.objects.create(campaign=campaign, content='{"user": "Given name"}')
+    DataRule.objects.create(campaign=campaign, erasure=decision)
+    path = tmp_path / "person.jsonl"
+    given = ("--campaign", campaign.slug, "--by", "admin")
+    with refused("command.no-annotator", kind=RefusedCommandError):
+        call_command("personal_data", "--export", "A9", *given)
+    call_command("personal_data", "--export", "Given name", *given, "--output", str(path))
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [row["label"] for row in of_table(rows, "annotation.Annotator")] == ["Given name"]
+    assert len(of_table(rows, "annotation.Judgment")) == 3
+    assert not personal.SECRET & {name for row in rows for name in row}
+    other = enter(world, campaign, "another")
+    with refused("personal.has-account"):
+        personal.erase_imported(actor=world.admin, annotator=other)
+    with pytest.raises(PermissionDenied):
+        personal.erase_imported(actor=world.researcher, annotator=annotator)
+    call_command("personal_data", "--erase", "Given name", *given)
+    annotator.refresh_from_db()
+    removed = 3 * (decision == "remove")
+    assert (annotator.label, annotator.external_id) == (f"erased-{annotator.pk}", "")
+    assert annotator.n_removed == removed
+    assert Judgment.objects.filter(assignment__annotator=annotator).count() == 3 - removed
+    assert not OriginalFile.objects.exists()
+    # The API and the page of exports say what is missing.
+    assert as_admin.get(f"/api/campaigns/{campaign.slug}/").json()["n_removed"] == removed
+    page = as_admin.get(reverse("export", args=[campaign.slug])).text
+    assert tells(page, "facts.removed") == bool(removed)
+    warnings = [each.code for each in filtered_report(campaign, EVERYTHING).warnings]
+    assert ("facts.removed" in warnings) == bool(removed)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from annotation.models import Project, TestSet
 from extensions.judges import spending
 from extensions.judges.replies import Connections, RunContext, account
 from extensions.judges.scoring.scorer import Judge
@@ -16,6 +17,8 @@ from metrics.models import (
     JudgeSpending,
     MetricRun,
 )
+from metrics.runs import starting
+from metrics.runs.allowance import spent
 from metrics.support import Budget
 from tests.extensions.judges.answers import score_by_length, scores
 from tests.extensions.judges.server import Answer, prompt_of, serving
@@ -131,3 +134,44 @@ def test_the_estimate_follows_what_was_seen(world: World, judge: Callable[..., M
     # The probe was counted, too.
     assert found.tokens == pytest.approx(row.tokens, rel=0.1)
     assert found.money == pytest.approx(5 * run.total)
+
+
+def test_judges_of_a_project_share_its_budget(
+    world: World, judge: Callable[..., MetricRun]
+) -> None:
+    project = Project.objects.create(slug="port", name="Port", max_money=800.0, max_tokens=10**6)
+    TestSet.objects.filter(pk=world.test_set.pk).update(project=project)
+    world.test_set.refresh_from_db()
+    paid = {"prompt_price": 1_000_000.0 - 1, "completion_price": 1.0, "connections": 3}
+    with serving(score_by_length) as server:
+        # Without a budget of its own, a run gets what is left.
+        run = judge(server, endpoint=paid)
+        assert (run.spending.budget_money, run.spending.budget_tokens) == (800.0, 10**6)
+        assert spent(project).reserved_money == 800.0
+        first = world.test_set.systems.first()
+        assert first is not None
+
+        def again() -> list[str]:
+            started = starting.start(
+                test_set=world.test_set, metrics=["judge-a", "chrf"], systems=[first],
+                enqueue=False, budget=Budget(money=5.0),
+            )  # fmt: skip
+            return [each.code for each in started.refused]
+
+        JudgeSpending.objects.filter(run=run).update(budget_tokens=10**5)
+        # An active run may still spend all of it; metrics that cost nothing start.
+        assert again() == ["project.money"]
+        assert MetricRun.objects.filter(metric="chrf").exists()
+        drain(run)
+        row = JudgeSpending.objects.get(run=run)
+        assert 0 < spent(project).money == row.money <= 800
+        assert spent(project).reserved_money == row.money
+        Project.objects.filter(pk=project.pk).update(max_money=row.money + 3)
+        world.test_set.refresh_from_db()
+        assert again() == []
+        newest = MetricRun.objects.filter(metric="judge-a").latest("pk")
+        assert newest.spending.budget_money == pytest.approx(3.0)
+        Project.objects.filter(pk=project.pk).update(max_money=None, max_tokens=1)
+        MetricRun.objects.filter(pk=newest.pk).update(status="failed")
+        world.test_set.refresh_from_db()
+        assert again() == ["project.tokens"]

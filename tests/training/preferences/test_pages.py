@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.contrib.auth.models import User
 from django.db.models import Value
 from django.db.models.functions import Concat
 from django.test import Client
@@ -19,6 +20,11 @@ from tests.world import World, make_test_set
 from training.models import PreferenceFile, PreferenceResult, TrainingJob
 from training.preferences import documents
 from training.preferences.tables import SIDES, histograms
+
+
+def across() -> documents.Across:
+    """The table as somebody sees it who may see every test set."""
+    return documents.across("word-by-word", User(is_superuser=True))
 
 
 def store(test_set: TestSet, differences: Sequence[float], **what: Any) -> PreferenceResult:
@@ -76,7 +82,7 @@ def test_test_sets_of_a_language_pair_are_pooled(world: World) -> None:
     store(other, [1, np.nan, 1, -1])
     store(third, [-1, -1, -1, -1])
     store(third, [1, 1, 1, 1], condition="reorder")
-    rows = {row.direction: row for row in documents.across("word-by-word").rows}
+    rows = {row.direction: row for row in across().rows}
     pooled = rows[world.test_set.direction]
     assert (pooled.n, pooled.w2w, pooled.test_sets) == (7, 3 / 7, "harbour quay")
     theirs = stats.binomtest(3, 7).proportion_ci(method="wilson")
@@ -92,7 +98,7 @@ def test_a_source_in_two_test_sets_is_asked_once(world: World) -> None:
     gaps = [1, -1, 1, -1, -1, 1, -1, -1, 1], [1, -1, 1, -1, -1, 1, 1, -1]
     store(first, gaps[0])
     store(second, gaps[1])
-    [row] = documents.across("word-by-word").rows
+    [row] = across().rows
     expected = preference(np.concatenate(gaps), np.zeros(17), documents=[*range(9), *range(8)])
     assert expected.interval is not None
     assert (row.n, row.low, row.high) == (17, *expected.interval[:2])
@@ -120,7 +126,7 @@ def test_a_dictionary_that_knows_few_words_defines_nothing(
     assert [row["coverage"] for row in found["rows"]] == [0.5, 0.06]
     assert [row["differences"] for row in found["rows"]] == [[1, -1, -1, 0], [None] * 4]
     assert [each["code"] for each in found["warnings"]] == [warning.code]
-    assert [row.label for row in documents.across("word-by-word").rows] == ["Beta"]
+    assert [row.label for row in across().rows] == ["Beta"]
 
 
 def test_equal_labels_are_made_distinct(world: World) -> None:

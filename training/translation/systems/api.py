@@ -8,11 +8,10 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import not_blinded
+from annotation.access import readable, visible_test_sets
 from annotation.api.parameters import Texts
 from annotation.filters import FilterError
 from annotation.filters.choice import quoted
-from annotation.models import TestSet
 from core.messages import as_json
 from metaeval.messages import message
 from training.api import MessageSerializer, WorkViewSet
@@ -92,8 +91,8 @@ class TranslationViewSet(WorkViewSet[Translation]):
     def get_queryset(self) -> Any:
         """Filter by test set."""
         slug = self.request.query_params.get("test_set")
-        rows = not_blinded(super().get_queryset(), self.request.user)
-        if slug and not TestSet.objects.filter(slug=slug).exists():
+        rows = readable(super().get_queryset(), self.request.user)
+        if slug and not visible_test_sets(self.request.user).filter(slug=slug).exists():
             raise FilterError(
                 message(
                     "translations.no-test-set", "There is no test set “{slug}”.", slug=quoted(slug)

@@ -8,6 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from annotation.access import visible_test_sets
 from annotation.models import TestSet
 from annotation.uploads.files import parse_ratio
 from core.messages import translated
@@ -85,6 +86,7 @@ class TranslateForm(forms.Form):
         super().__init__(data, initial=dict(initial or {}))
         self.user = user
         self.plan: Plan | None = None
+        self.fields["test_set"].queryset = visible_test_sets(user)  # type: ignore[attr-defined]
 
     @property
     def main(self) -> list[forms.BoundField]:

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from annotation.access import may_change_test_set, test_set_refusal
+from annotation.access import may_change_test_set, of_readable_projects, test_set_refusal
 from annotation.models import Reference, Segment, System, TestSet
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import Report, SystemDraft, TestSetDraft, check_draft
@@ -85,7 +85,7 @@ def _config(name: str) -> dict[str, Any] | None:
     return read if isinstance(read, dict) else None
 
 
-def model_of(given: str) -> Model:
+def model_of(given: str, user: Any = None) -> Model:
     """Return the model of the training with a number, or the checkpoint of a name or folder.
 
     ValidationError if there is no such training or it has no model.
@@ -98,7 +98,8 @@ def model_of(given: str) -> Model:
         )
     if not given.isdecimal():
         return Model(given)
-    job = TrainingJob.objects.filter(pk=key(given), kind=training_options.KIND).first()
+    rows = TrainingJob.objects.filter(pk=key(given), kind=training_options.KIND)
+    job = (rows if user is None else of_readable_projects(rows, user)).first()
     if job is None:
         raise _refusal(
             "model",
@@ -157,7 +158,7 @@ def plan(
     `given` are fields of :class:`Request`; the method may be `auto`. With a queue, warnings say
     what its workers lack. ValidationError has the errors by field.
     """
-    chosen, errors = model_of(model), Errors()
+    chosen, errors = model_of(model, user), Errors()
     if refusal := chosen.refusal():
         errors["model"] = [refusal]
     if user is not None and not may_change_test_set(user, test_set):

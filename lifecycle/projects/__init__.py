@@ -1,0 +1,1 @@
+"""Projects on pages and in the API: what they hold, their people, and their limits."""
