@@ -16,6 +16,7 @@ class Requirements(MetadataHookInterface):
         metadata["optional-dependencies"] = {
             "worker": self._read("worker"),
             "postgres": self._read("postgres"),
+            "sso": self._read("sso"),
         }
 
     def _read(self, name: str) -> list[str]:

@@ -52,6 +52,9 @@ class Extension:
     `study` pages of studies, `pages` other ones that the search finds. `fragments` are templates
     that other pages include, by place. `reference` returns :class:`Section`s of the generated
     documentation of metrics. `needs` names the packages of extensions from which it imports.
+    `second_step` is a function of request, account and target, which returns the page that asks for
+    more before an account signs in, or None; `proof` is one of request and account, which returns
+    what proves who an account without a password is (:mod:`annotation.web.password`).
     """
 
     app: str
@@ -70,6 +73,8 @@ class Extension:
     pages: Sequence[Place] = ()
     fragments: Mapping[str, str] = field(default_factory=dict)
     reference: str = ""
+    second_step: str = ""
+    proof: str = ""
 
 
 @dataclass(frozen=True)

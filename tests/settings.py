@@ -2,10 +2,14 @@
 
 import os
 import tempfile
+from importlib.util import find_spec
 
 os.environ.setdefault("SECRET_KEY", "only-for-tests")
 os.environ.setdefault("TOUCHSTONE_VAR", tempfile.mkdtemp(prefix="touchstone-tests-"))
 os.environ.setdefault("CELERY_EAGER", "yes")
+# Second factors and a provider, which tests start themselves, as in installations that have them.
+if find_spec("allauth"):
+    os.environ.setdefault("SECOND_FACTOR", "yes")
 # Workers that tests start need not import every page to check the project each time.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "yes")
 
