@@ -30,6 +30,8 @@ PART = r"""(?:(?!%2[Ff])[^/\s?#&"'<>,;)\]}\\])+"""
 # Tokens themselves, whatever surrounds them: 256 bits in URL-safe letters; those of programs have a
 # prefix.
 BARE = re.compile(r"(?<![\w-])(?:touchstone_)?[\w-]{43}(?![\w-])")
+# What a provider sends a browser back with, which signs in once.
+ANSWER = re.compile(r"([?&](?:code|state|id_token)(?:=|%3D))[^&\s#\"'<>]+", re.I)
 # Without the path even on our own addresses, whose requests servers log; a browser that sends no
 # referrer at all would send no origin with forms, either, and they would be refused as forged.
 REFERRER_POLICY = "strict-origin"
@@ -39,7 +41,7 @@ def redact(text: str) -> str:
     """Return a text with every credential replaced by `***`."""
     for pattern in _patterns():
         text = pattern.sub(rf"\g<1>{HIDDEN}", text)
-    return BARE.sub(HIDDEN, text)
+    return BARE.sub(HIDDEN, ANSWER.sub(rf"\g<1>{HIDDEN}", text))
 
 
 def _patterns() -> tuple[re.Pattern[str], ...]:

@@ -65,7 +65,9 @@ EXTENSIONS = env_list(
 # Sign-in through an organization, by OpenID Connect: off without an issuer (docs/access.md).
 OIDC_ISSUER = oidc_issuer(os.environ.get("OIDC_ISSUER", ""))
 OIDC_CLIENT_ID = os.environ.get("OIDC_CLIENT_ID", "")
-OIDC_CLIENT_SECRET = secret_file("OIDC_CLIENT_SECRET_FILE", os.environ.get("OIDC_CLIENT_SECRET_FILE", ""))
+OIDC_CLIENT_SECRET = secret_file(
+    "OIDC_CLIENT_SECRET_FILE", os.environ.get("OIDC_CLIENT_SECRET_FILE", "")
+)
 OIDC_NAME = os.environ.get("OIDC_NAME") or "single sign-on"
 # The claim that lists groups, and which role each group has.
 OIDC_CLAIM = os.environ.get("OIDC_CLAIM") or "groups"
@@ -73,14 +75,14 @@ OIDC_ROLES = role_names("OIDC_ROLES", os.environ.get("OIDC_ROLES") or "{}")
 OIDC_NEW_ACCOUNTS = env_bool("OIDC_NEW_ACCOUNTS", False)
 # Authenticator apps and security keys: nobody has them, everybody may, site admins must.
 SECOND_FACTOR = env_choice("SECOND_FACTOR", "no", ("no", "yes", "admins"))
-IDENTITY = [] if SECOND_FACTOR == "no" and not OIDC_ISSUER else ["extensions.identity"]
+IDENTITY = bool(OIDC_ISSUER) or SECOND_FACTOR != "no"
 if OIDC_ISSUER and not OIDC_CLIENT_ID:
     raise ImproperlyConfigured("OIDC_CLIENT_ID must be set if OIDC_ISSUER is set.")
 if IDENTITY and find_spec("allauth") is None:
     raise ImproperlyConfigured(
         "OIDC_ISSUER and SECOND_FACTOR need further packages: pip install 'touchstone-mt[sso]'."
     )
-EXTENSIONS += [name for name in IDENTITY if name not in EXTENSIONS]
+EXTENSIONS += [f"extensions.{name}" for name in ["identity"] if IDENTITY]
 EXTENSION_RECORDS = extensions.load_all(EXTENSIONS)
 
 INSTALLED_APPS = [
@@ -103,7 +105,7 @@ INSTALLED_APPS = [
     *(record.app for record in EXTENSION_RECORDS),
     "dashboards",
     "lifecycle",
-    *(["allauth", "allauth.account", "allauth.socialaccount", "allauth.mfa"] if IDENTITY else []),
+    *(app for record in EXTENSION_RECORDS for app in record.apps),
 ]
 
 MIDDLEWARE = [
@@ -124,14 +126,7 @@ MIDDLEWARE = [
     "annotation.web.password.AdminMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    *(
-        [
-            "allauth.account.middleware.AccountMiddleware",
-            "extensions.identity.required.SecondFactorMiddleware",
-        ]
-        if IDENTITY
-        else []
-    ),
+    *(name for record in EXTENSION_RECORDS for name in record.middleware),
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -201,11 +196,8 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 SESSION_ENGINE = "annotation.entry.accounts"
-# Of allauth, whose models and protocols `extensions.identity` uses behind pages of our own.
-ACCOUNT_EMAIL_VERIFICATION = "none"
-MFA_ADAPTER = "extensions.identity.factors.Adapter"
-MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
-SOCIALACCOUNT_REQUESTS_TIMEOUT = 10
+for _record in EXTENSION_RECORDS:
+    globals().update(_record.settings)
 # Sign-ins by password end after this long without a request, and after this many days in any case.
 SESSION_IDLE_HOURS = env_int("SESSION_IDLE_HOURS", 12)
 SESSION_DAYS = env_int("SESSION_DAYS", 14)

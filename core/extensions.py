@@ -55,6 +55,7 @@ class Extension:
     `second_step` is a function of request, account and target, which returns the page that asks for
     more before an account signs in, or None; `proof` is one of request and account, which returns
     what proves who an account without a password is (:mod:`annotation.web.password`).
+    `apps`, `middleware` and `settings` are what a package that it uses needs in Django's settings.
     """
 
     app: str
@@ -75,6 +76,9 @@ class Extension:
     reference: str = ""
     second_step: str = ""
     proof: str = ""
+    apps: Sequence[str] = ()
+    middleware: Sequence[str] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,9 @@ VARIABLES = (
     Variable("SESSION_IDLE_HOURS", "12", "ends unused sign-ins by password; 0: never"),
     Variable("SESSION_DAYS", "14", "ends all sign-ins by password"),
     Variable("SESSION_ADDRESSES", "no", "store and list the network address of each sign-in"),
-    Variable("OIDC_ISSUER", "", "an OpenID provider, as its tokens name it: [access](../access.md)"),
+    Variable(
+        "OIDC_ISSUER", "", "an OpenID provider, as its tokens name it: [access](../access.md)"
+    ),
     Variable("OIDC_CLIENT_ID", "", "name of this site at the provider"),
     Variable("OIDC_CLIENT_SECRET_FILE", "", "file with the secret for the provider"),
     Variable("OIDC_NAME", "single sign-on", "name of the provider on the sign-in page"),

@@ -12,4 +12,16 @@ EXTENSION = Extension(
     },
     second_step="extensions.identity.signing_in.second_step",
     proof="extensions.identity.signing_in.proof",
+    # Allauth's models and protocols stand behind pages of our own.
+    apps=("allauth", "allauth.account", "allauth.socialaccount", "allauth.mfa"),
+    middleware=(
+        "allauth.account.middleware.AccountMiddleware",
+        "extensions.identity.required.SecondFactorMiddleware",
+    ),
+    settings={
+        "ACCOUNT_EMAIL_VERIFICATION": "none",
+        "MFA_ADAPTER": "extensions.identity.factors.Adapter",
+        "MFA_SUPPORTED_TYPES": ["totp", "webauthn", "recovery_codes"],
+        "SOCIALACCOUNT_REQUESTS_TIMEOUT": 10,
+    },
 )

@@ -11,6 +11,7 @@ from allauth.mfa.totp.internal import auth as totp
 from allauth.mfa.webauthn.internal import auth as webauthn
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
@@ -20,7 +21,6 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django.contrib.auth.decorators import login_required
 
 from annotation.access import signed_in, site_admin_required
 from annotation.accounts.managing import check_may_change

@@ -238,9 +238,7 @@ def make_account(claims: Mapping[str, Any]) -> User:
     user = User(username=name, email=str(address or "")[:254])
     user.set_unusable_password()
     user.save()
-    SocialAccount.objects.create(
-        provider=NAME, uid=str(claims["sub"]), user=user, extra_data={}
-    )
+    SocialAccount.objects.create(provider=NAME, uid=str(claims["sub"]), user=user, extra_data={})
     note(user, user, ChangeEntry.Action.MADE)
     return user
 

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -41,7 +41,8 @@ NO_ACCOUNT = message(
 )
 INACTIVE = message("provider.inactive", "Your account is deactivated. Ask a site admin.")
 OTHER = message(
-    "provider.other", "That is not the person that your account is connected with. Nothing has changed."
+    "provider.other",
+    "That is not the person that your account is connected with. Nothing has changed.",
 )
 TAKEN = message(
     "provider.taken", "This account, or this person, is already connected. Nothing has changed."
@@ -125,6 +126,7 @@ def provider_ask(request: HttpRequest, process: str) -> HttpResponse:
 
     Connecting was asked for by POST, with the password; a link alone begins it not.
     """
+    _require_provider()
     if process != "sign-in" and not request.user.is_authenticated:
         return redirect("login")
     if process == "connect" and not (
@@ -135,6 +137,11 @@ def provider_ask(request: HttpRequest, process: str) -> HttpResponse:
         return provider.ask(request, process, _safe(request, request.GET.get("next", "")))
     except MessageError as error:
         return refuse(request, 502, TITLE, error.message)
+
+
+def _require_provider() -> None:
+    if not settings.OIDC_ISSUER:
+        raise Http404
 
 
 def _safe(request: HttpRequest, target: str) -> str:
@@ -148,6 +155,7 @@ def _safe(request: HttpRequest, target: str) -> str:
 @require_GET
 def provider_back(request: HttpRequest) -> HttpResponse:
     """Take what the provider answered."""
+    _require_provider()
     try:
         answer = provider.answer(request)
         if answer.process == "sign-in":

@@ -19,5 +19,5 @@ urlpatterns = [
     path("account/factors/key/", pages.factor_key, name="factor-key"),
     path("account/factors/codes/", pages.factor_codes, name="factor-codes"),
     path("account/factors/<int:pk>/remove/", pages.factor_remove, name="factor-remove"),
-    path("accounts/<int:pk>/factors/remove/", pages.factors_reset, name="factors-reset"),
+    path("accounts/<int:pk>/factors/remove/", pages.factors_reset, name="account-factors"),
 ]

@@ -185,13 +185,13 @@ def test_nobody_removes_factors_of_others_but_site_admins_who_reset_them(world: 
     client = first_step(world.researcher)
     assert is_in(client)
     client.post(reverse("factor-remove", args=[row.pk]))
-    reset = reverse("factors-reset", args=[world.admin.pk])
+    reset = reverse("account-factors", args=[world.admin.pk])
     assert client.post(reset).status_code == 403
     assert factors.has_factor(world.admin)
     give_app(world.researcher)
     admin = first_step(world.admin)
     admin.post(STEP, {"code": code(time.time())})
-    admin.post(reverse("factors-reset", args=[world.researcher.pk]))
+    admin.post(reverse("account-factors", args=[world.researcher.pk]))
     assert not Authenticator.objects.filter(user=world.researcher).exists()
 
 
@@ -218,7 +218,7 @@ def test_site_admins_set_one_up_before_anything_else_where_they_must(
 
 def test_people_who_came_by_a_link_have_no_such_pages(world: World, settings: Any) -> None:
     settings.SECOND_FACTOR = "admins"
-    (invitation,) = add_annotators(campaign=world.campaign, count=1)
+    (invitation,) = add_annotators(campaign=world.campaign, links=1)
     client = Client()
     client.get(reverse("personal-link", args=[invitation.token]))
     assert client.get(reverse("factors")).status_code in (302, 404)
