@@ -17,6 +17,8 @@ class Requirements(MetadataHookInterface):
             "worker": self._read("worker"),
             "postgres": self._read("postgres"),
             "sso": self._read("sso"),
+            "s3": self._read("s3"),
+            "sentry": self._read("sentry"),
         }
 
     def _read(self, name: str) -> list[str]:

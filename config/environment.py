@@ -160,6 +160,14 @@ def _number_problem(given: dict[str, Any]) -> str:
     )
 
 
+def bucket(name: str, endpoint: str) -> dict[str, Any]:
+    """Return the storage of a bucket: private, and an object of a name replaces the one before."""
+    options = {"bucket_name": name, "default_acl": None, "file_overwrite": True, "gzip": False}
+    if endpoint:
+        options["endpoint_url"] = site_url(endpoint)
+    return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
+
+
 def site_url(value: str) -> str:
     """Return the address of this site without a final slash; refuse anything else."""
     if not value.startswith(("http://", "https://")) or "?" in value or "#" in value:

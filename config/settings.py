@@ -14,6 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu.entity import Queue
 
 from config.environment import (
+    bucket,
     email_settings,
     env_bool,
     env_choice,
@@ -240,6 +241,14 @@ MAX_UNPACKED_BYTES = env_int("MAX_UNPACKED_MB", 500) * 1024 * 1024
 # One recording or picture beside a segment; where they lie, which all web processes see.
 MAX_MEDIA_BYTES = env_int("MAX_MEDIA_MB", 50) * 1024 * 1024
 MEDIA_ROOT = Path(os.environ.get("TOUCHSTONE_MEDIA", VAR_DIR / "media"))
+# A bucket for uploads and media, which hosts then need not share as folders. Its keys are those of
+# every program for S3: AWS_SHARED_CREDENTIALS_FILE, or the host's role.
+FILES_S3_BUCKET = os.environ.get("FILES_S3_BUCKET", "")
+FILES_S3_ENDPOINT = os.environ.get("FILES_S3_ENDPOINT", "")
+if FILES_S3_BUCKET and find_spec("storages") is None:
+    raise ImproperlyConfigured(
+        "FILES_S3_BUCKET needs further packages: pip install 'touchstone-mt[s3]'."
+    )
 # Segments, references and outputs of one upload.
 MAX_UPLOAD_TEXTS = env_int("MAX_UPLOAD_TEXTS", 1_000_000)
 # Files beyond one of these are read by a worker, smaller ones while the browser waits.
@@ -295,6 +304,7 @@ STATIC_ROOT = Path(os.environ.get("TOUCHSTONE_STATIC", VAR_DIR / "staticfiles"))
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    **({"files": bucket(FILES_S3_BUCKET, FILES_S3_ENDPOINT)} if FILES_S3_BUCKET else {}),
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
@@ -319,6 +329,13 @@ if WEBHOOK_TIMEOUT_SECONDS < 1:
     raise ImproperlyConfigured("WEBHOOK_TIMEOUT_SECONDS must be at least 1.")
 # Webhooks into the server's own network: only where every admin may reach it anyway.
 WEBHOOK_ALLOW_PRIVATE = env_bool("WEBHOOK_ALLOW_PRIVATE", False)
+
+# Where errors are reported, besides the log.
+SENTRY_DSN = secret_file("SENTRY_DSN_FILE", os.environ.get("SENTRY_DSN_FILE", ""))
+if SENTRY_DSN and find_spec("sentry_sdk") is None:
+    raise ImproperlyConfigured(
+        "SENTRY_DSN_FILE needs a further package: pip install 'touchstone-mt[sentry]'."
+    )
 
 # --- API ----------------------------------------------------------------------------------------
 VERSION = API_VERSION = __version__

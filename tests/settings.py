@@ -14,8 +14,8 @@ if HAS_IDENTITY:
 # Workers that tests start need not import every page to check the project each time.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "yes")
 
-from config.settings import *  # noqa: F403
-from config.settings import DATABASES, STORAGES, VAR_DIR
+from config.settings import *  # noqa: E402, F403
+from config.settings import DATABASES, STORAGES, VAR_DIR  # noqa: E402
 
 if HAS_IDENTITY:  # not for processes with the real settings
     del os.environ["SECOND_FACTOR"]

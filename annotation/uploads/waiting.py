@@ -1,7 +1,7 @@
 """What waits for a person's confirmation: JSON files in VAR_DIR/uploads, with attachments beside.
 
 Names are random; the browser gets a signed token with the name, the user and the SHA-256 of the
-file, valid for `MAX_AGE`. Several web processes need no more than the shared folder.
+file, valid for `MAX_AGE`. Several web processes need no more than the shared folder or bucket.
 """
 
 import hashlib
@@ -23,11 +23,14 @@ from django.core import signing
 
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import PlainReport, Report
+from core import shared_files
 
 MAX_AGE = 2 * 60 * 60  # seconds
 # What a worker imports is kept for longer: it may have to wait for the worker.
 HELD_SECONDS = 7 * 24 * 60 * 60
 T = TypeVar("T")
+# Names in a bucket: of the folder, and of the mark of what a worker imports.
+UPLOADS, HELD = "uploads", ".held"
 
 
 class ExpiredError(Exception):
@@ -55,6 +58,9 @@ def keep(
         if attached:
             _attach(path.with_suffix(""), attached)
         path.write_bytes(content)
+        for name_of_one in attached or ():
+            _publish(path.with_suffix("") / name_of_one)
+        _publish(path)
     except OSError:
         _remove(path)
         raise
@@ -66,7 +72,7 @@ def recall(token: str, *, user_id: int, purpose: str) -> dict[str, Any]:
     """Read values back. Raises ExpiredError."""
     path, sha256 = _open(token, user_id, purpose)
     try:
-        content = path.read_bytes()
+        content = shared_files.read(path, _key(path))
     except FileNotFoundError as error:
         raise ExpiredError from error
     if hashlib.sha256(content).hexdigest() != sha256:
@@ -141,6 +147,10 @@ def _of_type(shape: type, value: object) -> Any:
 def attachment(token: str, name: str, *, user_id: int, purpose: str) -> Path:
     """Return where something attached lies. Raises ExpiredError."""
     path = _open(token, user_id, purpose)[0].with_suffix("") / name
+    try:
+        shared_files.fetch(path, _key(path))
+    except FileNotFoundError as error:
+        raise ExpiredError from error
     if not path.is_file():
         raise ExpiredError
     return path
@@ -156,6 +166,11 @@ def hold(token: str, *, user_id: int, purpose: str) -> dict[str, str]:
     path, sha256 = _open(token, user_id, purpose)
     until = time.time() + HELD_SECONDS
     try:
+        if shared_files.is_shared():
+            path.write_bytes(shared_files.read(path, _key(path)))
+            mark = path.with_suffix(HELD)
+            mark.touch()
+            _publish(mark)
         os.utime(path, (until, until))
     except FileNotFoundError as error:
         raise ExpiredError from error
@@ -172,15 +187,24 @@ def name_of(token: str, *, user_id: int, purpose: str) -> str:
     return _open(token, user_id, purpose)[0].stem
 
 
-def folder_of(held: Mapping[str, str]) -> Path:
-    """Return the folder with the attachments of something that is held."""
-    return _folder() / held["name"]
+def add(held: Mapping[str, str], name: str, content: bytes) -> None:
+    """Attach something to what is held."""
+    path = _folder() / held["name"] / name
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    path.write_bytes(content)
+    _publish(path)
+
+
+def added(held: Mapping[str, str], name: str) -> bytes:
+    """Return what `add` attached; raises FileNotFoundError."""
+    path = _folder() / held["name"] / name
+    return shared_files.read(path, _key(path))
 
 
 def release(held: Mapping[str, str]) -> None:
     """Delete something that is held."""
     if held:
-        _remove(folder_of(held).with_suffix(".json"))
+        _remove(_folder() / f"{held['name']}.json")
 
 
 def _attach(folder: Path, attached: Mapping[str, BinaryIO]) -> None:
@@ -192,8 +216,11 @@ def _attach(folder: Path, attached: Mapping[str, BinaryIO]) -> None:
 
 def _remove(path: Path) -> None:
     """Delete the values first, so that nothing refers to deleted attachments."""
-    path.with_suffix(".json").unlink(missing_ok=True)
+    for suffix in (".json", HELD):
+        path.with_suffix(suffix).unlink(missing_ok=True)
+        shared_files.remove(_key(path.with_suffix(suffix)))
     shutil.rmtree(path.with_suffix(""), ignore_errors=True)
+    shared_files.remove(f"{_key(path.with_suffix(''))}/")
 
 
 def _remove_old() -> None:
@@ -201,10 +228,32 @@ def _remove_old() -> None:
     limit = time.time() - MAX_AGE
     for path in _folder().iterdir():
         try:
-            if path.stat().st_mtime < limit:
+            values = path.with_suffix(".json")
+            # What is held keeps its attachments, which are as old as they are.
+            if (values if values.exists() else path).stat().st_mtime < limit:
                 _remove(path)
         except FileNotFoundError:  # another process was faster
             continue
+    _remove_old_shared(limit)
+
+
+def _remove_old_shared(limit: float) -> None:
+    stored = dict(shared_files.listing(UPLOADS))
+    for key, at in stored.items():
+        stem = key.removesuffix(".json")
+        held_at = stored.get(stem + HELD)
+        ends = at + MAX_AGE if held_at is None else held_at + HELD_SECONDS
+        if key.endswith(".json") and ends < limit + MAX_AGE:
+            _remove(_folder() / Path(key).name)
+
+
+def _publish(path: Path) -> None:
+    shared_files.publish(path, _key(path))
+
+
+def _key(path: Path) -> str:
+    """Return the name of a file in a bucket."""
+    return f"{UPLOADS}/{path.relative_to(_folder()).as_posix()}"
 
 
 def _open(token: str, user_id: int, purpose: str) -> tuple[Path, str]:

@@ -1,8 +1,8 @@
 """Ask for the password again before changes that a session left open must not make.
 
 Deletions and changes of roles call `ask_password` once they know that the account may make them.
-Whoever signed in or gave the password within `LASTS` is not asked. Accounts without a password prove
-who they are as extensions offer it.
+Whoever signed in or gave the password within `LASTS` is not asked. Accounts without a password
+prove who they are as extensions offer it.
 """
 
 from collections.abc import Callable

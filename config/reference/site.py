@@ -70,6 +70,8 @@ VARIABLES = (
         *("TOUCHSTONE_MEDIA", "`media` in `TOUCHSTONE_VAR`"),
         "recordings and pictures of segments; with several hosts, a shared folder",
     ),
+    Variable("FILES_S3_BUCKET", "", "bucket for uploads and media, in place of shared folders"),
+    Variable("FILES_S3_ENDPOINT", "", "address of an S3-compatible server; empty: Amazon's"),
     Variable(
         *("TOUCHSTONE_STATIC", "`staticfiles` in `TOUCHSTONE_VAR`"),
         "styles and scripts as they are served; `collectstatic` writes them",
@@ -100,6 +102,7 @@ VARIABLES = (
         *("SECOND_FACTOR", "no"),
         "second factors: `yes` offers them, `admins` also requires them of site admins",
     ),
+    Variable("SENTRY_DSN_FILE", "", "file with the address of a Sentry project, for errors"),
     Variable("HSTS_SECONDS", "0", "Strict-Transport-Security; `check --deploy` requires it"),
     Variable(
         *("TRUSTED_PROXIES", ""),

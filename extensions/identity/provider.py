@@ -39,8 +39,8 @@ ALGORITHMS = frozenset(
 LEEWAY, FRESH = 30, 120
 WRONG = message(
     "provider.wrong",
-    "The sign-in service gave an answer that cannot be trusted. Nothing has changed. Try again, and "
-    "tell a site admin if it happens again.",
+    "The sign-in service gave an answer that cannot be trusted. Nothing has changed. Try again, "
+    "and tell a site admin if it happens again.",
 )
 SILENT = message("provider.silent", "The sign-in service does not answer. Try again later.")
 STALE = message(

@@ -20,7 +20,7 @@ NOT_PAGES = {
     "factor-codes": "the page of second factors, with recovery codes",
     **dict.fromkeys(
         ("factors", "factor-app", "factor-key", "second-step", "provider-connect"),
-        "visited by tests/browser/test_identity.py",
+        "visited by tests/browser/entry/test_identity.py",
     ),
     "token-make": "the page of the own account, with the token",
     "token-revoke": "a redirect",

@@ -24,7 +24,7 @@ POSTGRES, WORKER, TEST, DEV, DEMO = (
 # With what it includes.
 WEB = (FOLDER / "web.txt", POSTGRES)
 # Extras of the wheel that no other file includes.
-EXTRAS = [FOLDER / f"{name}.txt" for name in ("sso",)]
+EXTRAS = [FOLDER / f"{name}.txt" for name in ("sso", "s3", "sentry")]
 CODE = (
     *("annotation", "config", "core", "dashboards"),
     *("extensions", "metaeval", "metrics", "training"),
@@ -32,6 +32,8 @@ CODE = (
 # Required, and imported by no module of ours: servers, drivers and brokers that are named in
 # settings, files of data, and what holds another package at a version.
 NOT_IMPORTED = {
+    "boto3",
+    "django-storages",
     "fido2",
     "gunicorn",
     "ipadic",
