@@ -196,6 +196,7 @@ AUTH_PASSWORD_VALIDATORS = [
         ("CommonPasswordValidator", {}),
     )
 ]
+AUTH_PASSWORD_VALIDATORS += [{"NAME": "annotation.accounts.passwords.SiteWordsValidator"}]
 SESSION_ENGINE = "annotation.entry.accounts"
 for _record in EXTENSION_RECORDS:
     globals().update(_record.settings)
@@ -213,12 +214,15 @@ LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 # Browsers then take these cookies from this host alone, over HTTPS.
+COOKIE_PREFIX = "__Host-" if HTTPS else ""
 if HTTPS:
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
+    LANGUAGE_COOKIE_NAME = "__Host-language"
 # A load balancer asks without TLS.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^prometheus$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = env_int("HSTS_SECONDS", 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_SECONDS > 0
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 CSRF_FAILURE_VIEW = "annotation.views.judging.unsent.csrf_failure"

@@ -58,7 +58,8 @@ def ask_password(request: HttpRequest) -> HttpResponse | None:
     if is_recent(request.session):
         return None
     user = signed_in(request)
-    check, address = partial(_is_password, user), ""
+    check: Callable[[str], bool] | None = partial(_is_password, user)
+    address = ""
     if not user.has_usable_password():
         proofs = [prove(request, user) for prove in extensions.imported("proof")]
         check = next((each.check for each in proofs if each.check), None)
@@ -73,6 +74,7 @@ def ask_password(request: HttpRequest) -> HttpResponse | None:
             return refuse_guessing(request, attempt.blocked_until)
         if check(given):
             throttle.take_back(attempt)
+            request.session.cycle_key()
             has_proved(request)
             return None
     left_out = (FIELD, "csrfmiddlewaretoken")

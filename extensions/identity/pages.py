@@ -141,6 +141,7 @@ def factor_remove(request: HttpRequest, pk: int) -> HttpResponse:
     if asked := ask_password(request):
         return asked
     if factors.remove(user, user, pk):
+        sign_ins.others(request, user).delete()
         messages.success(request, _("The second factor has been removed."))
     return redirect("factors")
 

@@ -4,6 +4,7 @@ Whoever gave the right password, or came back from the provider, is signed in on
 step. Until then the session holds the account and nothing else; it opens no page.
 """
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -30,6 +31,7 @@ from annotation.web.password import has_proved, is_recent
 from extensions.identity import factors, provider
 from metaeval.messages import MessageError, message
 
+logger = logging.getLogger(__name__)
 PENDING, CONNECTING, PROVIDER_FACTOR = "second_step", "provider_connects", "provider_factor"
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 LASTS = timedelta(minutes=10)
@@ -114,6 +116,8 @@ def second_step_page(request: HttpRequest) -> HttpResponse:
             throttle.remember_device(request, response, attempt.account)
             return response
         is_wrong = True
+        network = throttle.network_address(request)
+        logger.warning("A second factor of account %d from %s was refused", user.pk, network)
     options = webauthn.begin_authentication(user) if factors.has_key(user) else None
     page = {"options": options, "is_wrong": is_wrong, "left": factors.n_recovery_codes(user)}
     return render(request, "identity/second_step.html", page, status=422 if is_wrong else 200)
@@ -164,6 +168,8 @@ def provider_back(request: HttpRequest) -> HttpResponse:
             raise MessageError(provider.STALE)
         return _connect(request, answer) if answer.process == "connect" else _prove(request, answer)
     except MessageError as error:
+        network = throttle.network_address(request)
+        logger.warning("A sign-in by the provider from %s: %s", network, error.message.code)
         return refuse(request, 403, TITLE, error.message)
 
 
@@ -194,6 +200,7 @@ def _connect(request: HttpRequest, answer: provider.Answer) -> HttpResponse:
 def _prove(request: HttpRequest, answer: provider.Answer) -> HttpResponse:
     if provider.account_of(answer.subject) != signed_in(request):
         raise MessageError(OTHER)
+    request.session.cycle_key()
     has_proved(request)
     messages.success(request, _("You have proved who you are. Repeat what you wanted to do."))
     return redirect(answer.target or "own-account")

@@ -155,7 +155,7 @@ def test_a_report_tells_the_place_and_nobodys_credentials(world: World, caught: 
     assert answer.status_code == 500
     sentry_sdk.flush()
     (text,) = [each for each in caught.texts if "RuntimeError" in each]
-    assert "test_error_reports.py" in text
+    assert "test_logs.py" in text
     hidden = (
         token, session, KEY, "person77", "what I rated", "abcdef", "192.0.2.7",
         world.researcher.username, "raise RuntimeError",
