@@ -169,7 +169,7 @@ def start_reports(dsn: str, *, release: str, secrets: tuple[str, ...], **options
 
 
 def scrubbed(event: Any, secrets: tuple[str, ...]) -> Any:
-    """Return a report without what identifies or lets in a person."""
+    """Return a report without what identifies a person or is a credential."""
     event.pop("user", None)
     event.pop("breadcrumbs", None)
     event.pop("server_name", None)

@@ -12,7 +12,7 @@ EXTENSION = Extension(
     },
     second_step="extensions.identity.signing_in.second_step",
     proof="extensions.identity.signing_in.proof",
-    # Allauth's models and protocols stand behind pages of our own.
+    # Pages are our own; models and protocols are allauth's.
     apps=("allauth", "allauth.account", "allauth.socialaccount", "allauth.mfa"),
     middleware=(
         "allauth.account.middleware.AccountMiddleware",

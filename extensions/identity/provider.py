@@ -1,6 +1,6 @@
 """Sign-in through an OpenID provider: the request, its answer, and the account that it is about.
 
-allauth speaks OAuth 2.0 with state and PKCE. Here are what it leaves out: a nonce, and the
+allauth speaks OAuth 2.0 with state and PKCE. This module adds a nonce, and checks the
 signature, issuer, audience and times of every token (OpenID Connect Core 1.0, 3.1.3.7). An account
 is found by the provider's name for the person alone; an equal e-mail address proves nothing.
 """

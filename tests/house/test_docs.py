@@ -92,7 +92,7 @@ def test_folders_that_the_makefile_names_are_there() -> None:
 
 
 def test_requirements_of_the_standard_have_a_test_or_a_reason() -> None:
-    """Level 2 of ASVS 5.0.0 has 253 requirements: so many in each chapter."""
+    """Level 2 of ASVS 5.0.0 has 253 requirements."""
     lines = list(rows())
     names = [name for each in lines for name in each[0].split()]
     counts = Counter(int(name[1:].partition(".")[0]) for name in names)
