@@ -142,10 +142,10 @@ def test_what_is_held_keeps_its_attachments_without_a_bucket(
 def test_a_bucket_that_is_gone_is_an_error_of_files(hosts: Hosts, settings: Any) -> None:
     health.storage()
     settings.STORAGES = settings.STORAGES | {"files": bucket("gone", "http://127.0.0.1:9")}
-    with pytest.raises(OSError, match="bucket"):
-        health.storage()
-    with pytest.raises(OSError, match="bucket"):
-        media.store_file(picture())
+    for write in (health.storage, lambda: media.store_file(picture())):
+        with pytest.raises(OSError) as caught:  # noqa: PT011  any error of files
+            write()
+        assert not isinstance(caught.value, FileNotFoundError)
 
 
 def test_a_backup_has_what_only_the_bucket_has(hosts: Hosts, tmp_path: Path) -> None:
