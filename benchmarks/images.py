@@ -71,6 +71,7 @@ class Image:
             subprocess.run(["debootstrap", "--variant=minbase", "bookworm", self.root], check=True)
         for name in ("resolv.conf", "pip.conf", "ssl/certs/ca-certificates.crt", "hosts"):
             if (source := Path("/etc") / name).exists():
+                (self.root / "etc" / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(source, self.root / "etc" / name)
         packages = "python3.11-venv ca-certificates"
         self.run(f"apt-get update -qq && apt-get install -qq --no-install-recommends {packages}")
