@@ -69,10 +69,13 @@ class Image:
         """Unpack Debian with Python where the official image has it."""
         if not (self.root / "usr/bin/apt-get").exists():
             subprocess.run(["debootstrap", "--variant=minbase", "bookworm", self.root], check=True)
-        for name in ("resolv.conf", "pip.conf", "ssl/certs/ca-certificates.crt", "hosts"):
+        for name in ("resolv.conf", "pip.conf", "hosts"):
             if (source := Path("/etc") / name).exists():
-                (self.root / "etc" / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(source, self.root / "etc" / name)
+        # Under a name of its own: the package of certificates writes the usual one again.
+        if (bundle := Path("/etc/ssl/certs/ca-certificates.crt")).exists():
+            shutil.copy(bundle, self.root / "etc/host.crt")
+            self.variables["PIP_CERT"] = "/etc/host.crt"
         packages = "python3.11-venv ca-certificates"
         self.run(f"apt-get update -qq && apt-get install -qq --no-install-recommends {packages}")
         self.run("python3.11 -m venv /usr/local")
