@@ -109,7 +109,7 @@ class Image:
             elif word == "COPY":
                 self._copy(*rest.split())
             elif word == "USER":
-                self.user = rest
+                self.user, self.variables["HOME"] = rest, f"/home/{rest}"
             elif word == "CMD":
                 command = json.loads(rest)
             elif word not in ("FROM", "VOLUME", "EXPOSE", "HEALTHCHECK"):
@@ -138,10 +138,10 @@ def serve(image: Image, command: list[str]) -> None:
         for _ in range(60):
             try:
                 request = Request(f"http://127.0.0.1:{PORT}/healthz", headers={"Host": "localhost"})
-                with urlopen(request, timeout=5) as answer:  # noqa: S310
+                with urlopen(request, timeout=30) as answer:  # noqa: S310
                     assert answer.status == 200
                     break
-            except (URLError, ConnectionError):
+            except (URLError, ConnectionError, TimeoutError):
                 assert process.poll() is None, "The web server ended."
                 time.sleep(1)
         else:
