@@ -16,6 +16,9 @@ class Requirements(MetadataHookInterface):
         metadata["optional-dependencies"] = {
             "worker": self._read("worker"),
             "postgres": self._read("postgres"),
+            "sso": self._read("sso"),
+            "s3": self._read("s3"),
+            "sentry": self._read("sentry"),
         }
 
     def _read(self, name: str) -> list[str]:

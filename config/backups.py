@@ -23,11 +23,14 @@ from django.conf import settings
 from django.db import connection
 from django.db.backends.postgresql.client import DatabaseClient
 
+from core import shared_files
 from metaeval.messages import MessageError, message
 from metaeval.reasons import reason_of
 
 FORMAT = 1
 MANIFEST, KEY, DATABASE = "manifest.json", "secret_key", "database"
+# Folders whose files are in the bucket, where a site has one.
+SHARED = ("media", "uploads")
 # Recordings and checkpoints do not become smaller with more time. Links are stored as files.
 _OPTIONS: Any = {"compresslevel": 1, "dereference": True}
 
@@ -71,6 +74,7 @@ def save(path: Path) -> None:
             copy.unlink()
             for name, folder in folders().items():
                 _add_folder(archive, folder, name)
+            _add_shared(archive, Path(scratch))
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
@@ -93,7 +97,10 @@ def restore(path: Path) -> dict[str, Any]:
             if top == DATABASE:
                 _restore_database(archive, member)
             elif top in targets and rest:
-                _restore_file(archive, member, targets[top] / rest, targets[top])
+                path = targets[top] / rest
+                _restore_file(archive, member, path, targets[top])
+                if top in SHARED and member.isreg():
+                    shared_files.publish(path, member.name)
     return manifest
 
 
@@ -123,6 +130,22 @@ def _add_folder(archive: tarfile.TarFile, folder: Path, name: str) -> None:
             continue
         with closing(content or BytesIO()) as file:
             archive.addfile(member, file if content else None)
+
+
+def _add_shared(archive: tarfile.TarFile, scratch: Path) -> None:
+    """Add what the bucket has and this host lacks; what is deleted meanwhile is skipped."""
+    places = folders()
+    for name in SHARED:
+        for key, _at in shared_files.listing(name):
+            if (places[name] / key.removeprefix(f"{name}/")).exists():
+                continue
+            copy = scratch / "object"
+            try:
+                shared_files.fetch(copy, key)
+            except FileNotFoundError:
+                continue
+            archive.add(copy, key)
+            copy.unlink()
 
 
 def _copy_database(target: Path) -> None:
@@ -272,6 +295,10 @@ def _require_empty() -> None:
                     folder=str(folder),
                 )
             )
+    if any(key for name in SHARED for key, _at in shared_files.listing(name)):
+        raise BackupError(
+            message("backup.bucket", "The bucket is not empty. Name another, empty one.")
+        )
 
 
 def _restore_key(key: str) -> None:

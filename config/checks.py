@@ -1,6 +1,8 @@
 """System checks for `manage.py check --deploy`, and for `manage.py migrate` on a new database."""
 
+import secrets
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -9,7 +11,11 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 from django.db.migrations.executor import MigrationExecutor
 
+from annotation.models import SiteMark
 from config import health
+from core import shared_files
+
+MARK = "site.mark"
 
 # As in Django's security.W009: keys of get_random_secret_key have 50 characters.
 KEY_LENGTH, KEY_CHARACTERS = 50, 8
@@ -104,7 +110,12 @@ def _server_warnings() -> Iterator[CheckMessage]:
 def is_complete(app_configs: Sequence[Any] | None, **options: Any) -> list[CheckMessage]:
     """Return what a site lacks to work: database, tables, broker, folders, workers."""
     try:
-        return [*_table_errors(), *_service_errors(), *_worker_warnings()]
+        return [
+            *_table_errors(),
+            *_service_errors(),
+            *_worker_warnings(),
+            *other_folder_errors(),
+        ]
     except DatabaseError as error:
         return [
             Error(
@@ -143,6 +154,43 @@ def _service_errors() -> Iterator[CheckMessage]:
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             yield Error(f"{sentence}: {reason}", hint=hint, id="touchstone.E009")
+
+
+def other_folder_errors() -> list[CheckMessage]:
+    """Return an error if this host's TOUCHSTONE_VAR is not the folder of the other web hosts.
+
+    `mark_folder` has marked that one. One machine, or a bucket, has nothing to compare.
+    """
+    table = SiteMark._meta.db_table
+    if _is_alone() or table not in connections[DEFAULT_DB_ALIAS].introspection.table_names():
+        return []
+    row = SiteMark.objects.first()
+    path = Path(settings.VAR_DIR) / MARK
+    if row is None or (path.exists() and path.read_text().strip() == row.mark):
+        return []
+    return [
+        Error(
+            f"{settings.VAR_DIR} is not the folder that this site's web hosts share: uploads made "
+            "on one host would be missing on another.",
+            hint="Mount the shared folder there, or set FILES_S3_BUCKET. If these are the site's "
+            f"files, moved or restored, write {row.mark} into {path}.",
+            id="touchstone.E010",
+        )
+    ]
+
+
+def mark_folder() -> None:
+    """Mark the folder of the first web host that starts."""
+    if _is_alone():
+        return
+    row, is_new = SiteMark.objects.get_or_create(pk=1, defaults={"mark": secrets.token_hex(16)})
+    if is_new:
+        (Path(settings.VAR_DIR) / MARK).write_text(f"{row.mark}\n", encoding="utf-8")
+
+
+def _is_alone() -> bool:
+    is_sqlite = settings.DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3"
+    return is_sqlite or shared_files.is_shared()
 
 
 def _worker_warnings() -> Iterator[CheckMessage]:

@@ -160,6 +160,14 @@ def _number_problem(given: dict[str, Any]) -> str:
     )
 
 
+def bucket(name: str, endpoint: str) -> dict[str, Any]:
+    """Return the storage of a bucket: private, and an object of a name replaces the one before."""
+    options = {"bucket_name": name, "default_acl": None, "file_overwrite": True, "gzip": False}
+    if endpoint:
+        options["endpoint_url"] = site_url(endpoint)
+    return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
+
+
 def site_url(value: str) -> str:
     """Return the address of this site without a final slash; refuse anything else."""
     if not value.startswith(("http://", "https://")) or "?" in value or "#" in value:
@@ -186,3 +194,43 @@ def secret_key(var_dir: Path, *, debug: bool) -> str:
     except FileExistsError:
         pass
     return path.read_text().strip()
+
+
+def secret_file(name: str, path: str) -> str:
+    """Return the secret in a file, or "" without a path; refuses one that cannot be read."""
+    try:
+        return Path(path).read_text(encoding="utf-8").strip() if path else ""
+    except (OSError, UnicodeDecodeError):
+        raise ImproperlyConfigured(f"{name}: the file {path} cannot be read.") from None
+
+
+def oidc_issuer(value: str) -> str:
+    """Return the address of an OpenID provider as it was given; plain HTTP only on this machine."""
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        parts = urlsplit("")
+    is_near = parts.hostname in ("localhost", "127.0.0.1", "::1")
+    is_good = parts.scheme == "https" or (parts.scheme == "http" and is_near)
+    if value and not (is_good and parts.hostname and not parts.query and not parts.fragment):
+        raise ImproperlyConfigured(
+            f"OIDC_ISSUER must look like https://login.example.org, not {value!r}."
+        )
+    return value
+
+
+def role_names(name: str, text: str) -> dict[str, str]:
+    """Read a JSON object of groups and their roles; refuses anything else."""
+    roles = ("annotator", "researcher", "campaign admin", "admin")
+    try:
+        given = json.loads(text)
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        raise ImproperlyConfigured(f'{name} must be an object such as {{"mt-team": "researcher"}}.')
+    for group, role in given.items():
+        if role not in roles:
+            raise ImproperlyConfigured(
+                f"{name}, group {group}: the role must be {' or '.join(roles)}, not {role!r}."
+            )
+    return given

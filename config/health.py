@@ -6,6 +6,7 @@ know: no names, addresses or versions of servers, and no text that a person wrot
 """
 
 import logging
+import secrets
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from core import shared_files
 from core.caching import ttl_cache_or_last
 from core.work.brokers import RETRIES, app
 from core.work.models import Now, Work
@@ -108,6 +110,11 @@ def storage() -> dict[str, Any]:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"ready")
+    if shared_files.is_shared():
+        with tempfile.NamedTemporaryFile() as file:
+            name = f"ready/{secrets.token_hex(8)}"
+            shared_files.publish(Path(file.name), name)
+            shared_files.remove(name)
     return {"ok": True}
 
 

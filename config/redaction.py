@@ -30,6 +30,8 @@ PART = r"""(?:(?!%2[Ff])[^/\s?#&"'<>,;)\]}\\])+"""
 # Tokens themselves, whatever surrounds them: 256 bits in URL-safe letters; those of programs have a
 # prefix.
 BARE = re.compile(r"(?<![\w-])(?:touchstone_)?[\w-]{43}(?![\w-])")
+# What a provider sends a browser back with, which signs in once.
+ANSWER = re.compile(r"([?&](?:code|state|id_token)(?:=|%3D))[^&\s#\"'<>]+", re.I)
 # Without the path even on our own addresses, whose requests servers log; a browser that sends no
 # referrer at all would send no origin with forms, either, and they would be refused as forged.
 REFERRER_POLICY = "strict-origin"
@@ -39,7 +41,7 @@ def redact(text: str) -> str:
     """Return a text with every credential replaced by `***`."""
     for pattern in _patterns():
         text = pattern.sub(rf"\g<1>{HIDDEN}", text)
-    return BARE.sub(HIDDEN, text)
+    return BARE.sub(HIDDEN, ANSWER.sub(rf"\g<1>{HIDDEN}", text))
 
 
 def _patterns() -> tuple[re.Pattern[str], ...]:
@@ -138,3 +140,53 @@ class RedactionMiddleware:
                 response.content = redact(response.text).encode(response.charset)
                 response["Content-Length"] = str(len(response.content))
         return response
+
+
+# Parts of a request that are sent.
+REQUEST = ("method", "url")
+SECRET_LENGTH = 8
+
+
+def start_reports(dsn: str, *, release: str, secrets: tuple[str, ...], **options: Any) -> None:
+    """Report errors to Sentry or a program like it; `secrets` are texts that no report may hold.
+
+    Reports have neither bodies, cookies, headers, addresses of visitors nor values of variables.
+    """
+    import sentry_sdk
+
+    hidden = tuple(each for each in secrets if len(each) >= SECRET_LENGTH)
+    sentry_sdk.init(
+        dsn=dsn,
+        release=release,
+        send_default_pii=False,
+        include_local_variables=False,
+        include_source_context=False,
+        max_request_body_size="never",
+        max_breadcrumbs=0,
+        before_send=lambda event, hint: scrubbed(event, hidden),
+        **options,
+    )
+
+
+def scrubbed(event: Any, secrets: tuple[str, ...]) -> Any:
+    """Return a report without what identifies a person or is a credential."""
+    event.pop("user", None)
+    event.pop("breadcrumbs", None)
+    event.pop("server_name", None)
+    if request := event.get("request"):
+        kept = {name: request[name] for name in REQUEST if name in request}
+        kept["url"] = str(kept.get("url", "")).partition("?")[0]
+        event["request"] = kept
+    return _without(event, secrets)
+
+
+def _without(value: Any, secrets: tuple[str, ...]) -> Any:
+    if isinstance(value, dict):
+        return {_without(name, secrets): _without(each, secrets) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without(each, secrets) for each in value]
+    if not isinstance(value, str):
+        return value
+    for secret in secrets:
+        value = value.replace(secret, HIDDEN)
+    return redact(value)

@@ -4,6 +4,7 @@
 """
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu.entity import Queue
 
 from config.environment import (
+    bucket,
     email_settings,
     env_bool,
     env_choice,
@@ -20,6 +22,9 @@ from config.environment import (
     env_list,
     env_networks,
     judge_endpoints,
+    oidc_issuer,
+    role_names,
+    secret_file,
     secret_key,
     site_url,
 )
@@ -58,6 +63,27 @@ EXTENSIONS = env_list(
     "extensions.layers,extensions.documents,extensions.trials,extensions.shortness,extensions.comparison,"
     "extensions.paper",
 )
+# Sign-in through an organization, by OpenID Connect: off without an issuer (docs/access.md).
+OIDC_ISSUER = oidc_issuer(os.environ.get("OIDC_ISSUER", ""))
+OIDC_CLIENT_ID = os.environ.get("OIDC_CLIENT_ID", "")
+OIDC_CLIENT_SECRET = secret_file(
+    "OIDC_CLIENT_SECRET_FILE", os.environ.get("OIDC_CLIENT_SECRET_FILE", "")
+)
+OIDC_NAME = os.environ.get("OIDC_NAME") or "single sign-on"
+# The claim that lists groups, and which role each group has.
+OIDC_CLAIM = os.environ.get("OIDC_CLAIM") or "groups"
+OIDC_ROLES = role_names("OIDC_ROLES", os.environ.get("OIDC_ROLES") or "{}")
+OIDC_NEW_ACCOUNTS = env_bool("OIDC_NEW_ACCOUNTS", False)
+# Authenticator apps and security keys: nobody has them, everybody may, site admins must.
+SECOND_FACTOR = env_choice("SECOND_FACTOR", "no", ("no", "yes", "admins"))
+IDENTITY = bool(OIDC_ISSUER) or SECOND_FACTOR != "no"
+if OIDC_ISSUER and not OIDC_CLIENT_ID:
+    raise ImproperlyConfigured("OIDC_CLIENT_ID must be set if OIDC_ISSUER is set.")
+if IDENTITY and find_spec("allauth") is None:
+    raise ImproperlyConfigured(
+        "OIDC_ISSUER and SECOND_FACTOR need further packages: pip install 'touchstone-mt[sso]'."
+    )
+EXTENSIONS += [f"extensions.{name}" for name in ["identity"] if IDENTITY]
 EXTENSION_RECORDS = extensions.load_all(EXTENSIONS)
 
 INSTALLED_APPS = [
@@ -80,6 +106,7 @@ INSTALLED_APPS = [
     *(record.app for record in EXTENSION_RECORDS),
     "dashboards",
     "lifecycle",
+    *(app for record in EXTENSION_RECORDS for app in record.apps),
 ]
 
 MIDDLEWARE = [
@@ -100,6 +127,7 @@ MIDDLEWARE = [
     "annotation.web.password.AdminMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    *(name for record in EXTENSION_RECORDS for name in record.middleware),
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -168,7 +196,10 @@ AUTH_PASSWORD_VALIDATORS = [
         ("CommonPasswordValidator", {}),
     )
 ]
+AUTH_PASSWORD_VALIDATORS += [{"NAME": "annotation.accounts.passwords.SiteWordsValidator"}]
 SESSION_ENGINE = "annotation.entry.accounts"
+for _record in EXTENSION_RECORDS:
+    globals().update(_record.settings)
 # Sign-ins by password end after this long without a request, and after this many days in any case.
 SESSION_IDLE_HOURS = env_int("SESSION_IDLE_HOURS", 12)
 SESSION_DAYS = env_int("SESSION_DAYS", 14)
@@ -183,12 +214,15 @@ LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 # Browsers then take these cookies from this host alone, over HTTPS.
+COOKIE_PREFIX = "__Host-" if HTTPS else ""
 if HTTPS:
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
+    LANGUAGE_COOKIE_NAME = "__Host-language"
 # A load balancer asks without TLS.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^prometheus$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = env_int("HSTS_SECONDS", 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_SECONDS > 0
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 CSRF_FAILURE_VIEW = "annotation.views.judging.unsent.csrf_failure"
@@ -211,6 +245,14 @@ MAX_UNPACKED_BYTES = env_int("MAX_UNPACKED_MB", 500) * 1024 * 1024
 # One recording or picture beside a segment; where they lie, which all web processes see.
 MAX_MEDIA_BYTES = env_int("MAX_MEDIA_MB", 50) * 1024 * 1024
 MEDIA_ROOT = Path(os.environ.get("TOUCHSTONE_MEDIA", VAR_DIR / "media"))
+# A bucket for uploads and media, which hosts then need not share as folders. Its keys are those of
+# every program for S3: AWS_SHARED_CREDENTIALS_FILE, or the host's role.
+FILES_S3_BUCKET = os.environ.get("FILES_S3_BUCKET", "")
+FILES_S3_ENDPOINT = os.environ.get("FILES_S3_ENDPOINT", "")
+if FILES_S3_BUCKET and find_spec("storages") is None:
+    raise ImproperlyConfigured(
+        "FILES_S3_BUCKET needs further packages: pip install 'touchstone-mt[s3]'."
+    )
 # Segments, references and outputs of one upload.
 MAX_UPLOAD_TEXTS = env_int("MAX_UPLOAD_TEXTS", 1_000_000)
 # Files beyond one of these are read by a worker, smaller ones while the browser waits.
@@ -266,6 +308,7 @@ STATIC_ROOT = Path(os.environ.get("TOUCHSTONE_STATIC", VAR_DIR / "staticfiles"))
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    **({"files": bucket(FILES_S3_BUCKET, FILES_S3_ENDPOINT)} if FILES_S3_BUCKET else {}),
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
@@ -290,6 +333,13 @@ if WEBHOOK_TIMEOUT_SECONDS < 1:
     raise ImproperlyConfigured("WEBHOOK_TIMEOUT_SECONDS must be at least 1.")
 # Webhooks into the server's own network: only where every admin may reach it anyway.
 WEBHOOK_ALLOW_PRIVATE = env_bool("WEBHOOK_ALLOW_PRIVATE", False)
+
+# Where errors are reported, besides the log.
+SENTRY_DSN = secret_file("SENTRY_DSN_FILE", os.environ.get("SENTRY_DSN_FILE", ""))
+if SENTRY_DSN and find_spec("sentry_sdk") is None:
+    raise ImproperlyConfigured(
+        "SENTRY_DSN_FILE needs a further package: pip install 'touchstone-mt[sentry]'."
+    )
 
 # --- API ----------------------------------------------------------------------------------------
 VERSION = API_VERSION = __version__

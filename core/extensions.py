@@ -52,6 +52,10 @@ class Extension:
     `study` pages of studies, `pages` other ones that the search finds. `fragments` are templates
     that other pages include, by place. `reference` returns :class:`Section`s of the generated
     documentation of metrics. `needs` names the packages of extensions from which it imports.
+    `second_step` is a function of request, account and target, which returns the page that asks for
+    more before an account signs in, or None; `proof` is one of request and account, which returns
+    what proves who an account without a password is (:mod:`annotation.web.password`).
+    `apps`, `middleware` and `settings` are what a package that it uses needs in Django's settings.
     """
 
     app: str
@@ -70,6 +74,11 @@ class Extension:
     pages: Sequence[Place] = ()
     fragments: Mapping[str, str] = field(default_factory=dict)
     reference: str = ""
+    second_step: str = ""
+    proof: str = ""
+    apps: Sequence[str] = ()
+    middleware: Sequence[str] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,23 @@
 
 import os
 import tempfile
+from importlib.util import find_spec
 
 os.environ.setdefault("SECRET_KEY", "only-for-tests")
 os.environ.setdefault("TOUCHSTONE_VAR", tempfile.mkdtemp(prefix="touchstone-tests-"))
 os.environ.setdefault("CELERY_EAGER", "yes")
+# Second factors and a provider, which tests start themselves, as in installations that have them.
+HAS_IDENTITY = find_spec("allauth") is not None and "SECOND_FACTOR" not in os.environ
+if HAS_IDENTITY:
+    os.environ["SECOND_FACTOR"] = "yes"
 # Workers that tests start need not import every page to check the project each time.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "yes")
 
-from config.settings import *  # noqa: F403
-from config.settings import DATABASES, STORAGES, VAR_DIR
+from config.settings import *  # noqa: E402, F403
+from config.settings import DATABASES, STORAGES, VAR_DIR  # noqa: E402
+
+if HAS_IDENTITY:  # not for processes with the real settings
+    del os.environ["SECOND_FACTOR"]
 
 if "sqlite3" in DATABASES["default"]["ENGINE"]:
     # A file, as in real life: an in-memory database locks whole tables between threads.

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -28,6 +29,8 @@ INACTIVE = message("accounts.inactive", "This account is deactivated. Activate i
 def managed() -> QuerySet[User]:
     """Return the accounts of people, without those that personal and access links made."""
     of_links = Q(password__startswith=UNUSABLE_PASSWORD_PREFIX, account_link=None)
+    if settings.IDENTITY:
+        of_links &= Q(socialaccount=None)
     rows = User.objects.exclude(of_links & Q(annotators__isnull=False))
     return rows.prefetch_related("groups").order_by("username").distinct()
 

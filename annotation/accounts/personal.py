@@ -35,6 +35,14 @@ from metaeval.messages import Message, message
 SECRET = frozenset(
     {"password", "token_hash", "secret", "codes", "item_id", "condition", "inclusion", "column"}
 )
+# The same in rows of allauth, and rows that let an erased account in.
+SECRET_OF = {"mfa.Authenticator": "data"}
+ACCESS = frozenset(
+    {
+        *("annotation.AccountLink", "annotation.RepeatableAnswer"),
+        *("mfa.Authenticator", "socialaccount.SocialAccount"),
+    }
+)
 # What a person decided is exported whole; of other rows that name a person, which they are.
 DECISIONS = (AuditEntry, ChangeEntry, Adjudication)
 HAS_ACCOUNT = message(
@@ -92,7 +100,7 @@ def _row(each: Model) -> Row:
     values = {
         field.attname: _plain(field.value_from_object(each))
         for field in each._meta.concrete_fields
-        if field.attname not in SECRET
+        if field.attname not in SECRET | {SECRET_OF.get(each._meta.label)}
     }
     return {"table": each._meta.label, **values}
 
@@ -229,7 +237,7 @@ def _forget_account(user: User) -> None:
     for name in ("campaign_memberships", "test_set_shares", "api_tokens", "sign_ins", "letters"):
         getattr(user, name).all().delete()
     for model, field in _pointing_at(User):
-        if model._meta.label in ("annotation.AccountLink", "annotation.RepeatableAnswer"):
+        if model._meta.label in ACCESS:
             model._base_manager.filter(**{field.name: user}).delete()
     _rename_in_logs(user, before)
 

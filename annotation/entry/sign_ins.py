@@ -16,7 +16,7 @@ from django.contrib.auth.signals import user_logged_in, user_logged_out
 from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 from django.dispatch import receiver
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
@@ -24,6 +24,7 @@ from annotation.access import only_rates
 from annotation.entry.accounts import BY_LINK
 from annotation.entry.throttle import network_address
 from annotation.models import SignIn
+from core import extensions
 from core.database.prepared import Prepared, placeholder_key
 
 KEY = "sign_in"
@@ -66,6 +67,12 @@ def _user_of(request: HttpRequest) -> Any:
         with suppress(DatabaseError), transaction.atomic():
             SignIn.objects.filter(pk=row.pk).update(seen_at=now)
     return user
+
+
+def second_step(request: HttpRequest, user: User, target: str) -> HttpResponse | None:
+    """Return the page that asks for more before an account signs in, None if nothing is missing."""
+    answers = (ask(request, user, target) for ask in extensions.imported("second_step"))
+    return next(filter(None, answers), None)
 
 
 def is_over(row: SignIn, user: User, now: datetime) -> bool:

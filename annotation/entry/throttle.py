@@ -202,7 +202,7 @@ def _end_of_delay(row: GuessCount, free: int, now: datetime) -> datetime | None:
     return row.failed_at + delay
 
 
-COOKIE = "touchstone_device"
+COOKIE = f"{settings.COOKIE_PREFIX}touchstone_device"
 SALT = "annotation.entry.devices"
 SECONDS = 180 * 24 * 3600
 # Computers that many people use; the cookie must stay small.

@@ -171,7 +171,7 @@ def _show(row: FileImport, found: Found) -> None:
     held = dict(row.held)
     if found.shown is not None:
         content = waiting.encoded(found.shown)
-        (waiting.folder_of(held) / SHOWN).write_bytes(content)
+        waiting.add(held, SHOWN, content)
         held[SHOWN] = hashlib.sha256(content).hexdigest()
     _end(row, State.CHECKED, found.report, held=held, stored=dict(found.answer))
 
@@ -267,7 +267,7 @@ def shown(row: FileImport) -> Any:
     so that the same files can be sent again.
     """
     try:
-        content = (waiting.folder_of(row.held) / SHOWN).read_bytes()
+        content = waiting.added(row.held, SHOWN)
         if hashlib.sha256(content).hexdigest() != row.held.get(SHOWN):
             raise waiting.ExpiredError
         return waiting.decoded(content, door_named(row.door).look)

@@ -4,7 +4,7 @@ from annotation.models.adjudication import Adjudication, Disagreement
 from annotation.models.assignment import Assignment, ContextOpening
 from annotation.models.campaign import Campaign, Item, OriginalFile, SampledSegment, SkippedRows
 from annotation.models.corpus import Output, Reference, Segment, System, TestSet, TestSetShare
-from annotation.models.imports import FileImport
+from annotation.models.imports import FileImport, SiteMark
 from annotation.models.judgment import ErrorSpan, Judgment, Playback, PublishedScore
 from annotation.models.lifecycle import Archived, ChangeEntry, is_archived, listed
 from annotation.models.notification import Letter, Notification
@@ -61,6 +61,7 @@ __all__ = [
     "SampledSegment",
     "Segment",
     "SignIn",
+    "SiteMark",
     "SkippedRows",
     "Stop",
     "SuggestionFate",

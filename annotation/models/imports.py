@@ -64,3 +64,16 @@ class FileImport(Work):
     def is_waiting(self) -> bool:
         """Whether a worker has something to do."""
         return self.state in self.WAITING
+
+
+class SiteMark(models.Model):
+    """The one row that names the folder of uploads which all web hosts share.
+
+    The folder has the same text in a file, so that a host with another folder notices
+    (`config.checks`).
+    """
+
+    mark = models.CharField(max_length=32)
+
+    def __str__(self) -> str:
+        return self.mark

@@ -57,6 +57,11 @@ class ChangeEntry(models.Model):
         ERASED = "erased", _("Personal data erased")
         TOKEN_MADE = "token made", _("Made a token for programs")
         TOKEN_REVOKED = "token revoked", _("Revoked a token for programs")
+        MADE = "made", _("Made at the first sign-in through the provider")
+        CONNECTED = "connected", _("Connected with the provider")
+        DISCONNECTED = "disconnected", _("Disconnected from the provider")
+        FACTOR_ADDED = "factor added", _("Second factor added")
+        FACTOR_REMOVED = "factor removed", _("Second factor removed")
 
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"

@@ -2,7 +2,7 @@
 
 They lie in VAR_DIR/uploads under random names, and are read again after the confirmation. The
 browser gets a signed token with the name, the user and the SHA-256 of the values, valid for
-`MAX_AGE`. Several web processes need no more than the shared folder.
+`MAX_AGE`. Several web processes need no more than the shared folder or bucket.
 """
 
 from __future__ import annotations
@@ -26,12 +26,15 @@ from django.core import signing
 
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import PlainReport, Report
+from core import shared_files
 
 PURPOSE = "annotation.uploads.waiting"
 MAX_AGE = 2 * 60 * 60  # seconds
 # What a worker imports is kept for longer: it may have to wait for the worker.
 HELD_SECONDS = 7 * 24 * 60 * 60
 VALUES = "values.json"
+# Names in a bucket: of the folder, and of the mark of what a worker imports.
+UPLOADS, HELD = "uploads", "held"
 T = TypeVar("T")
 
 
@@ -92,9 +95,11 @@ def keep(sent: Sent, user_id: int) -> str:
         for number, file in enumerate(sent.files.values()):
             with file.open() as stream, (folder / str(number)).open("xb") as target:
                 shutil.copyfileobj(stream, target, length=1024 * 1024)
+            _publish(folder / str(number))
         (folder / VALUES).write_bytes(content)
+        _publish(folder / VALUES)
     except OSError:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         raise
     return token_of(
         {"name": folder.name, "sha256": hashlib.sha256(content).hexdigest()}, user_id=user_id
@@ -105,10 +110,12 @@ def recall(token: str, user_id: int, *doors: str) -> Sent:
     """Read back what was sent, to one of these doors if they are given. Raises ExpiredError."""
     folder, sha256 = _open(token, user_id)
     try:
-        content = (folder / VALUES).read_bytes()
+        content = shared_files.read(folder / VALUES, _key(folder / VALUES))
         if hashlib.sha256(content).hexdigest() != sha256:
             raise ExpiredError
         values = json.loads(content)
+        for number in range(len(values["files"])):
+            shared_files.fetch(folder / str(number), _key(folder / str(number)))
         files = {
             key: replace(InputFile.at(folder / str(number)), name=name)
             for number, (key, name) in enumerate(values["files"].items())
@@ -122,7 +129,7 @@ def recall(token: str, user_id: int, *doors: str) -> Sent:
 
 def forget(token: str, user_id: int) -> None:
     """Delete what was sent, after it was stored or given up."""
-    shutil.rmtree(_open(token, user_id)[0], ignore_errors=True)
+    _remove(_open(token, user_id)[0])
 
 
 def hold(token: str, user_id: int) -> dict[str, str]:
@@ -130,6 +137,12 @@ def hold(token: str, user_id: int) -> dict[str, str]:
     folder, sha256 = _open(token, user_id)
     until = time.time() + HELD_SECONDS
     try:
+        if shared_files.is_shared():
+            content = shared_files.read(folder / VALUES, _key(folder / VALUES))
+            folder.mkdir(mode=0o700, exist_ok=True)
+            (folder / VALUES).write_bytes(content)
+            (folder / HELD).touch()
+            _publish(folder / HELD)
         os.utime(folder / VALUES, (until, until))
     except FileNotFoundError as error:
         raise ExpiredError from error
@@ -147,15 +160,24 @@ def name_of(token: str, user_id: int) -> str:
     return _open(token, user_id)[0].name
 
 
-def folder_of(held: Mapping[str, str]) -> Path:
-    """Return the folder of something that is held."""
-    return _folder() / held["name"]
+def add(held: Mapping[str, str], name: str, content: bytes) -> None:
+    """Put a file to what is held."""
+    path = _folder() / held["name"] / name
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    path.write_bytes(content)
+    _publish(path)
+
+
+def added(held: Mapping[str, str], name: str) -> bytes:
+    """Return a file that `add` put there; raises FileNotFoundError."""
+    path = _folder() / held["name"] / name
+    return shared_files.read(path, _key(path))
 
 
 def release(held: Mapping[str, str]) -> None:
     """Delete something that is held."""
     if held:
-        shutil.rmtree(folder_of(held), ignore_errors=True)
+        _remove(_folder() / held["name"])
 
 
 def plain(value: object) -> Any:
@@ -192,16 +214,39 @@ def _of_type(shape: type, value: object) -> Any:
     return Report.of(msgspec.convert(value, PlainReport)) if shape is Report else shape(value)
 
 
+def _remove(folder: Path) -> None:
+    """Delete the values first, so that nothing refers to deleted files."""
+    shared_files.remove(_key(folder / VALUES))
+    shared_files.remove(f"{_key(folder)}/")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def _remove_old() -> None:
-    """Delete what nobody confirmed in time."""
-    limit = time.time() - MAX_AGE
+    """Delete what nobody confirmed in time; beside a bucket, folders hold copies alone."""
+    now = time.time()
     for path in _folder().iterdir():
         try:
             values = path / VALUES
-            if (values if values.exists() else path).stat().st_mtime < limit:
+            if (values if values.exists() else path).stat().st_mtime < now - MAX_AGE:
                 path.unlink() if path.is_file() else shutil.rmtree(path, ignore_errors=True)
         except FileNotFoundError:  # another process was faster
             continue
+    stored = dict(shared_files.listing(UPLOADS))
+    for key, at in stored.items():
+        folder, _, name = key.rpartition("/")
+        held_at = stored.get(f"{folder}/{HELD}")
+        ends = at + MAX_AGE if held_at is None else held_at + HELD_SECONDS
+        if name == VALUES and ends < now:
+            _remove(_folder() / folder.rpartition("/")[2])
+
+
+def _publish(path: Path) -> None:
+    shared_files.publish(path, _key(path))
+
+
+def _key(path: Path) -> str:
+    """Return the name of a file in a bucket."""
+    return f"{UPLOADS}/{path.relative_to(_folder()).as_posix()}"
 
 
 def _open(token: str, user_id: int) -> tuple[Path, str]:

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.access import is_researcher, is_site_admin, researcher_required, signed_in
 from annotation.entry.accounts import SessionStore
+from annotation.entry.sign_ins import second_step
 from annotation.entry.throttle import Attempt, attempt_sign_in, remember_device, take_back
 from annotation.glossary import GROUPS
 from annotation.models import Annotator, Campaign
@@ -66,9 +67,14 @@ class SignIn(LoginView):
         return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        """Sign in, and know this browser next time. Sessions that have ended are deleted then."""
+        """Sign in, perhaps after a second step, and know this browser next time.
+
+        Sessions that have ended are deleted then.
+        """
         take_back(self.attempt)
         SessionStore.clear_expired()
+        if step := second_step(self.request, form.get_user(), self.get_success_url()):
+            return step
         response = super().form_valid(form)
         remember_device(self.request, response, self.attempt.account)
         return response

@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
-COOKIE = "appearance"
+COOKIE = f"{settings.COOKIE_PREFIX}appearance"
 Options = Mapping[str, str | Promise]
 # The first option follows the system.
 THEMES: Options = {"": _("Same as the system"), "light": _("Light"), "dark": _("Dark")}

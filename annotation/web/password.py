@@ -1,14 +1,18 @@
 """Ask for the password again before changes that a session left open must not make.
 
 Deletions and changes of roles call `ask_password` once they know that the account may make them.
-Whoever signed in or gave the password within `LASTS` is not asked.
+Whoever signed in or gave the password within `LASTS` is not asked. Accounts without a password
+prove who they are as extensions offer it.
 """
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.hashers import check_password
+from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
@@ -22,6 +26,7 @@ from rest_framework.request import Request
 from annotation.access import signed_in
 from annotation.entry import throttle
 from annotation.web.errors import refuse, refuse_guessing
+from core import extensions
 from metaeval.messages import message
 
 KEY, FIELD = "password_at", "password_again"
@@ -53,17 +58,24 @@ def ask_password(request: HttpRequest) -> HttpResponse | None:
     if is_recent(request.session):
         return None
     user = signed_in(request)
+    check: Callable[[str], bool] | None = partial(_is_password, user)
+    address = ""
     if not user.has_usable_password():
-        return refuse(request, 403, TITLE, NO_PASSWORD)
+        proofs = [prove(request, user) for prove in extensions.imported("proof")]
+        check = next((each.check for each in proofs if each.check), None)
+        address = next((each.address for each in proofs if each.address), "")
+        if check is None and not address:
+            return refuse(request, 403, TITLE, NO_PASSWORD)
     given = request.POST.get(FIELD, "")
     request.sensitive_post_parameters = "__ALL__"  # type: ignore[attr-defined]
-    if given:
+    if given and check:
         attempt = throttle.attempt_sign_in(request, user.get_username())
         if attempt.blocked_until:
             return refuse_guessing(request, attempt.blocked_until)
-        if check_password(given, user.password):
+        if check(given):
             throttle.take_back(attempt)
-            _remember(request)
+            request.session.cycle_key()
+            has_proved(request)
             return None
     left_out = (FIELD, "csrfmiddlewaretoken")
     sent = [
@@ -72,8 +84,16 @@ def ask_password(request: HttpRequest) -> HttpResponse | None:
         if name not in left_out
         for value in values
     ]
-    context = {"title": TITLE, "sent": sent, "field": FIELD, "is_wrong": bool(given)}
+    context = {
+        "title": TITLE, "sent": sent, "field": FIELD, "is_wrong": bool(given),
+        "has_password": user.has_usable_password(), "has_code": check is not None,
+        "provider": address, "provider_name": getattr(settings, "OIDC_NAME", ""),
+    }  # fmt: skip
     return render(request, "accounts/password_again.html", context, status=403)
+
+
+def _is_password(user: User, given: str) -> bool:
+    return check_password(given, user.password)
 
 
 def require_recent(request: Request) -> None:
@@ -102,8 +122,9 @@ class AdminMiddleware:
 @receiver(user_logged_in, dispatch_uid="annotation.web.password")
 def _signed_in(request: HttpRequest | None, **kwargs: Any) -> None:
     if request is not None:
-        _remember(request)
+        has_proved(request)
 
 
-def _remember(request: HttpRequest) -> None:
+def has_proved(request: HttpRequest) -> None:
+    """Remember that the person of a session proved just now who they are."""
     request.session[KEY] = timezone.now().timestamp()

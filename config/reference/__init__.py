@@ -11,6 +11,7 @@ FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 # Pages with the module that writes them.
 PAGES = {
     "api": "site",
+    "asvs": "security",
     "columns": "data",
     "commands": "site",
     "datasets": "data",

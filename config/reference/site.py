@@ -70,6 +70,8 @@ VARIABLES = (
         *("TOUCHSTONE_MEDIA", "`media` in `TOUCHSTONE_VAR`"),
         "recordings and pictures of segments; with several hosts, a shared folder",
     ),
+    Variable("FILES_S3_BUCKET", "", "bucket for uploads and media, in place of shared folders"),
+    Variable("FILES_S3_ENDPOINT", "", "address of an S3-compatible server; empty: Amazon's"),
     Variable(
         *("TOUCHSTONE_STATIC", "`staticfiles` in `TOUCHSTONE_VAR`"),
         "styles and scripts as they are served; `collectstatic` writes them",
@@ -87,6 +89,20 @@ VARIABLES = (
     Variable("SESSION_IDLE_HOURS", "12", "ends unused sign-ins by password; 0: never"),
     Variable("SESSION_DAYS", "14", "ends all sign-ins by password"),
     Variable("SESSION_ADDRESSES", "no", "store and list the network address of each sign-in"),
+    Variable(
+        "OIDC_ISSUER", "", "an OpenID provider, as its tokens name it: [access](../access.md)"
+    ),
+    Variable("OIDC_CLIENT_ID", "", "name of this site at the provider"),
+    Variable("OIDC_CLIENT_SECRET_FILE", "", "file with the secret for the provider"),
+    Variable("OIDC_NAME", "single sign-on", "name of the provider on the sign-in page"),
+    Variable("OIDC_CLAIM", "groups", "claim of its tokens that lists groups"),
+    Variable("OIDC_ROLES", "{}", 'roles of groups, as JSON: `{"mt-team": "researcher"}`'),
+    Variable("OIDC_NEW_ACCOUNTS", "no", "make an account at the first sign-in"),
+    Variable(
+        *("SECOND_FACTOR", "no"),
+        "second factors: `yes` offers them, `admins` also requires them of site admins",
+    ),
+    Variable("SENTRY_DSN_FILE", "", "file with the address of a Sentry project, for errors"),
     Variable("HSTS_SECONDS", "0", "Strict-Transport-Security; `check --deploy` requires it"),
     Variable(
         *("TRUSTED_PROXIES", ""),

@@ -69,6 +69,7 @@ CAMPAIGN_API = (API, hidden(API))
 NOT_THEIRS = ("researcher", "member", "other", "appointed")
 # Of extensions that have addresses in the table.
 NEEDS = {
+    "extensions.identity",
     *("extensions.studies", "extensions.comparison", "extensions.layers"),
     *("extensions.shortness", "extensions.trials", "extensions.documents"),
 }
@@ -83,6 +84,17 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "home": ("GET", *[each(anonymous=302, annotator=200, readers=302)] * 2),
     "glossary": ("GET", READ, READ),
     "set-appearance": ("POST", *[each(anonymous=302, annotator=302, readers=302)] * 2),
+    "second-step": ("GET", *[each(anonymous=302, annotator=302, readers=302)] * 2),
+    "provider-ask": ("GET", *[each(anonymous=404, annotator=404, readers=404)] * 2),
+    "provider-back": ("GET", *[each(anonymous=404, annotator=404, readers=404)] * 2),
+    "provider-connect": ("POST", *[each(anonymous=302, annotator=404, readers=404)] * 2),
+    "provider-disconnect": ("POST", *[each(anonymous=302, annotator=302, readers=302)] * 2),
+    "factors": ("GET", *[each(anonymous=302, annotator=404, readers=404)] * 2),
+    "factor-app": ("POST", *[each(anonymous=302, annotator=404, readers=404)] * 2),
+    "factor-key": ("POST", *[each(anonymous=302, annotator=404, readers=404)] * 2),
+    "factor-codes": ("POST", *[each(anonymous=302, annotator=404, readers=404)] * 2),
+    "factor-remove": ("POST", *[each(anonymous=302, annotator=404, readers=404)] * 2),
+    "account-factors": ("POST", *[SITE | {"site": 302}] * 2),
     "own-account": ("GET", *[each(anonymous=302, annotator=200)] * 2),
     "token-make": ("POST", *[each(anonymous=302, annotator=403, readers=422)] * 2),
     "token-revoke": ("POST", *[each(anonymous=302, annotator=403, readers=302)] * 2),

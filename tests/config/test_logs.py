@@ -8,12 +8,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import sentry_sdk
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.test import Client
+from django.urls import path
+from sentry_sdk.transport import Transport
 
+from annotation.models.people import new_token
 from config.logs import JsonFormatter, Origin, RequestIdMiddleware
+from config.redaction import start_reports
+from config.urls import urlpatterns as of_the_site
 from tests.world import World
 
 LINK = "k" * 43
@@ -103,3 +109,65 @@ def test_sign_ins_are_logged_without_what_was_typed(
     assert all(each["message"].count("127.0.0.1") == 1 for each in said)
     assert str(user.pk) in said[1]["message"]
     assert not any(word in lines.getvalue() for word in ("tried-password", "horse"))
+
+
+# Reports of errors: caught at the transport, before any network.
+DSN = "https://key@sentry.invalid/1"
+KEY = "the key that signs everything here"
+
+
+def fail(request: HttpRequest, token: str = "") -> HttpResponse:
+    secret = f"{token} and more"
+    raise RuntimeError(f"broken for {secret} with {KEY}")
+
+
+urlpatterns = [path("a/<str:token>/broken/", fail), *of_the_site]
+
+
+class Caught(Transport):
+    """The transport: nothing is sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def capture_envelope(self, envelope: Any) -> None:
+        self.texts += [item.get_bytes().decode() for item in envelope.items]
+
+
+@pytest.fixture
+def caught() -> Iterator[Caught]:
+    transport = Caught()
+    with sentry_sdk.isolation_scope():
+        start_reports(DSN, release="1.0.0", secrets=(KEY, ""), transport=transport)
+        yield transport
+    sentry_sdk.init()
+
+
+@pytest.mark.urls(__name__)
+def test_a_report_tells_the_place_and_nobodys_credentials(world: World, caught: Caught) -> None:
+    token, _ = new_token()
+    client = Client(raise_request_exception=False, REMOTE_ADDR="192.0.2.7")
+    client.force_login(world.researcher)
+    session = client.cookies["sessionid"].value
+    address = f"/a/{token}/broken/?PROLIFIC_PID=person77"
+    answer = client.post(address, {"text": "what I rated"}, HTTP_AUTHORIZATION="Bearer abcdef")
+    assert answer.status_code == 500
+    sentry_sdk.flush()
+    (text,) = [each for each in caught.texts if "RuntimeError" in each]
+    assert "test_logs.py" in text
+    hidden = (
+        token, session, KEY, "person77", "what I rated", "abcdef", "192.0.2.7",
+        world.researcher.username, "raise RuntimeError",
+    )  # fmt: skip
+    assert [each for each in hidden if each in text] == []
+
+
+def test_errors_of_tasks_are_reported_without_their_arguments(caught: Caught) -> None:
+    token, _ = new_token()
+    try:
+        raise ValueError(f"/enter/{token}/ does not open")
+    except ValueError as error:
+        sentry_sdk.capture_exception(error)
+    assert "ValueError" in caught.texts[0]
+    assert token not in caught.texts[0]

@@ -35,7 +35,7 @@ from tests.world import World
 # Parameters of addresses that are no credentials: names, numbers and choices.
 HARMLESS = {
     "slug", "pk", "fmt", "format", "public_id", "verb", "name", "family", "kind", "figure", "sweep",
-    "which", "template", "position",
+    "which", "template", "position", "process",
 }  # fmt: skip
 LOOSE = logging.Formatter("%(asctime)s %(name)s %(message)s %(args)s")
 

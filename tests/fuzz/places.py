@@ -129,7 +129,7 @@ def _make_keys(campaign: Campaign, world: World) -> dict[str, int]:
         "accounts": researcher,
         "group": Group.objects.first(),
     }
-    nobody = {"stops": 0, "adjudication": 0}
+    nobody = {"stops": 0, "adjudication": 0, "factors": 0}
     return {before: row.pk for before, row in (rows | found).items()} | nobody
 
 

@@ -61,6 +61,7 @@ def test_metaeval_needs_neither_them_nor_anything_of_ours() -> None:
 def test_the_web_process_never_imports_torch_or_a_model_client() -> None:
     code = (
         "import os; os.environ['DJANGO_SETTINGS_MODULE'] = 'tests.settings'\n"
+        "os.environ['SECOND_FACTOR'] = 'no'\n"
         "import django; django.setup()\n"
         "from django.urls import get_resolver\n"
         "get_resolver().url_patterns\n"

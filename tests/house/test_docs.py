@@ -2,8 +2,10 @@
 
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
+from config.reference.security import STATES, rows
 from metrics.datasets import DATASETS
 
 ROOT = Path(__file__).parents[2]
@@ -87,3 +89,20 @@ def test_folders_that_the_makefile_names_are_there() -> None:
     named = set(re.findall(r"tests/[\w/.]+", told))
     assert len(named) > 20
     assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+
+
+def test_requirements_of_the_standard_have_a_test_or_a_reason() -> None:
+    """Level 2 of ASVS 5.0.0 has 253 requirements."""
+    lines = list(rows())
+    names = [name for each in lines for name in each[0].split()]
+    counts = Counter(int(name[1:].partition(".")[0]) for name in names)
+    assert len(set(names)) == len(names) == 253
+    assert [counts[chapter] for chapter in range(1, 18)] == [
+        27, 11, 19, 10, 9, 35, 18, 7, 7, 29, 14, 9, 13, 9, 13, 16, 7
+    ]  # fmt: skip
+    for _names, state, reason, test in lines:
+        assert state in STATES
+        assert reason
+        path, _, function = test.partition("::")
+        if path:
+            assert f"def {function or 'test_'}" in (ROOT / path).read_text(encoding="utf-8"), test

@@ -23,6 +23,8 @@ POSTGRES, WORKER, TEST, DEV, DEMO = (
 )
 # With what it includes.
 WEB = (FOLDER / "web.txt", POSTGRES)
+# Extras of the wheel that no other file includes.
+EXTRAS = [FOLDER / f"{name}.txt" for name in ("sso", "s3", "sentry")]
 CODE = (
     *("annotation", "config", "core", "dashboards"),
     *("extensions", "metaeval", "metrics", "training"),
@@ -30,6 +32,9 @@ CODE = (
 # Required, and imported by no module of ours: servers, drivers and brokers that are named in
 # settings, files of data, and what holds another package at a version.
 NOT_IMPORTED = {
+    "boto3",
+    "django-storages",
+    "fido2",
     "gunicorn",
     "ipadic",
     "mecab-ko",
@@ -38,6 +43,7 @@ NOT_IMPORTED = {
     "protobuf",
     "pyarrow",
     "pytorch-lightning",
+    "qrcode",
     "redis",
     "setuptools",
     "tokenizers",
@@ -118,14 +124,14 @@ def imported(*tops: str) -> set[str]:
 
 @full
 def test_the_lock_holds_what_is_needed_and_nothing_else() -> None:
-    wanted = needed(list(read(*WEB, WORKER, TEST, DEV))) | names(DEMO)
+    wanted = needed(list(read(*WEB, WORKER, TEST, DEV, *EXTRAS))) | names(DEMO)
     assert names(FOLDER / "constraints.txt") == wanted
 
 
 @full
 def test_what_the_code_imports_is_required() -> None:
-    assert imported(*CODE) - names(*WEB, WORKER) == set()
-    assert imported("tests") - names(*WEB, WORKER, TEST, DEV) - {"packaging"} == set()
+    assert imported(*CODE) - names(*WEB, WORKER, *EXTRAS) == set()
+    assert imported("tests") - names(*WEB, WORKER, TEST, DEV, *EXTRAS) - {"packaging"} == set()
 
 
 @full
@@ -150,14 +156,14 @@ def test_the_web_app_starts_with_what_the_web_requires() -> None:
 
 @full
 def test_what_is_required_is_imported() -> None:
-    assert names(*WEB, WORKER) - imported(*CODE) == NOT_IMPORTED
+    assert names(*WEB, WORKER, *EXTRAS) - imported(*CODE) == NOT_IMPORTED
 
 
 def test_every_pin_is_that_of_the_lock() -> None:
     lock = {
         canonicalize_name(each.name): each.specifier for each in read(FOLDER / "constraints.txt")
     }
-    for each in read(*WEB, WORKER, TEST, DEV, DEMO):
+    for each in read(*WEB, WORKER, TEST, DEV, DEMO, *EXTRAS):
         assert each.specifier == lock[canonicalize_name(each.name)], each.name
 
 

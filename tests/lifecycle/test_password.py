@@ -26,6 +26,8 @@ CLASS = re.compile(r"delete|remove|role|member|owner|share|^account-|activate")
 NEITHER = {
     "account-link": "the holder of a link sets the password there",
     "account-sign-out": "takes nothing but sessions",
+    "factor-remove": "tests/extensions/identity",
+    "account-factors": "tests/extensions/identity",
     "campaign-items-delete": "items of a draft",
     "selection-delete": "a reader's own selection of values",
     "invitation-revoke": "a link, which can be made again",

@@ -10,6 +10,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -18,6 +19,7 @@ from django.conf import settings
 
 from annotation.models import Segment
 from annotation.uploads.files import InputFile, size_of
+from core import shared_files
 from metaeval.messages import MessageError, message
 
 # Recognise recordings and pictures by their content alone, not by name or stated type.
@@ -108,6 +110,8 @@ LOOKS: tuple[Callable[[bytes], Format | None], ...] = (_riff, _mp3, _ogg, _mp4, 
 
 
 BLOCK = 1024 * 1024
+# Its name in a bucket.
+MEDIA = "media"
 MAX_AGE = 3 * 60 * 60  # seconds; longer than `waiting.MAX_AGE`
 
 
@@ -154,7 +158,9 @@ def _copied(head: bytes, stream: BinaryIO) -> str:
                 digest.update(block)
                 sink.write(block)
                 block = stream.read(BLOCK)
-        os.replace(temporary, path_of(digest.hexdigest()))
+        path = _folder() / digest.hexdigest()
+        os.replace(temporary, path)
+        shared_files.publish(path, f"{MEDIA}/{path.name}")
     finally:
         temporary.unlink(missing_ok=True)
     return digest.hexdigest()
@@ -173,7 +179,10 @@ def _check_size(size: int) -> None:
 
 def path_of(sha256: str) -> Path:
     """Return the path of the file with this hash, whether or not it exists."""
-    return _folder() / sha256
+    path = _folder() / sha256
+    with suppress(FileNotFoundError):
+        shared_files.fetch(path, f"{MEDIA}/{sha256}")
+    return path
 
 
 def recall(sha256: str) -> StoredFile | None:
@@ -183,6 +192,7 @@ def recall(sha256: str) -> StoredFile | None:
         os.utime(path)
         with path.open("rb") as stream:
             found = format_of(stream.read(HEAD))
+        shared_files.publish(path, f"{MEDIA}/{sha256}")
     except FileNotFoundError:
         return None
     return StoredFile(sha256, found) if found else None
@@ -194,7 +204,12 @@ def forget_unused() -> int:
     old = [path for path in _folder().iterdir() if _changed(path) < limit]
     unused = {path.name for path in old} - _used() if old else set()
     for name in unused:
-        path_of(name).unlink(missing_ok=True)
+        (_folder() / name).unlink(missing_ok=True)
+    stored = [key for key, at in shared_files.listing(MEDIA) if at < limit]
+    used = _used() if stored else set()
+    for key in stored:
+        if key.rpartition("/")[2] not in used:
+            shared_files.remove(key)
     return len(unused)
 
 

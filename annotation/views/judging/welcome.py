@@ -1,5 +1,6 @@
 """The way in by an access link, and what is asked before the first item."""
 
+from django.conf import settings
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -27,7 +28,8 @@ from metaeval.messages import message
 STEP_FIRST = message(
     "rating.step-first", "There is one more step before the next item. Open it first."
 )
-KEPT = "touchstone_place"
+# Of one address, so that a host-wide prefix does not fit.
+KEPT = f"{'__Secure-' if settings.HTTPS else ''}touchstone_place"
 KEPT_SECONDS = 180 * 24 * 3600
 
 

@@ -183,6 +183,8 @@ def account_link(request: HttpRequest, token: str) -> HttpResponse:
         if request.method == "POST" and form.is_valid():
             user = managing.enter(link, form.cleaned_data["new_password1"])
             logout(request)
+            if step := sign_ins.second_step(request, user, reverse("home")):
+                return step
             login(request, user, backend=BACKEND)
             return redirect("home")
     context = {"form": form, "account": link.user}
@@ -220,7 +222,7 @@ def show_own(
 ) -> HttpResponse:
     """Show one's own account, with a refused form or, once, a new token."""
     user = signed_in(request)
-    has_tokens = is_researcher(user) and user.has_usable_password()
+    has_tokens = is_researcher(user)
     context = {
         "form": form,
         "held": [ROLE_NAMES.get(group.name, group.name) for group in user.groups.all()],

@@ -2,7 +2,6 @@
 
 from django.contrib import messages
 from django.contrib.auth.forms import PasswordChangeForm
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -19,9 +18,7 @@ from annotation.views.people.accounts import described, show_own
 def token_make(request: HttpRequest) -> HttpResponse:
     """Make a token and show it, once."""
     user = signed_in(request)
-    if not user.has_usable_password():
-        raise PermissionDenied
-    password_form = described(PasswordChangeForm(user))
+    password_form = described(PasswordChangeForm(user)) if user.has_usable_password() else None
     form = TokenForm(request.POST, user=user)
     if not form.is_valid():
         return show_own(request, password_form, form)

@@ -13,6 +13,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
 
 from annotation.management.command_line import BaseCommand
+from config.checks import mark_folder, other_folder_errors
 from core.commands import RefusedCommandError
 from metaeval.messages import message
 
@@ -28,6 +29,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         _require_migrated()
+        mark_folder()
+        if errors := other_folder_errors():
+            raise RefusedCommandError(
+                message(
+                    "command.other-folder", "{error} {hint}", error=errors[0].msg,
+                    hint=str(errors[0].hint),
+                )
+            )  # fmt: skip
         if not getattr(staticfiles_storage, "is_current", lambda: True)():
             call_command("collectstatic", interactive=False, verbosity=0)
         if settings.PROMETHEUS_TOKEN and not settings.PROMETHEUS_FOLDER:

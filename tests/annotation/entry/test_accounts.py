@@ -2,9 +2,12 @@
 
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
 from django.test import Client
 from django.utils import timezone
 
@@ -121,3 +124,23 @@ def test_changing_ones_own_password_ends_other_sessions(world: World) -> None:
 
 def test_site_admins_are_led_from_djangos_admin_to_the_accounts(as_admin: Client) -> None:
     assert as_admin.get("/admin/", follow=True).redirect_chain[-1][0] == "/accounts/"
+
+
+@pytest.mark.parametrize(
+    ("password", "is_good"),
+    [
+        ("touchstone2026!", False),
+        ("Touchstone-Campaign", False),
+        ("mt-translation1", False),
+        ("our touchstone is a pebble", True),
+        ("seven quiet harbour boats", True),
+    ],
+)
+def test_words_of_the_site_are_no_password(settings: Any, password: str, is_good: bool) -> None:
+    settings.SITE_URL = "https://mt.example.org"
+    try:
+        validate_password(password)
+    except ValidationError:
+        assert not is_good
+    else:
+        assert is_good

@@ -197,7 +197,7 @@ def test_a_preview_of_an_earlier_version_is_refused(
     address = send(as_admin, table())["Location"]
     work()
     row = FileImport.objects.get()
-    (background.waiting.folder_of(row.held) / background.SHOWN).write_bytes(content)
+    background.waiting.add(row.held, background.SHOWN, content)
     row.held[background.SHOWN] = hashlib.sha256(content).hexdigest()
     row.save()
     preview = as_admin.get(address)["Location"]

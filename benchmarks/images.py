@@ -1,0 +1,175 @@
+"""Run the steps of the web image in a fresh root, and check compose.yaml against its schema.
+
+Needs root, apt and debootstrap on a Debian machine, and no container engine: the instructions of
+`Dockerfile` up to the second stage are read and run by chroot, the last of them as the image's own
+user and with code that this user cannot change.
+
+    .venv/bin/python -m benchmarks.images FOLDER
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+import jsonschema
+import yaml
+
+ROOT = Path(__file__).parents[1]
+SCHEMA = "usr/lib/python3/dist-packages/compose/config/compose_spec.json"
+PORT = 8765
+
+
+def instructions() -> Iterator[tuple[str, str]]:
+    """Yield the instructions of the first stage."""
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    text = re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"\\\n", " ", text)
+    for line in filter(str.strip, text.splitlines()):
+        word, _, rest = line.partition(" ")
+        if word == "FROM" and "AS web" not in rest:
+            return
+        yield word, rest.strip()
+
+
+def check_compose(folder: Path) -> None:
+    """Raise ValidationError if compose.yaml is not what Compose takes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["apt-get", "download", "-qq", "docker-compose"], cwd=folder, check=True)
+    (package,) = folder.glob("docker-compose_*.deb")
+    subprocess.run(["dpkg", "-x", package, folder / "compose"], check=True)
+    schema = json.loads((folder / "compose" / SCHEMA).read_text(encoding="utf-8"))
+    composed = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+    jsonschema.validate(composed, schema)
+    for name, service in composed["services"].items():
+        assert "build" in service or "image" in service, name
+        for other in service.get("depends_on", {}):
+            assert other in composed["services"], (name, other)
+
+
+class Image:
+    """A folder as the root of a system."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.user, self.folder = root, "root", "/"
+        self.variables = {
+            "DEBIAN_FRONTEND": "noninteractive",
+            "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+            "HOME": "/root",
+        }
+
+    def make(self) -> None:
+        """Unpack Debian with Python where the official image has it."""
+        if not (self.root / "usr/bin/apt-get").exists():
+            subprocess.run(["debootstrap", "--variant=minbase", "bookworm", self.root], check=True)
+        for name in ("resolv.conf", "pip.conf", "hosts"):
+            if (source := Path("/etc") / name).exists():
+                shutil.copy(source, self.root / "etc" / name)
+        # Under a name of its own: the package of certificates writes the usual one again.
+        if (bundle := Path("/etc/ssl/certs/ca-certificates.crt")).exists():
+            shutil.copy(bundle, self.root / "etc/host.crt")
+            self.variables["PIP_CERT"] = "/etc/host.crt"
+        packages = "python3.11-venv ca-certificates"
+        self.run(f"apt-get update -qq && apt-get install -qq --no-install-recommends {packages}")
+        self.run("python3.11 -m venv /usr/local")
+
+    def run(self, command: str, **variables: str) -> None:
+        """Run a shell's command in the root."""
+        subprocess.run(self._words(["sh", "-c", command], variables), check=True)
+
+    def start(self, command: list[str], **variables: str) -> "subprocess.Popen[bytes]":
+        """Start a program in the root."""
+        return subprocess.Popen(self._words(command, variables))
+
+    def _words(self, command: list[str], more: dict[str, str]) -> list[str]:
+        variables = [f"{name}={value}" for name, value in (self.variables | more).items()]
+        script = f'cd {self.folder} && exec "$@"'
+        chroot = ["chroot", f"--userspec={self.user}", str(self.root)]
+        return [*chroot, "env", "-i", *variables, "sh", "-c", script, "sh", *command]
+
+    def follow(self) -> list[str]:
+        """Follow the image's instructions; return its command."""
+        command: list[str] = []
+        for word, rest in instructions():
+            print(word, rest[:90], flush=True)
+            if word == "ENV":
+                self.variables |= dict(pair.split("=", 1) for pair in rest.split())
+            elif word == "RUN":
+                self.run(rest)
+            elif word == "WORKDIR":
+                self.folder = rest
+                (self.root / rest.lstrip("/")).mkdir(parents=True, exist_ok=True)
+            elif word == "COPY":
+                self._copy(*rest.split())
+            elif word == "USER":
+                self.user, self.variables["HOME"] = rest, f"/home/{rest}"
+            elif word == "CMD":
+                command = json.loads(rest)
+            elif word not in ("FROM", "VOLUME", "EXPOSE", "HEALTHCHECK"):
+                raise SystemExit(f"Unknown instruction: {word}")
+        return command
+
+    def _copy(self, source: str, target: str) -> None:
+        """Copy what is tracked, as .dockerignore leaves it."""
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", source], cwd=ROOT, capture_output=True, check=True, text=True
+        )
+        for name in filter(None, listed.stdout.split("\0")):
+            path = self.root / self.folder.lstrip("/") / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, path)
+
+
+def serve(image: Image, command: list[str]) -> None:
+    """Start the image's command as its user, and wait until it answers."""
+    own = {"SECRET_KEY": "a key for this one start of the image, no other"}
+    image.run("! touch manage.py 2>/dev/null && ! touch /etc/passwd 2>/dev/null")
+    image.run('[ "$(id -un)" = touchstone ]')
+    image.run("python -m touchstone migrate -v0", **own)
+    process = image.start([*command, "--port", str(PORT)], **own)
+    try:
+        for _ in range(60):
+            try:
+                request = Request(f"http://127.0.0.1:{PORT}/healthz", headers={"Host": "localhost"})
+                with urlopen(request, timeout=30) as answer:  # noqa: S310
+                    assert answer.status == 200
+                    break
+            except (URLError, ConnectionError, TimeoutError):
+                assert process.poll() is None, "The web server ended."
+                time.sleep(1)
+        else:
+            raise SystemExit("The web server does not answer.")
+        with urlopen(f"http://127.0.0.1:{PORT}/login/", timeout=30) as answer:
+            page = answer.read().decode()
+        (static,) = set(re.findall(r'href="(/static/css/base\.[0-9a-f]+\.css)"', page)) or {""}
+        if static:
+            with urlopen(f"http://127.0.0.1:{PORT}{static}", timeout=30) as answer:
+                assert answer.status == 200
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def main(folder: Path) -> None:
+    """Check both."""
+    check_compose(folder / "schema")
+    print("compose.yaml: valid")
+    if os.geteuid():
+        raise SystemExit("The steps of the image need root.")
+    image = Image(folder / "root")
+    image.make()
+    began = time.monotonic()
+    command = image.follow()
+    serve(image, command)
+    print(f"The web image's steps and start: {time.monotonic() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

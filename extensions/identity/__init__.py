@@ -1,0 +1,1 @@
+"""Sign-in through an organization (OpenID Connect), and second factors."""
