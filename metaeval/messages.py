@@ -41,7 +41,7 @@ MINUS = "−"
 # How many names of a list a sentence holds.
 SHOWN = 5
 # Characters of a name in a list: the first row of a table may be whole texts.
-LONGEST = 80
+NAME_LENGTH = 80
 # From this number on, messages that differ in a name are shown as one.
 ALIKE = 3
 
@@ -154,7 +154,7 @@ def truncated(names: Sequence[Parameter], limit: int = SHOWN) -> list[Parameter]
     81
     """
     shown: list[Parameter] = [
-        f"{name[:LONGEST]}…" if isinstance(name, str) and len(name) > LONGEST else name
+        f"{name[:NAME_LENGTH]}…" if isinstance(name, str) and len(name) > NAME_LENGTH else name
         for name in names[:limit]
     ]
     more = len(names) - limit
