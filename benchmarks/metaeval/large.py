@@ -17,12 +17,15 @@ from metaeval.correlation import Measure
 from metaeval.significance.permutation.tests import default_swap, permuted_pvalues
 
 # Measure, metrics, systems, segments, and the bounds.
-JOBS = {
-    "PERM-BOTH of r, 390 metrics, 4 × 270": (Measure("pearson"), 390, 4, 270, 60, 1000),
-    "acc-eq, 18 metrics, 100 × 300": (Measure("acc_eq"), 18, 100, 300, 10, 500),
-    "acc-eq, 18 metrics, 10 × 3,000": (Measure("acc_eq"), 18, 10, 3_000, 10, 500),
-    "PERM-BOTH of τ-b, 18 metrics, 10 × 3,000": (Measure("kendall"), 18, 10, 3_000, 10, 500),
-    "SPA, 18 metrics, 10 × 3,000": (Measure("soft_pairwise_accuracy"), 18, 10, 3_000, 10, 500),
+JOBS = {"r, 390 metrics, 4 × 270": (Measure("pearson"), 390, 4, 270, 60, 1000)} | {
+    f"{name}, 18 metrics, {systems} × {segments:,}": (
+        *(Measure(measure), 18, systems, segments, 10, 500),
+    )
+    for systems, segments in ((10, 3_000), (100, 300))
+    for name, measure in (
+        *(("r", "pearson"), ("ρ", "spearman"), ("τ-b", "kendall")),
+        *(("acc-eq", "acc_eq"), ("SPA", "soft_pairwise_accuracy")),
+    )
 }
 
 
