@@ -8,7 +8,8 @@ os.environ.setdefault("SECRET_KEY", "only-for-tests")
 os.environ.setdefault("TOUCHSTONE_VAR", tempfile.mkdtemp(prefix="touchstone-tests-"))
 os.environ.setdefault("CELERY_EAGER", "yes")
 # Second factors and a provider, which tests start themselves, as in installations that have them.
-HAS_IDENTITY = find_spec("allauth") is not None and "SECOND_FACTOR" not in os.environ
+IS_CORE_ALONE = os.environ.get("EXTENSIONS") == ""
+HAS_IDENTITY = not IS_CORE_ALONE and find_spec("allauth") and "SECOND_FACTOR" not in os.environ
 if HAS_IDENTITY:
     os.environ["SECOND_FACTOR"] = "yes"
 # Workers that tests start need not import every page to check the project each time.

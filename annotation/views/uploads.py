@@ -168,7 +168,8 @@ def _checked(request: HttpRequest, token: str, sent: Sent) -> HttpResponse:
             background.cancel(row)
         return _preview_of(kept)
     if data is not None and look.report.errors:
-        return redirect(change)
+        # The stored test set, or who may add to it, changed after the preview.
+        return _preview(request, token, sent, look, understanding)
     if data is not None and row is not None:
         return redirect(background.confirm(row, {**row.choices, "seen": look.seen}))
     if data is not None:

@@ -14,6 +14,7 @@ EXTENSION = Extension(
             _("Documents"),
             needs="extensions.documents.document:has_documents",
             before="scatter",
+            tab=_("Metrics"),
         ),
     ),
 )

@@ -29,6 +29,7 @@ def walk(var: Path, installed: str, *seen: str, path: str = "") -> str:
         "DATABASE_URL": "",
         "TOUCHSTONE_VAR": str(var),
         "EXTENSIONS": installed,
+        "SECOND_FACTOR": "yes" if "extensions.identity" in installed else "no",
         "PYTHONPATH": path,
     }
     done = subprocess.run(

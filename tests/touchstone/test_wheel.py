@@ -97,7 +97,9 @@ def test_the_wheel_says_its_version_and_its_requirements(installed: Installed) -
     pins = {line.lower() for line in lines if line[:1].isalpha()}
     plain = {each.lower() for each in found.requires or () if "extra" not in each}
     assert plain == pins
-    assert set(found.metadata.get_all("Provides-Extra")) == {"postgres", "worker"}
+    assert set(found.metadata.get_all("Provides-Extra")) == {
+        "postgres", "s3", "sentry", "sso", "worker",
+    }  # fmt: skip
 
 
 def test_commands_run_from_any_folder(installed: Installed, tmp_path: Path) -> None:

@@ -72,6 +72,7 @@ ANNOTATORS_CODE = (
 ANNOTATORS = (
     "base.html",
     "*/_navigation.html",
+    "*/_sign_in.html",
     "error.html",
     "_field.html",
     "_languages.html",

@@ -60,7 +60,7 @@ def test_lists_cost_the_same_at_any_length(
 ) -> None:
     add_annotators(campaign=world.campaign, users=world.annotators)
     open_campaign(campaign=world.campaign)
-    with django_assert_max_num_queries(8):  # type: ignore[operator]
+    with django_assert_max_num_queries(9):  # type: ignore[operator]
         as_researcher.get(f"/api/{name}/")
 
 
