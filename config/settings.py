@@ -83,8 +83,8 @@ if IDENTITY and find_spec("allauth") is None:
     raise ImproperlyConfigured(
         "OIDC_ISSUER and SECOND_FACTOR need further packages: pip install 'touchstone-mt[sso]'."
     )
-if IDENTITY and "extensions.identity" not in EXTENSIONS:
-    EXTENSIONS += ["extensions.identity"]
+EXTENSIONS += [f"extensions.{name}" for name in ["identity"] if IDENTITY]
+EXTENSIONS = list(dict.fromkeys(EXTENSIONS))  # who named it there means the same
 EXTENSION_RECORDS = extensions.load_all(EXTENSIONS)
 
 INSTALLED_APPS = [
