@@ -3,7 +3,8 @@
 Imports neither Django nor torch, so that the web process and workers read the same descriptions.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -436,39 +437,34 @@ def check_inputs(info: MetricInfo, inputs: Sequence[SegmentInput]) -> None:
                 permanent=True,
                 index=index,
             )
-        for field, text in _texts(segment):
-            if not _is_encodable(text):
-                raise MetricError(
-                    message(
-                        "metric.lone-surrogate",
-                        "{metric}: the {field} of segment {number} of the batch contains a lone "
-                        "surrogate.",
-                        metric=info.label,
-                        field=field,
-                        number=index,
+        texts = (segment.source, segment.hypothesis, *segment.references)
+        try:
+            "".join(texts).encode()
+        except UnicodeEncodeError:
+            raise MetricError(
+                message(
+                    "metric.lone-surrogate",
+                    "{metric}: the {field} of segment {number} of the batch contains a lone "
+                    "surrogate.",
+                    metric=info.label,
+                    field=next(
+                        _name_of_text(position)
+                        for position, text in enumerate(texts)
+                        if re.search("[\ud800-\udfff]", text)
                     ),
-                    permanent=True,
-                    index=index,
-                )
+                    number=index,
+                ),
+                permanent=True,
+                index=index,
+            ) from None
 
 
-_SOURCE = message("metric.field-source", "source")
-_OUTPUT = message("metric.field-output", "output")
-
-
-def _texts(segment: SegmentInput) -> Iterator[tuple[Message, str]]:
-    yield _SOURCE, segment.source
-    yield _OUTPUT, segment.hypothesis
-    for number, reference in enumerate(segment.references, start=1):
-        yield message("metric.field-reference", "reference {number}", number=number), reference
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def _name_of_text(position: int) -> Message:
+    if position == 0:
+        return message("metric.field-source", "source")
+    if position == 1:
+        return message("metric.field-output", "output")
+    return message("metric.field-reference", "reference {number}", number=position - 1)
 
 
 def group_by_references(inputs: Sequence[SegmentInput]) -> dict[tuple[str, ...], list[int]]:
