@@ -15,15 +15,11 @@ from annotation.views import (
 )
 from annotation.views.adjudicating import deciding, queue
 from annotation.views.judging import (
-    ahead,
-    around,
     assignments,
-    attitude,
     judgments,
-    media,
     offline,
-    own,
     qualifying,
+    surroundings,
     welcome,
 )
 from annotation.views.people import access, accounts, decisions, letters, personal, tokens
@@ -151,20 +147,20 @@ urlpatterns = [
     path("enter/<str:token>/", welcome.access_link, name="access-link"),
     path("a/<str:token>/", assignments.personal_link, name="personal-link"),
     path("annotate/<slug:slug>/", assignments.next_item, name="annotate"),
-    path("annotate/<slug:slug>/ahead/", ahead.ahead, name="annotate-ahead"),
-    path("annotate/<slug:slug>/own/", own.own, name="annotate-own"),
+    path("annotate/<slug:slug>/ahead/", offline.ahead, name="annotate-ahead"),
+    path("annotate/<slug:slug>/own/", surroundings.own, name="annotate-own"),
     path("annotate/<slug:slug>/consent/", welcome.consent, name="consent"),
     path("annotate/<slug:slug>/background/", welcome.background, name="background"),
     path("annotate/<slug:slug>/test/", qualifying.comprehension, name="annotate-test"),
     path("annotate/<slug:slug>/stopped/", qualifying.stopped, name="annotate-stopped"),
-    path("annotate/<slug:slug>/attitude/", attitude.attitude, name="annotate-attitude"),
+    path("annotate/<slug:slug>/attitude/", assignments.attitude, name="annotate-attitude"),
     path("annotate/<slug:slug>/decided/", deciding.own_corrections, name="annotate-corrections"),
     path("annotate/<slug:slug>/done/", assignments.done, name="annotate-done"),
     path("annotate/<slug:slug>/history/", assignments.history, name="annotate-history"),
     path("offline.js", offline.worker, name="offline-worker"),
     # 4 judgments
-    path("item/<uuid:public_id>/document/", around.around, name="item-around"),
-    path("item/<uuid:public_id>/media/", media.media, name="item-media"),
+    path("item/<uuid:public_id>/document/", surroundings.around, name="item-around"),
+    path("item/<uuid:public_id>/media/", surroundings.media, name="item-media"),
     # 5 quality
     path("campaigns/<slug:slug>/judgments.<str:fmt>", campaigns.judgments, name="judgments-data"),
     path("campaigns/<slug:slug>/export/", interchange.export_page, name="export"),

@@ -5,8 +5,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
 from annotation.views.home import SignIn, admin_sign_in
-from annotation.views.judging.language import choose_language
-from annotation.web.appearance import choose_appearance
+from annotation.web.appearance import choose_appearance, choose_language
 from config.health import healthz, readyz
 from config.monitoring import prometheus
 from core import extensions

@@ -1,14 +1,17 @@
-"""The appearance of pages in one browser, stored in a cookie: colours, text size, motion."""
+"""The appearance and language of pages in one browser, stored in cookies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
+from django.views.i18n import set_language
+
+from annotation import interface
 
 COOKIE = f"{settings.COOKIE_PREFIX}appearance"
 Options = Mapping[str, str | Promise]
@@ -69,3 +72,12 @@ def choose_appearance(request: HttpRequest) -> HttpResponse:
         samesite="Lax",
     )
     return response
+
+
+@require_POST
+def choose_language(request: HttpRequest) -> HttpResponseBase:
+    """Keep the language in a cookie and with the account; go back to where the person was."""
+    language = request.POST.get("language", "")
+    if request.user.is_authenticated and interface.is_known(language):
+        interface.remember(user=request.user, language=language)
+    return set_language(request)

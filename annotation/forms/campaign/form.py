@@ -24,8 +24,8 @@ from annotation.campaigns.sampling import draw, sampled, store_sample
 from annotation.controls.traps import too_few_traps
 from annotation.forms.campaign.answers import AnswersField, Rows, rows_of
 from annotation.forms.campaign.checks import check_design, judging
-from annotation.forms.campaign.comprehension import QuestionsField
 from annotation.forms.campaign.fields import FIELDS, GROUPS, HELP, LABELS, LIMITS, WIDGETS
+from annotation.forms.campaign.instructions import QuestionsField
 from annotation.forms.campaign.sample import SampleField, cells_of
 from annotation.forms.campaign.summary import summary
 from annotation.models import Campaign, System, TestSet

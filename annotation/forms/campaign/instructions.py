@@ -1,4 +1,6 @@
-"""The form for instructions and consent in one language."""
+"""The forms for instructions and consent in one language, and for a comprehension test."""
+
+from typing import Any
 
 from django import forms
 from django.conf import settings
@@ -7,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.judging.instructions import OWN
 from annotation.models import Campaign, Instructions
+from annotation.qualification.comprehension import QuestionError, faults, in_lines, read_lines
 from core.messages import invalid
 from metaeval.messages import message
 
@@ -67,3 +70,25 @@ def stored_texts(campaign: Campaign, language: str) -> dict[str, str]:
         "instructions": row.instructions if row else "",
         "consent": row.consent if row else "",
     }
+
+
+class QuestionsField(forms.Field):
+    """Cleans to a list of questions; None without any."""
+
+    widget = forms.Textarea(attrs={"rows": 8, "dir": "auto"})
+
+    def prepare_value(self, value: Any) -> Any:
+        """Show stored questions as lines."""
+        return in_lines(value) if isinstance(value, list) and not any(faults(value)) else value
+
+    def clean(self, value: Any) -> list[dict[str, Any]] | None:
+        """Raise ValidationError with the line or the question."""
+        try:
+            questions = read_lines(value) if isinstance(value, str) else value
+        except QuestionError as error:
+            raise ValidationError([error.message]) from None
+        if not questions:
+            return None
+        if found := list(faults(questions)):
+            raise ValidationError(found)
+        return list(questions)

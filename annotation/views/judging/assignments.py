@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import signed_in, visible_campaigns
 from annotation.entry import throttle, welcome
@@ -166,3 +166,23 @@ def annotator_or_404(request: HttpRequest, slug: str) -> Annotator:
     if annotator is None:
         raise Http404
     return annotator
+
+
+CHOICES = range(1, 6)
+
+
+@never_cache
+@require_POST
+@login_required
+def attitude(request: HttpRequest, slug: str) -> HttpResponse:
+    """Keep the first answer of somebody who is done."""
+    annotator = annotator_or_404(request, slug)
+    if not is_trial(annotator.campaign):
+        raise Http404
+    how_far = progress(annotator)
+    given = request.POST.get("attitude", "")
+    is_known = given in {str(choice) for choice in CHOICES}
+    if is_known and how_far.done and how_far.done == how_far.total:
+        own = Annotator.objects.filter(pk=annotator.pk, attitude=None)
+        own.update(attitude=int(given))
+    return redirect("annotate-done", slug=slug)

@@ -32,12 +32,12 @@ from annotation.protocols import Layout
 from annotation.qualification.stopping import stop_if_due
 from annotation.views.judging.assignments import not_open_page
 from annotation.views.judging.cards import Card, drawn, fresh_cards, kept_card, refused_card
-from annotation.views.judging.signed_out import told_signed_out
 from annotation.views.judging.unsent import (
     GONE,
     SIGNED_OUT,
     SIGNED_OUT_TITLE,
     kept_score,
+    told_signed_out,
     unsent_page,
 )
 from annotation.views.judging.welcome import ask_first

@@ -1,14 +1,18 @@
-"""Answers of browsers without scripts that could not be taken.
+"""Answers that could not be taken: of browsers without scripts, and of people signed out.
 
 Two ways lead on. The page keeps all that was sent in a form, to be sent once more from there. And
 a single score stays in an address: a plain GET of the item with the score filled in, which the
 person then submits. Either way nothing is stored that nobody confirmed.
 """
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
@@ -16,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.forms.judgments import parse_score
 from annotation.judging.answers import MAX_TEXT
-from annotation.web.errors import refuse, wants_json
+from annotation.web.errors import refusal_json, refuse, wants_json
 from core.messages import translated
 from metaeval.messages import Message, message
 
@@ -81,3 +85,26 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     if "submit_key" in request.POST:
         return refuse(request, 403, title, SCORE_OUT_OF_DATE)
     return refuse(request, 403, title, OUT_OF_DATE)
+
+
+def answered_here(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Decorate a view for people who are signed in; scripts get status 401.
+
+    Sent on to the sign-in page they would fetch it, and its new CSRF cookie would spoil the form
+    that somebody is filling in in another tab.
+    """
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.user.is_authenticated:
+            return view(request, *args, **kwargs)
+        return told_signed_out(request) or redirect_to_login(request.get_full_path())
+
+    return guarded
+
+
+def told_signed_out(request: HttpRequest) -> JsonResponse | None:
+    """Answer 401 to a script without a session; the response sets no cookie."""
+    if not wants_json(request):
+        return None
+    return JsonResponse(refusal_json(SIGNED_OUT, sign_in=reverse("login")), status=401)

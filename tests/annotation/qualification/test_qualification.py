@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from annotation.campaign_files import to_values
 from annotation.campaigns import add_annotators, open_campaign
-from annotation.forms.campaign.comprehension import QuestionsField
+from annotation.forms.campaign.instructions import QuestionsField
 from annotation.models import (
     Annotator,
     Campaign,

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.models import Assignment, Campaign, Judgment
-from annotation.views.judging.ahead import fetching
+from annotation.views.judging.offline import fetching
 from tests.annotation.pools import claims_fit, make_pool
 from tests.annotation.views.test_views_judgments import JSON, address, form, opened
 from tests.planting import plant
@@ -97,7 +97,7 @@ def test_a_fetch_that_fails_holds_nobody_up(
     campaign = opened(world)[0].annotator.campaign
     client.force_login(world.annotators[0])
     with monkeypatch.context() as broken:
-        broken.setattr("annotation.views.judging.ahead.screens_ahead", lambda **_: 1 / 0)
+        broken.setattr("annotation.views.judging.offline.screens_ahead", lambda **_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             ahead(client, campaign)
     assert ahead(client, campaign)
