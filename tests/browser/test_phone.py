@@ -137,3 +137,19 @@ def test_no_button_beside_the_answer_is_cut(visitor: Callable[..., Visitor]) -> 
         page = someone.open("/annotate/document-da-task/")
         button = page.locator("[data-next]")
         assert button.evaluate("each => each.scrollWidth <= each.clientWidth + 1"), code
+
+
+@pytest.mark.parametrize("place", ["metrics/", "workers/", "campaigns/small/access/"])
+def test_the_terms_of_a_head_stand_below_the_cards_of_a_phone_alone(
+    enter: Callable[..., Visitor], place: str
+) -> None:
+    page = enter().open(f"/{place}")
+    terms = page.locator(".cards + .terms").first
+    if place.startswith("campaigns"):  # a page with a stylesheet of its own
+        page.locator("main").evaluate(
+            "main => main.insertAdjacentHTML('beforeend',"
+            " '<table class=cards></table><p class=terms>term</p>')"
+        )
+    expect(terms).to_be_visible()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(terms).to_be_hidden()
