@@ -1,11 +1,13 @@
 """Campaigns: which outputs are judged, by which protocol, with which controls, on which terms."""
 
 import hmac
+import json
 import random
 import re
 import secrets
 from dataclasses import replace
 from decimal import Decimal
+from functools import lru_cache
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -259,10 +261,8 @@ class Campaign(Terms):
     @property
     def judging(self) -> protocols.Protocol:
         """The protocol itself, with what the campaign has in the place of the protocol's own."""
-        protocol = composed.compose(protocols.get(self.protocol), self.answers)
-        if self.special_tokens is None or protocol.spans is None:
-            return protocol
-        return replace(protocol, spans=replace(protocol.spans, tokens=tuple(self.special_tokens)))
+        tokens = None if self.special_tokens is None else tuple(self.special_tokens)
+        return _composed(self.protocol, json.dumps(self.answers), tokens)
 
     @property
     def title(self) -> str:
@@ -442,3 +442,12 @@ class SkippedRows(models.Model):
 
     def __str__(self) -> str:
         return str(self.sentence)
+
+
+# One answer asks several times, and composing takes longer than all of the rest.
+@lru_cache(maxsize=64)
+def _composed(preset: str, answers: str, tokens: tuple[str, ...] | None) -> protocols.Protocol:
+    protocol = composed.compose(protocols.get(preset), json.loads(answers))
+    if tokens is None or protocol.spans is None:
+        return protocol
+    return replace(protocol, spans=replace(protocol.spans, tokens=tokens))
