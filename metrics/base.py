@@ -4,7 +4,7 @@ Imports neither Django nor torch, so that the web process and workers read the s
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -72,6 +72,8 @@ READING_WORDS = {
     "all": message("references.all", "all references are used at once"),
 }
 OptionValue = str | int | float | bool
+# The value of the option `documents` of metrics that score each segment alone.
+SEGMENTS = "segments"
 
 
 class MetricError(MessageError):
@@ -225,6 +227,11 @@ class MetricInfo:
         return self.family == IMPORTED
 
     @property
+    def reads_documents(self) -> bool:
+        """Whether the score of a segment depends on its document (`metrics.families.documents`)."""
+        return dict(self.options).get("documents", SEGMENTS) != SEGMENTS
+
+    @property
     def reads(self) -> Message:
         """The texts that it uses besides the output, as a message."""
         if self.is_imported:
@@ -277,11 +284,17 @@ def one_measure(name: str, label: str, **fields: Any) -> MetricInfo:
 
 @dataclass(frozen=True)
 class SegmentInput:
-    """One output of one system: source, hypothesis and any number of references."""
+    """One output of one system: source, hypothesis and any number of references.
+
+    Metrics that read documents also get the whole document of the same system, in its order, and
+    the position in it. All segments of a document then have references of the same names.
+    """
 
     source: str
     hypothesis: str
     references: tuple[str, ...]
+    document: "tuple[SegmentInput, ...]" = field(default=(), compare=False, repr=False)
+    position: int = field(default=0, compare=False)
 
 
 class Metric(Protocol):
@@ -436,7 +449,7 @@ def check_inputs(info: MetricInfo, inputs: Sequence[SegmentInput]) -> None:
                 permanent=True,
                 index=index,
             )
-        for field, text in _texts(segment):
+        for side, text in _texts(segment):
             if not _is_encodable(text):
                 raise MetricError(
                     message(
@@ -444,7 +457,7 @@ def check_inputs(info: MetricInfo, inputs: Sequence[SegmentInput]) -> None:
                         "{metric}: the {field} of segment {number} of the batch contains a lone "
                         "surrogate.",
                         metric=info.label,
-                        field=field,
+                        field=side,
                         number=index,
                     ),
                     permanent=True,

@@ -17,6 +17,7 @@ from metaeval.correlation.measure import Measure
 from metaeval.messages import Message, message
 from metaeval.results import StatisticsWarning
 from metaeval.scores import ScoreMatrix
+from metrics.grid import Corpus
 
 VERSION = 1
 LEVEL = "document"
@@ -32,7 +33,7 @@ R, TAU = Measure("pearson", "none"), Measure("kendall", "none")
 class Row:
     """A metric's agreement over documents; `is_own` if its scores of documents were imported.
 
-    Other metrics have the mean of the segments that were judged.
+    Other metrics are computed from the segments that were judged, as over a whole system.
     """
 
     metric: str
@@ -95,8 +96,8 @@ def matrices(
 ) -> tuple[ScoreMatrix, dict[str, ScoreMatrix], frozenset[str]]:
     """Return humans and metrics as systems × documents, and the metrics with own scores.
 
-    All are over the documents of systems that all metrics have a score of. Means are over the
-    segments that were judged.
+    All are over the documents of systems that all metrics have a score of. They are over the
+    segments that were judged: means, or the corpus scores of metrics that have some.
     """
     names = dict(campaign.test_set.segments.values_list("pk", LEVEL))
     of_segments = [names[pk] for pk in panel.human.segments]
@@ -109,6 +110,15 @@ def matrices(
         found = [mean_along(known[:, places], axis=1) for places in columns.values()]
         return np.stack(found, axis=1) if found else np.empty((len(known), 0))
 
+    def corpora(statistics: FloatArray, corpus: Corpus) -> FloatArray:
+        known = np.where(judged[:, :, None], statistics, np.nan)
+        found = np.full((len(known), len(columns)), np.nan)
+        for column, places in enumerate(columns.values()):
+            is_scored = np.isfinite(known[:, places]).all(axis=2).any(axis=1)
+            sums = np.nansum(known[:, places], axis=1)
+            found[is_scored, column] = corpus(sums[is_scored])
+        return found
+
     ours = means(panel.human.values)
     found: dict[str, FloatArray] = {}
     own = set()
@@ -120,6 +130,8 @@ def matrices(
             blank = np.full(len(ours), np.nan)
             rows = [blank if each is None else each for each in given.values()]
             values = np.stack(rows, axis=1)
+        elif measure.statistics is not None and measure.corpus is not None:
+            values = corpora(measure.statistics, measure.corpus)
         else:
             values = means(measure.values)
         if np.isfinite(values + ours).any():
