@@ -228,7 +228,7 @@ class MetricInfo:
 
     @property
     def reads_documents(self) -> bool:
-        """Whether the score of a segment depends on its document (`metrics.families.documents`)."""
+        """Whether the score of a segment depends on its document (`metrics.families.passages`)."""
         return dict(self.options).get("documents", SEGMENTS) != SEGMENTS
 
     @property

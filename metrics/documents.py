@@ -105,7 +105,7 @@ def _shared(named: Mapping[int, Named], document: Document) -> set[str]:
 def load(info: MetricInfo, output_ids: Sequence[int]) -> list[tuple[int, str, SegmentInput]]:
     """Return outputs with their keys and their texts in their documents, by system and position.
 
-    Outputs whose document is incomplete are left out.
+    Outputs whose document is incomplete are omitted.
     """
     wanted = set(output_ids)
     asked = Output.objects.filter(pk__in=among(output_ids)).order_by()

@@ -16,7 +16,7 @@ from metrics import catalogue, documents
 from metrics.base import IMPORTED, MetricInfo, Scores, ScoreWarning
 from metrics.contents import find_tokenised, keys_of_run, warn_of_blanks
 from metrics.documents import among_keys
-from metrics.families import documents as windows
+from metrics.families import passages
 from metrics.grid import Corpus, Grid, MeasureScores, ScoreTable, read_grid
 from metrics.imported.held import imported_measures
 from metrics.imported.naming import layer_of
@@ -347,7 +347,7 @@ def _corpora(info: MetricInfo, test_set: TestSet, signature: MetricSignature) ->
     if not signature.statistics:
         return []
     if info.reads_documents:
-        corpus = windows.corpus
+        corpus = passages.corpus
     else:
         corpus = catalogue.load(
             signature.metric,

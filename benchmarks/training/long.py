@@ -27,6 +27,7 @@ from scipy.stats import pearsonr
 
 from benchmarks.training.encoders import CORPORA, DATA, read
 from extensions.neural.encoding.encoders import best_device
+from extensions.neural.extension import EXTENSION
 from metaeval.repeats import refuse_repeats
 from metrics import registry
 from metrics.base import SegmentInput
@@ -43,7 +44,7 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "base": {"variant": "fluency", "evaluate_every": 200, "steps": 4000, "warmup": 400},
     "toy": {
         **{"variant": "fluency", "negatives": 4, "max_pieces": 48, "batch": 4, "rate": 5e-5},
-        **{"warmup": 10, "evaluate_every": 40, "steps": 160, "held_out": 0.1},
+        **{"warmup": 10, "evaluate_every": 40, "steps": 120, "sample": 500},
     },
 }
 MODELS: dict[str, dict[str, Any]] = {
@@ -135,6 +136,8 @@ def _refreeeval(given: argparse.Namespace, report: Report) -> dict[str, Any]:
 
 def _agreement(family: str, checkpoint: str, **options: Any) -> dict[str, float]:
     """Return r with human scores of segments, by a metric that reads source and output."""
+    # Django would have joined them.
+    registry.FAMILIES.update(EXTENSION.families)
     info = registry.configure(family, "trained", "Trained", {"checkpoint": checkpoint, **options})
     scorer = registry.get_family(family).scorer
     metric = registry.build(info, scorer, source_language="de", target_language="en")
@@ -162,13 +165,13 @@ def _translation(given: argparse.Namespace, report: Report) -> dict[str, Any]:
     options = settle(dict(clean_all(OPTIONS, MODELS[given.scale])))
     files = ("en-de.mlqe-pe.tsv:en:de", "de-en.wmt17-unscored.tsv:de:en")
     corpora = [read_named(str(DATA / "parallel" / file))[0] for file in files]
-    both = [corpora[0], _turned(corpora[1])]
+    both = [corpora[0], _swapped(corpora[1])]
     made = job.run(Work(options, given.output / "translation", both, report)).result
     names = ("updates", "updates_of_kept_weights", "curve", "held_out", "parameters", "pairs")
     return {name: made[name] for name in names}
 
 
-def _turned(corpus: Any) -> Any:
+def _swapped(corpus: Any) -> Any:
     pairs = [(target, source) for source, target in corpus.pairs]
     return replace(
         corpus,

@@ -40,7 +40,7 @@ from metrics.base import (
 )
 from metrics.error_spans import TARGET, FoundSpan, Spans
 from metrics.families import references
-from metrics.families.documents import CONTEXT, WINDOWS, reading_of
+from metrics.families.passages import CONTEXT, WINDOWS, reading_of
 from metrics.options import precision_of
 
 # Decode xCOMET's error spans from its labels of subwords. comet's own decoding

@@ -16,7 +16,7 @@ from extensions.neural.encoding import encoders
 from metrics import catalogue
 from metrics.base import MetricError, SegmentInput
 from metrics.contents import warnings_of
-from metrics.families import documents
+from metrics.families import passages
 from metrics.grid import MeasureScores
 from metrics.models import MetricRun, SegmentScore
 from metrics.options import OptionError
@@ -283,6 +283,6 @@ def test_windows_reach_the_end() -> None:
     for n in range(1, 12):
         for window in range(2, 6):
             for stride in range(1, window + 1):
-                found = list(documents.windows(n, window, stride))
+                found = list(passages.windows(n, window, stride))
                 assert {p for each in found for p in each} == set(range(n))
                 assert len({each.stop for each in found if each.stop == n}) == 1
