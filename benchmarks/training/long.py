@@ -59,22 +59,36 @@ MODELS: dict[str, dict[str, Any]] = {
 
 @dataclass
 class Clock:
-    """Seconds of a training over all its attempts, and the updates that were done twice."""
+    """Seconds of a training over all attempts, and the updates done twice, kept in a file."""
 
+    path: Path
+    stop_at: float
     seconds: float = 0.0
     steps: int = 0
     redone: int = 0
-    stop_at: float = float("inf")
-    last: dict[str, Any] = field(default_factory=dict)
+    seen: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        if self.path.exists():
+            for name, value in json.loads(self.path.read_text()).items():
+                setattr(self, name, value)
+
+    def tick(self) -> None:
+        """Add the time since the last tick."""
+        now = time.monotonic()
+        self.seconds, self.seen = self.seconds + now - self.seen, now
+        kept = {name: getattr(self, name) for name in ("seconds", "steps", "redone")}
+        self.path.write_text(json.dumps(kept), encoding="utf-8")
 
     def report(self, progress: dict[str, Any]) -> None:
         """Take progress; stop once in the middle where that was asked for."""
-        step = progress.get("step", 0)
-        if "total" not in progress or progress.get("level") == "teacher":
+        step, total = progress.get("step", 0), progress.get("total", 0)
+        if not step or not total:
             return
-        self.redone += max(0, self.steps - step) if step < self.steps else 0
-        self.steps = max(step, 0)
-        if step and step >= self.stop_at * progress["total"]:
+        self.redone += max(0, self.steps - step + 1) if step <= self.steps else 0
+        self.steps = step
+        self.tick()
+        if step >= self.stop_at * total:
             self.stop_at = float("inf")
             raise StoppedError
 
@@ -92,17 +106,15 @@ def main() -> None:
     path = given.output / "report.json"
     found = json.loads(path.read_text()) if path.exists() else {}
     for name in [given.only] if given.only else trainings:
-        clock = Clock(stop_at=0.5 if given.interrupt else float("inf"))
-        while True:
-            began = time.monotonic()
-            try:
-                result = trainings[name](given, clock.report)
-            except StoppedError:
-                clock.seconds += time.monotonic() - began
-                print(f"{name}: stopped after {clock.steps:,} updates, and continued", flush=True)
-                continue
-            clock.seconds += time.monotonic() - began
-            break
+        given.output.mkdir(parents=True, exist_ok=True)
+        middle = 0.5 if given.interrupt else float("inf")
+        clock = Clock(given.output / f"{name}.clock", middle)
+        try:
+            result = trainings[name](given, clock.report)
+        except StoppedError:
+            print(f"{name}: stopped after {clock.steps:,} updates, and continued", flush=True)
+            result = trainings[name](given, clock.report)
+        clock.tick()
         hours = clock.seconds / 3600
         found[name] = result | {
             "device": best_device(),
