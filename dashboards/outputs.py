@@ -6,7 +6,7 @@ from datetime import datetime
 from math import sqrt
 from typing import Any
 
-from django.db.models import Avg, Count, F, Max, Min
+from django.db.models import Avg, Count, F, Max, Min, Q
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -18,7 +18,7 @@ from annotation.models.judgment import VALUE
 from annotation.web.parameters import NOTHING, takes
 from core.text import key
 from dashboards.spans.page import MarkedText, marked_texts
-from metrics import catalogue
+from metrics import catalogue, documents
 from metrics.imported.held import of_output
 from metrics.models import MetricSignature, SegmentScore
 from metrics.scores import latest_signatures, unpack
@@ -151,9 +151,12 @@ def _z(row: Judgment, spreads: Mapping[int, tuple[float, float]]) -> float | Non
 
 
 def _scores(output: Output, signatures: Mapping[int, MetricSignature]) -> list[ScoreLine]:
-    stored = SegmentScore.objects.filter(
-        signature__in=list(signatures), content_key=output.content_key
-    ).order_by()
+    by_content = Q(signature__in=list(signatures), content_key=output.content_key)
+    for pk, signature in signatures.items():
+        info = catalogue.get(signature.metric)
+        if info.reads_documents:
+            by_content |= Q(signature=pk, content_key=documents.key_of(info, output))
+    stored = SegmentScore.objects.filter(by_content).order_by()
     packed: dict[int, Any] = dict(stored.values_list("signature_id", "values"))
     brought = of_output(list(signatures.values()), output)
     lines = []

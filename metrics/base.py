@@ -5,7 +5,7 @@ Imports neither Django nor torch, so that the web process and workers read the s
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -73,6 +73,8 @@ READING_WORDS = {
     "all": message("references.all", "all references are used at once"),
 }
 OptionValue = str | int | float | bool
+# The value of the option `documents` of metrics that score each segment alone.
+SEGMENTS = "segments"
 
 
 class MetricError(MessageError):
@@ -226,6 +228,11 @@ class MetricInfo:
         return self.family == IMPORTED
 
     @property
+    def reads_documents(self) -> bool:
+        """Whether the score of a segment depends on its document (`metrics.families.passages`)."""
+        return dict(self.options).get("documents", SEGMENTS) != SEGMENTS
+
+    @property
     def reads(self) -> Message:
         """The texts that it uses besides the output, as a message."""
         if self.is_imported:
@@ -278,11 +285,17 @@ def one_measure(name: str, label: str, **fields: Any) -> MetricInfo:
 
 @dataclass(frozen=True)
 class SegmentInput:
-    """One output of one system: source, hypothesis and any number of references."""
+    """One output of one system: source, hypothesis and any number of references.
+
+    Metrics that read documents also get the whole document of the same system, in its order, and
+    the position in it. All segments of a document then have references of the same names.
+    """
 
     source: str
     hypothesis: str
     references: tuple[str, ...]
+    document: "tuple[SegmentInput, ...]" = field(default=(), compare=False, repr=False)
+    position: int = field(default=0, compare=False)
 
 
 class Metric(Protocol):

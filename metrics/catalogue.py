@@ -13,6 +13,7 @@ from metaeval.messages import Message, message
 from metaeval.reasons import reason_of
 from metrics import plugins, registry
 from metrics.base import IMPORTED, ComparesSystems, Metric, MetricError, MetricInfo, OnTestSet
+from metrics.families import passages
 from metrics.models import ConfiguredMetric, find_info
 from metrics.models.fleet import layers_on_workers, live_workers
 from metrics.options import layers_elsewhere
@@ -116,12 +117,13 @@ def load(
     scorer = registry.get_family(info.family).scorer
     support = support_of(info)
     with support.known():
-        metric = plugins.sign(registry.build(info, scorer, **languages), info.family)
+        metric = registry.build(passages.of_segments(info), scorer, **languages)
+        metric = plugins.sign(metric, info.family)
     if isinstance(metric, ComparesSystems):
         metric.compare(outputs() if outputs else ())
     metric = _fitted(metric, references)
     support.attach(metric, run)
-    return metric
+    return passages.InDocuments(metric, info) if info.reads_documents else metric
 
 
 def _fitted(metric: Metric, references: References | None) -> Metric:

@@ -1,22 +1,22 @@
 """Read a run's distinct contents and their texts, one chunk at a time."""
 
-import json
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from django.db import connection
 from django.db.models import BinaryField, Count, Exists, OuterRef, QuerySet, Subquery
-from django.db.models.expressions import RawSQL
 from django.db.models.functions import Substr
 
 from annotation.models import Output, Reference, System, TestSet
 from annotation.models.corpus import in_order
 from metaeval.messages import Message, message, plural, truncated
+from metrics import documents
 from metrics.base import MetricInfo, ScoreWarning, SegmentInput
+from metrics.documents import among, among_keys, named_references
 from metrics.families.lexical.tokens import misses_words
+from metrics.grid import Grid, read_grid
 from metrics.models import (
     FailedText,
     MetricRun,
@@ -53,8 +53,11 @@ class Chunk:
 def find_missing(run: MetricRun, signature: MetricSignature) -> Missing:
     """Read the outputs of a run in one query; only ids are kept in memory.
 
-    A metric that needs a reference skips the segments that have none.
+    A metric that needs a reference skips the segments that have none. Those of a metric that reads
+    documents are in the order of their systems, so that a window is mostly scored once.
     """
+    if run.info is not None and run.info.reads_documents:
+        return _find_missing_in_documents(run, run.info, signature)
     outputs = (
         _of_run(run)
         .annotate(is_scored=Exists(_scores(signature)))
@@ -71,6 +74,28 @@ def find_missing(run: MetricRun, signature: MetricSignature) -> Missing:
     return Missing(len(seen), output_ids)
 
 
+def _find_missing_in_documents(
+    run: MetricRun, info: MetricInfo, signature: MetricSignature
+) -> Missing:
+    grid, keys = keys_of_run(run, info)
+    scored = SegmentScore.objects.filter(signature=signature, content_key__in=among_keys(keys))
+    seen = {"", *scored.values_list("content_key", flat=True)}
+    pks = grid.outputs.ravel()[grid.cells]
+    output_ids = array("q")
+    for at in np.argsort(grid.cells):
+        if keys[at] not in seen:
+            seen.add(keys[at])
+            output_ids.append(int(pks[at]))
+    return Missing(len(set(keys) - {""}), output_ids)
+
+
+def keys_of_run(run: MetricRun, info: MetricInfo) -> tuple[Grid, list[str]]:
+    """Return the outputs of a run and their keys in their documents."""
+    segments = tuple(run.test_set.segments.order_by("position").values_list("pk", flat=True))
+    grid = read_grid(tuple(run.systems.all()), segments)
+    return grid, documents.grid_keys(info, run.test_set, grid, segments)
+
+
 def _of_run(run: MetricRun, *, skipped: bool = False) -> QuerySet[Output]:
     """Return the outputs that a run scores, or those that it skips for lack of a reference."""
     outputs, info = Output.objects.filter(system__in=run.systems.all()), find_info(run.metric)
@@ -82,6 +107,9 @@ def _of_run(run: MetricRun, *, skipped: bool = False) -> QuerySet[Output]:
 
 def load_chunk(signature: MetricSignature, output_ids: Sequence[int]) -> Chunk:
     """Read the texts of some outputs, without those that another run has scored meanwhile."""
+    info = find_info(signature.metric)
+    if info is not None and info.reads_documents:
+        return _load_documents(info, signature, output_ids)
     outputs = list(
         _unscored(signature, output_ids)
         .order_by("segment", "system")
@@ -98,11 +126,21 @@ def load_chunk(signature: MetricSignature, output_ids: Sequence[int]) -> Chunk:
     )
 
 
+def _load_documents(
+    info: MetricInfo, signature: MetricSignature, output_ids: Sequence[int]
+) -> Chunk:
+    rows = documents.load(info, output_ids)
+    keys = among_keys(key for _, key, _ in rows)
+    stored = SegmentScore.objects.filter(signature=signature, content_key__in=keys)
+    scored = set(stored.values_list("content_key", flat=True))
+    left = [row for row in rows if row[1] not in scored]
+    return Chunk([row[0] for row in left], [row[1] for row in left], [row[2] for row in left])
+
+
 def references_of(test_set: TestSet) -> list[tuple[str, ...]]:
     """Return the references of every segment of a test set, in its order."""
     segments = list(test_set.segments.order_by("position").values_list("pk", flat=True))
-    rows = Reference.objects.filter(segment__test_set=test_set)
-    found = _by_segment(rows)
+    found = _references(set(segments))
     return [found[segment] for segment in segments]
 
 
@@ -194,7 +232,10 @@ def warnings_of(run: MetricRun) -> tuple[ScoreWarning, ...]:
     expects_raw_text = run.info is not None and run.info.expects_raw_text
     tokenised = find_tokenised(run.systems.all()) if expects_raw_text else ()
     words = warn_of_blanks(run.info, run.test_set.target_language) if run.info else ()
-    return (*_without_reference(run), *words, *tokenised)
+    if run.info is None or not run.info.reads_documents:
+        return (*_without_reference(run), *words, *tokenised)
+    keys = keys_of_run(run, run.info)[1]
+    return documents.warnings_of(run.info, run.test_set, keys)
 
 
 def warn_of_blanks(info: MetricInfo, target_language: str) -> tuple[ScoreWarning, ...]:
@@ -240,22 +281,9 @@ def _unscored(signature: MetricSignature, output_ids: Sequence[int]) -> QuerySet
     """
     known = Subquery(_scores(signature).values("signature")[:1])
     rows = Output.objects.annotate(known=known)
-    return rows.filter(known=None, pk__in=_among(output_ids))
-
-
-def _among(keys: Iterable[int]) -> RawSQL:
-    """Return keys as one parameter; thousands of parameters would slow the query down."""
-    if connection.vendor == "postgresql":
-        return RawSQL("SELECT unnest(%s::bigint[])", (list(keys),))
-    return RawSQL("SELECT value FROM json_each(%s)", (json.dumps(list(keys)),))
+    return rows.filter(known=None, pk__in=among(output_ids))
 
 
 def _references(segments: set[int]) -> dict[int, tuple[str, ...]]:
-    return _by_segment(Reference.objects.filter(segment__in=_among(segments)))
-
-
-def _by_segment(rows: QuerySet[Reference]) -> dict[int, tuple[str, ...]]:
-    named: defaultdict[int, dict[str, str]] = defaultdict(dict)
-    for segment, name, text in rows.order_by().values_list("segment_id", "name", "text"):
-        named[segment][name] = text
+    named = named_references(segments)
     return defaultdict(tuple, {segment: in_order(texts) for segment, texts in named.items()})

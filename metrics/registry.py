@@ -7,6 +7,7 @@ from typing import Any
 from metaeval.messages import message
 from metrics import options, plugins
 from metrics.base import Metric, MetricError, MetricInfo
+from metrics.families import passages
 from metrics.families.lexical import options as lexical
 from metrics.families.lexical import options as sentbleu
 from metrics.options import clean
@@ -65,7 +66,7 @@ def get_family(key: str) -> options.Family:
 def configure(key: str, name: str, label: str, given: Mapping[str, Any]) -> MetricInfo:
     """Describe a metric of a family; raise ValueError for options that do not fit together."""
     family = get_family(key)
-    return family.describe(name, label, options.clean(family, given))
+    return passages.described(family.describe(name, label, options.clean(family, given)))
 
 
 def get_info(name: str) -> MetricInfo:

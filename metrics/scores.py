@@ -12,9 +12,11 @@ from django.db.models import Count, Max, Q, QuerySet
 
 from annotation.models import Output, Segment, System, TestSet
 from core.caching import Cache
-from metrics import catalogue
+from metrics import catalogue, documents
 from metrics.base import IMPORTED, MetricInfo, Scores, ScoreWarning
-from metrics.contents import find_tokenised, warn_of_blanks
+from metrics.contents import find_tokenised, keys_of_run, warn_of_blanks
+from metrics.documents import among_keys
+from metrics.families import passages
 from metrics.grid import Corpus, Grid, MeasureScores, ScoreTable, read_grid
 from metrics.imported.held import imported_measures
 from metrics.imported.naming import layer_of
@@ -124,10 +126,15 @@ def load_scores(
 
 
 def _load(
-    signature: MetricSignature, systems: Iterable[System], keys: Sequence[str]
+    signature: MetricSignature,
+    systems: Iterable[System],
+    keys: Sequence[str],
+    *,
+    is_by_content: bool = True,
 ) -> tuple[Scores, Counter[Mark]]:
     """Return (len(keys), width) scores, and the number of keys by the mark of their score."""
-    stored = list(_scores_of(signature, systems).values_list("content_key", "values", MARK))
+    rows = _scores_of(signature, systems) if is_by_content else _scores_by(signature, keys)
+    stored = list(rows.values_list("content_key", "values", MARK))
     width = len(signature.measures) + len(signature.statistics)
     positions = {key: position for position, (key, _, _) in enumerate(stored)}
     index = np.array([positions.get(key, -1) for key in keys], dtype=np.intp)
@@ -144,6 +151,11 @@ def _scores_of(signature: MetricSignature, systems: Iterable[System]) -> QuerySe
     ).order_by()
 
 
+def _scores_by(signature: MetricSignature, keys: Iterable[str]) -> QuerySet[SegmentScore]:
+    wanted = among_keys(sorted(set(keys)))
+    return SegmentScore.objects.filter(signature=signature, content_key__in=wanted).order_by()
+
+
 def truncation_of(run: MetricRun) -> Counts | None:
     """Count the truncated among the contents of a run, whichever run scored them.
 
@@ -151,7 +163,11 @@ def truncation_of(run: MetricRun) -> Counts | None:
     """
     if run.signature is None:
         return None
-    rows = _scores_of(run.signature, run.systems.all()).values_list(MARK)
+    if run.info is not None and run.info.reads_documents:
+        stored = _scores_by(run.signature, keys_of_run(run, run.info)[1])
+    else:
+        stored = _scores_of(run.signature, run.systems.all())
+    rows = stored.values_list(MARK)
     return Counts.of(run.info, dict(rows.annotate(n=Count("pk"))))
 
 
@@ -267,11 +283,11 @@ def _measures(
     are_all: bool,
 ) -> list[MeasureScores]:
     """Return the measures of one metric; none where no output has a score."""
-    table, n_missing, marks = _table(signature, systems, grid)
+    info = catalogue.get(signature.metric)
+    table, n_missing, marks = _table(info, test_set, signature, systems, grid)
     if n_missing == len(grid.keys):
         return []
-    info = catalogue.get(signature.metric)
-    corpora, width = _corpora(test_set, signature), len(signature.measures)
+    corpora, width = _corpora(info, test_set, signature), len(signature.measures)
     warnings = about_text() if info.expects_raw_text else ()
     warnings += warn_of_blanks(info, test_set.target_language)
     warnings += Counts.of(info, marks).warnings(info.label)
@@ -298,7 +314,11 @@ def _measures(
 
 
 def _table(
-    signature: MetricSignature, systems: Sequence[System], grid: Grid
+    info: MetricInfo,
+    test_set: TestSet,
+    signature: MetricSignature,
+    systems: Sequence[System],
+    grid: Grid,
 ) -> tuple[Scores, int, Mapping[Mark, int]]:
     """Return systems × segments × numbers, the number of outputs without score, and scores by mark.
 
@@ -311,7 +331,10 @@ def _table(
         return cached.table, 0, cached.marks
     n_scores = SegmentScore.objects.filter(signature=signature).count()
     if cached is None or cached.n_scores != n_scores:
-        loaded, marks = _load(signature, systems, grid.keys)
+        keys, is_by_content = grid.keys, not info.reads_documents
+        if not is_by_content:
+            keys = documents.grid_keys(info, test_set, grid, grid.state[1])
+        loaded, marks = _load(signature, systems, keys, is_by_content=is_by_content)
         n_missing = int(np.isnan(loaded).any(axis=1).sum())
         cached = _Table(grid.spread(loaded), n_missing, marks, n_scores)
         cached.table.flags.writeable = False
@@ -319,17 +342,20 @@ def _table(
     return cached.table, cached.n_missing, cached.marks
 
 
-def _corpora(test_set: TestSet, signature: MetricSignature) -> list[Corpus]:
+def _corpora(info: MetricInfo, test_set: TestSet, signature: MetricSignature) -> list[Corpus]:
     """Return a corpus function for each measure, or none where segments are averaged."""
     if not signature.statistics:
         return []
-    metric = catalogue.load(
-        signature.metric,
-        source_language=test_set.source_language,
-        target_language=test_set.target_language,
-    )
+    if info.reads_documents:
+        corpus = passages.corpus
+    else:
+        corpus = catalogue.load(
+            signature.metric,
+            source_language=test_set.source_language,
+            target_language=test_set.target_language,
+        ).corpus
 
     def corpus_of(column: int) -> Corpus:
-        return lambda sums: metric.corpus(sums)[:, column]
+        return lambda sums: corpus(sums)[:, column]
 
     return [corpus_of(column) for column in range(len(signature.measures))]

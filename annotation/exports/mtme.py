@@ -61,6 +61,7 @@ def bundle(campaign: Campaign, filters: Filters = EVERYTHING) -> Files:
         path = f"{top}/human-scores/{pair}.{published.name}"
         yield f"{path}.seg.score", segment_scores(segments, systems, published.outputs)
         yield f"{path}.sys.score", published.lines(segments, systems)
+        yield from _part_files(campaign, filters, path, segments, systems)
     score = published.name if published else campaign.protocol
     path = f"{top}/human-scores/{pair}.{score}"
     yield from _ratings(campaign, filters, path, segments, systems)
@@ -139,6 +140,30 @@ def _published(campaign: Campaign, filters: Filters) -> _Published | None:
             wholes[whole] = value
     name = campaign.slug.removeprefix(campaign.test_set.slug).strip("-")
     return _Published(name or "published", outputs, wholes) if outputs or wholes else None
+
+
+def _part_files(
+    campaign: Campaign,
+    filters: Filters,
+    path: str,
+    segments: Sequence[Segment],
+    systems: Mapping[System, str],
+) -> Files:
+    """Yield published scores of documents and domains, unless filters choose some."""
+    rows = () if filters.chooses_segments else campaign.published_parts.all()
+    sign = campaign.published_sign
+    parts = {(each.level, each.name, each.system_id): sign * each.value for each in rows}
+    levels = {level for level, *_ in parts}
+    if "document" in levels:
+        names = dict.fromkeys(segment.document for segment in segments)
+        cells = ((name, parts.get(("document", each, s.pk)))
+                 for s, name in systems.items() for each in names)  # fmt: skip
+        yield f"{path}.doc.score", (f"{name}\t{_number(value)}\n" for name, value in cells)
+    if "domain" in levels:
+        names = dict.fromkeys(segment.domain for segment in segments)
+        lines = ((each, name, parts.get(("domain", each, s.pk)))
+                 for each in names for s, name in systems.items())  # fmt: skip
+        yield f"{path}.domain.score", (f"{d}\t{name}\t{_number(v)}\n" for d, name, v in lines)
 
 
 def safe(name: str) -> str:

@@ -151,7 +151,8 @@ class CampaignDraft:
     `original` is the imported file, if it can be exported again.
     `output_scores` (system, segment) and `system_scores` (system) are unchanged human scores that
     were published without their judgments; if `lower_is_better`, analyses reverse their sign, and
-    `direction` is the reason. Systems are those of the test set at `length_ratio`; of a finished
+    `direction` is the reason. `part_scores` are those of documents and domains: of (system, level,
+    name). Systems are those of the test set at `length_ratio`; of a finished
     campaign only the judged ones.
     """
 
@@ -185,6 +186,7 @@ class CampaignDraft:
     judgments: Sequence[JudgmentDraft] = ()
     output_scores: Mapping[tuple[str, str], float] = field(default_factory=dict)
     system_scores: Mapping[str, float] = field(default_factory=dict)
+    part_scores: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
     lower_is_better: bool = False
     direction: Message | None = None
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from annotation.imports.drafts import CampaignDraft, JudgmentDraft
-from annotation.models import Campaign, ErrorSpan, Judgment, PublishedScore
+from annotation.models import Campaign, ErrorSpan, Judgment, PublishedPart, PublishedScore
 from annotation.prefill.suggestions import key_of
 from core.text import batched
 from metaeval.messages import Message, message, plural
@@ -144,7 +144,10 @@ def _require_same_scores(campaign: Campaign, draft: CampaignDraft) -> None:
     )
     stored = {(system or own, segment or ""): value for system, segment, own, value in rows}
     wanted = {**draft.output_scores, **{(n, ""): v for n, v in draft.system_scores.items()}}
-    if stored != wanted:
+    parts = PublishedPart.objects.filter(campaign=campaign)
+    of_parts = parts.values_list("system__name", "level", "name", "value")
+    stored_parts = {(system, level, name): value for system, level, name, value in of_parts}
+    if stored != wanted or stored_parts != draft.part_scores:
         text = message(
             "import.other-scores",
             "The campaign “{campaign}” is already stored with other published scores ({stored} "

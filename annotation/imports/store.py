@@ -23,6 +23,7 @@ from annotation.models import (
     OriginalFile,
     Output,
     Prefill,
+    PublishedPart,
     PublishedScore,
     System,
     TestSet,
@@ -259,6 +260,11 @@ def _store_published(
         ((campaign.pk, None, systems[key], value) for key, value in draft.system_scores.items()),
     )
     insert(PublishedScore, ("campaign_id", "output_id", "system_id", "value"), rows)
+    parts = (
+        (campaign.pk, systems[system], level, name, value)
+        for (system, level, name), value in draft.part_scores.items()
+    )
+    insert(PublishedPart, ("campaign_id", "system_id", "level", "name", "value"), parts)
 
 
 # Store test sets, campaigns and their annotators of an import, completely or not at all.

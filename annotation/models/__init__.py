@@ -5,7 +5,7 @@ from annotation.models.assignment import Assignment, ContextOpening
 from annotation.models.campaign import Campaign, Item, OriginalFile, SampledSegment, SkippedRows
 from annotation.models.corpus import Output, Reference, Segment, System, TestSet, TestSetShare
 from annotation.models.imports import FileImport, SiteMark
-from annotation.models.judgment import ErrorSpan, Judgment, Playback, PublishedScore
+from annotation.models.judgment import ErrorSpan, Judgment, Playback, PublishedPart, PublishedScore
 from annotation.models.lifecycle import Archived, ChangeEntry, is_archived, listed
 from annotation.models.notification import Letter, Notification
 from annotation.models.people import (
@@ -55,6 +55,7 @@ __all__ = [
     "Project",
     "ProjectMember",
     "ProjectStart",
+    "PublishedPart",
     "PublishedScore",
     "Reference",
     "RepeatableAnswer",

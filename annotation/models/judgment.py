@@ -138,6 +138,31 @@ class Playback(models.Model):
         return f"{self.judgment_id}: {len(self.events)}"
 
 
+class PublishedPart(models.Model):
+    """A human score of a system on one document or domain, published with a data set.
+
+    `level` and `name` are those of `metaeval.files.evalset`: `document` or `domain`. `value` is as
+    it was published, as in :class:`PublishedScore`.
+    """
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="published_parts")
+    system = models.ForeignKey(System, models.PROTECT, related_name="+")
+    level = models.CharField(max_length=8)
+    name = models.CharField(max_length=200)
+    value = models.FloatField()
+
+    class Meta:
+        ordering = ["campaign", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "system", "level", "name"], name="published_part_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.campaign_id}: {self.level} {self.name}"
+
+
 class PublishedScore(models.Model):
     """A human score published with a data set: of one output, or of one whole system.
 

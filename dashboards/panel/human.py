@@ -1,8 +1,8 @@
 """Read the human scores of every output and system of a campaign as one grid."""
 
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from annotation.campaigns.sampling import covers
 from annotation.filters import OUT, RAW, SEGMENTS, USUAL, Filters, Z
 from annotation.filters.chosen import read_judgments, segments_of
 from annotation.filters.systems import compared_systems, human_systems, systems_of, unique_names
-from annotation.models import Campaign, PublishedScore, System
+from annotation.models import Campaign, PublishedPart, PublishedScore, System
 from annotation.quality import JudgmentColumns, standardise, z_score_warnings
 from annotation.quality.columns import HTER, scales_of
 from core.caching import memo
@@ -60,6 +60,10 @@ WHOLE_SYSTEMS = message(
     "The published system scores cover all documents. For the chosen documents, the mean of the "
     "outputs’ scores replaces them.",
 )
+OF_PART = message(
+    "human.of-part",
+    "The scores of systems are the published human scores of the chosen document or domain.",
+)
 MINUS_EDITS = message(
     "human.minus-edits", "minus the mean edits in percent (not standardised per annotator)"
 )
@@ -103,6 +107,8 @@ class HumanScores:
         reader chose segments as the unit.
     part
         The document or domain that the reader chose, by level and name; None for several or none.
+    parts
+        Published scores of systems by the level and name of a document or domain, nan without one.
     """
 
     systems: tuple[System, ...]
@@ -119,6 +125,7 @@ class HumanScores:
     are_outliers_out: bool = False
     documents: tuple[str, ...] | None = None
     part: tuple[str, str] | None = None
+    parts: Mapping[tuple[str, str], Floats] = field(default_factory=dict)
 
     @property
     def warnings(self) -> tuple[Message, ...]:
@@ -177,6 +184,7 @@ class HumanScores:
             labels=tuple(n for n, is_in in zip(self.names, chosen, strict=True) if is_in),
             values=self.values[chosen],
             published_systems=None if published is None else published[chosen],
+            parts={key: values[chosen] for key, values in self.parts.items()},
         )
 
 
@@ -291,15 +299,34 @@ def _published(
         # A published system score is of the whole test set, not of some documents.
         notes += [WHOLE_SYSTEMS] if by_system else []
         by_system = {}
+    parts = _published_parts(campaign, systems)
+    of_part = parts.get(_part(filters) or ("", ""))
+    if of_part is not None:
+        notes = [note for note in notes if note is not WHOLE_SYSTEMS] + [OF_PART]
+    else:
+        of_part = np.array([by_system.get(system.pk, np.nan) for system in systems])
     return HumanScores(
         systems,
         segments,
         grid,
-        np.array([by_system.get(system.pk, np.nan) for system in systems]) if by_system else None,
+        of_part if np.isfinite(of_part).any() else None,
         PUBLISHED_NEGATED if campaign.lower_is_better else PUBLISHED,
         tuple(notes),
         is_of_documents=filters.chooses_segments,
+        parts=parts,
     )
+
+
+def _published_parts(
+    campaign: Campaign, systems: Sequence[System]
+) -> dict[tuple[str, str], Floats]:
+    """Return the published scores of documents and domains, by level and name."""
+    rows = {system.pk: row for row, system in enumerate(systems)}
+    found: dict[tuple[str, str], Floats] = {}
+    for each in PublishedPart.objects.filter(campaign=campaign, system__in=systems):
+        values = found.setdefault((each.level, each.name), np.full(len(systems), np.nan))
+        values[rows[each.system_id]] = campaign.published_sign * each.value
+    return found
 
 
 def _direction(campaign: Campaign) -> Message:

@@ -17,8 +17,9 @@ from metaeval.correlation.measure import Measure
 from metaeval.messages import Message, message
 from metaeval.results import StatisticsWarning
 from metaeval.scores import ScoreMatrix
+from metrics.grid import Corpus
 
-VERSION = 1
+VERSION = 2
 LEVEL = "document"
 FEW = message(
     "documents.few",
@@ -32,7 +33,7 @@ R, TAU = Measure("pearson", "none"), Measure("kendall", "none")
 class Row:
     """A metric's agreement over documents; `is_own` if its scores of documents were imported.
 
-    Other metrics have the mean of the segments that were judged.
+    Other metrics are computed from the segments that were judged, as over a whole system.
     """
 
     metric: str
@@ -48,9 +49,13 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Documents(OfCampaign):
-    """The document: `n` scores of `n_documents` documents and `n_systems` systems."""
+    """The document: `n` scores of `n_documents` documents and `n_systems` systems.
+
+    `is_published`: the human scores are those published of the documents.
+    """
 
     human_scores: Message
+    is_published: bool
     n: int
     n_documents: int
     n_systems: int
@@ -79,6 +84,7 @@ def compute(campaign: Campaign, filters: Filters) -> Documents:
     return Documents(
         **about(campaign),
         human_scores=panel.human.source,
+        is_published=_are_published(panel),
         n=int(human.mask.sum()),
         n_documents=n_documents,
         n_systems=int(human.mask.any(axis=1).sum()),
@@ -90,26 +96,46 @@ def compute(campaign: Campaign, filters: Filters) -> Documents:
     )
 
 
+def _are_published(panel: Panel) -> bool:
+    return any(level == LEVEL for level, _ in panel.human.parts)
+
+
 def matrices(
     campaign: Campaign, panel: Panel
 ) -> tuple[ScoreMatrix, dict[str, ScoreMatrix], frozenset[str]]:
     """Return humans and metrics as systems × documents, and the metrics with own scores.
 
-    All are over the documents of systems that all metrics have a score of. Means are over the
-    segments that were judged.
+    All are over the documents of systems that all metrics have a score of. They are over the
+    segments that were judged: means, or the corpus scores of metrics that have some. Where human
+    scores of documents were published, they are used, and those of metrics are over all segments.
     """
     names = dict(campaign.test_set.segments.values_list("pk", LEVEL))
     of_segments = [names[pk] for pk in panel.human.segments]
     documents = list(dict.fromkeys(name for name in of_segments if name))
     columns = {name: np.array([each == name for each in of_segments]) for name in documents}
     judged = panel.human.matrix().mask
+    if _are_published(panel):
+        judged = np.ones_like(judged)
 
     def means(values: FloatArray) -> FloatArray:
         known = np.where(judged, values, np.nan)
         found = [mean_along(known[:, places], axis=1) for places in columns.values()]
         return np.stack(found, axis=1) if found else np.empty((len(known), 0))
 
+    def corpora(statistics: FloatArray, corpus: Corpus) -> FloatArray:
+        known = np.where(judged[:, :, None], statistics, np.nan)
+        found = np.full((len(known), len(columns)), np.nan)
+        for column, places in enumerate(columns.values()):
+            is_scored = np.isfinite(known[:, places]).all(axis=2).any(axis=1)
+            sums = np.nansum(known[:, places], axis=1)
+            found[is_scored, column] = corpus(sums[is_scored])
+        return found
+
+    blank = np.full(len(judged), np.nan)
     ours = means(panel.human.values)
+    if _are_published(panel):
+        theirs = [panel.human.parts.get((LEVEL, name), blank) for name in documents]
+        ours = np.stack(theirs, axis=1)
     found: dict[str, FloatArray] = {}
     own = set()
     for key, measure in panel.measures.items():
@@ -117,9 +143,10 @@ def matrices(
         given = {name: measure.parts.get((LEVEL, name)) for name in documents}
         if any(each is not None for each in given.values()):
             own.add(key)
-            blank = np.full(len(ours), np.nan)
             rows = [blank if each is None else each for each in given.values()]
             values = np.stack(rows, axis=1)
+        elif measure.statistics is not None and measure.corpus is not None:
+            values = corpora(measure.statistics, measure.corpus)
         else:
             values = means(measure.values)
         if np.isfinite(values + ours).any():

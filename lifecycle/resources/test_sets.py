@@ -26,6 +26,7 @@ from annotation.models import (
     Item,
     Judgment,
     Output,
+    PublishedPart,
     PublishedScore,
     Reference,
     System,
@@ -152,6 +153,8 @@ class Systems(ResourceType[System]):
         scores = PublishedScore.objects
         used |= set(scores.filter(output__system=resource).values_list("campaign", flat=True))
         used |= set(scores.filter(system=resource).values_list("campaign", flat=True))
+        parts = PublishedPart.objects.filter(system=resource)
+        used |= set(parts.values_list("campaign", flat=True))
         if not used:
             return None
         return plural(
@@ -221,7 +224,10 @@ class Campaigns(ResourceType[Campaign]):
             ("judgment", judgments.count()),
             ("error span", ErrorSpan.objects.filter(judgment__in=judgments).count()),
             ("adjudication", Adjudication.objects.filter(item__campaign=resource).count()),
-            ("published human score", resource.published_scores.count()),
+            (
+                "published human score",
+                resource.published_scores.count() + resource.published_parts.count(),
+            ),
             ("annotator", resource.annotators.count()),
             ("personal link account", _own_accounts(resource).count()),
             ("item", resource.items.count()),

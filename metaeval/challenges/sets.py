@@ -57,6 +57,9 @@ class ChallengeSet:
         texts; empty without predictions.
     n_unchanged
         Rows that were skipped because the perturbation changed nothing (DEMETR).
+    n_references
+        Rows that were skipped because the incorrect translation is the reference itself (DEMETR:
+        all of ``base_id35_reference``, and a few that a perturbation turned into it).
     """
 
     layout: str
@@ -67,6 +70,7 @@ class ChallengeSet:
     bad: Mapping[str, FloatArray]
     spans: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
     n_unchanged: int = 0
+    n_references: int = 0
 
 
 def category_of(phenomenon: str) -> str:
@@ -86,7 +90,8 @@ def read_challenge_set(path: str | Path) -> ChallengeSet:
 
     ACES and SPAN-ACES have a column ``phenomena`` (TSV, CSV, JSON or JSON lines), DEMETR the fields
     ``pert_name`` and ``severity`` (JSON, or a folder of such files). DEMETR's rows with
-    ``pert_check`` false are skipped: there, the two translations are equal.
+    ``pert_check`` false or two equal translations are skipped, and those whose incorrect
+    translation is the reference.
 
     Raises
     ------
@@ -108,7 +113,8 @@ def read_challenge_set(path: str | Path) -> ChallengeSet:
             "There are no scores. Expected two columns per metric, such as BLEU-good and BLEU-bad.",
         )
         raise FormatError(rows[0][0], None, refusal)
-    used = [row for row in rows if layout == ACES or row[2].get("pert_check", True) is not False]
+    changed = [row for row in rows if layout == ACES or _is_changed(row[2])]
+    used = [row for row in changed if layout == ACES or not _is_reference(row[2])]
     columns: dict[str, list[float]] = {}
     phenomena, categories, sources, spans = [], [], [], []
     for file, line, row in used:
@@ -130,8 +136,20 @@ def read_challenge_set(path: str | Path) -> ChallengeSet:
         {metric: np.array(columns[metric + GOOD]) for metric in metrics},
         {metric: np.array(columns[metric + BAD]) for metric in metrics},
         tuple(spans) if len(spans) == len(used) else (),
-        len(rows) - len(used),
+        len(rows) - len(changed),
+        len(changed) - len(used),
     )
+
+
+def _is_changed(row: Mapping[str, Any]) -> bool:
+    """Return whether a perturbation changed the text; some unchanged ones are not marked."""
+    marked, text = row.get("pert_check", True) is not False, row.get("pert_sent")
+    return marked and (text is None or text != row.get("mt_sent"))
+
+
+def _is_reference(row: Mapping[str, Any]) -> bool:
+    text = row.get("pert_sent")
+    return text is not None and text == row.get("eng_sent")
 
 
 def _rows(path: Path) -> Iterator[tuple[Path, int, Mapping[str, Any]]]:

@@ -31,6 +31,15 @@ def challenge(options: argparse.Namespace) -> tuple[Row, list[Row]]:
                 n=found.n_unchanged,
             )
         )
+    if found.n_references:
+        print_note(
+            plural(
+                "challenge.references",
+                "Skipped {n} row whose incorrect translation is the reference itself.",
+                "Skipped {n} rows whose incorrect translation is the reference itself.",
+                n=found.n_references,
+            )
+        )
     groups: dict[tuple[str, str], list[int]] = {}
     for place, (phenomenon, category) in enumerate(
         zip(found.phenomena, found.categories, strict=True)

@@ -19,7 +19,7 @@ from annotation.projects import count_start, refuse_start
 from core.work import claims, sending
 from core.work.models import Now
 from metaeval.messages import Message, message, plural, truncated
-from metrics import catalogue
+from metrics import catalogue, documents
 from metrics.base import MetricInfo
 from metrics.models import MetricRun, Slice
 from metrics.runs import state
@@ -141,7 +141,25 @@ def _enqueue(runs: Sequence[MetricRun], *, is_sent: bool) -> None:
 
 def refusals_for(test_set: TestSet, systems: Sequence[System] | None = None) -> dict[str, Message]:
     """Return, by metric name, why a metric cannot run over these systems (None: all of the set)."""
-    return _without_reference(test_set, systems) | _without_texts(test_set, systems)
+    return (
+        _without_documents(test_set)
+        | _without_reference(test_set, systems)
+        | _without_texts(test_set, systems)
+    )
+
+
+def _without_documents(test_set: TestSet) -> dict[str, Message]:
+    infos = [info for info in catalogue.infos().values() if info.reads_documents]
+    if not infos or documents.has_several(test_set):
+        return {}
+    return {
+        info.name: message(
+            "run.no-documents",
+            "No document of this test set has several segments, which are needed by {metric}.",
+            metric=info.label,
+        )
+        for info in infos
+    }
 
 
 def _without_texts(test_set: TestSet, systems: Sequence[System] | None) -> dict[str, Message]:

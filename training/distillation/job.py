@@ -27,6 +27,7 @@ from training.distillation.options import Recipe
 from training.jobs.saving import NOT_TRAINED, disk_errors
 from training.refreeeval.data import Pair, Vectors, prepare, teacher_vectors
 from training.refreeeval.loop import Trained, train
+from training.refreeeval.processes import first_alone, world
 from training.refreeeval.student import Student
 from training.refreeeval.train import (
     PACKAGES,
@@ -56,7 +57,8 @@ def run(work: Work) -> Outcome:
     with disk_errors(folder, NOT_TRAINED):
         folder.mkdir(parents=True, exist_ok=True)
     prepared = prepare(corpora, recipe)
-    take(folder, {"recipe": recipe.as_json(), "data_hash": prepared.data_hash})
+    training = {"recipe": recipe.as_json(), "data_hash": prepared.data_hash}
+    first_alone(lambda: take(folder, training))
     chosen = [prepared.train, _distinct(prepared.validation), _distinct(prepared.test)]
     if min(map(len, chosen)) < 2:
         raise JobError(
@@ -94,7 +96,7 @@ def run(work: Work) -> Outcome:
             "error_trained": after.loss,
         },
         "versions": {name: version(name) for name in PACKAGES},
-        "machine": machine(best.device),
+        "machine": machine(best.device) | {"processes": world()},
         "seconds": done.state.seconds,
         "warnings": short_warmups(levels),
     }
@@ -155,7 +157,7 @@ def _distinct(pairs: Sequence[Pair]) -> list[Pair]:
 def _taught(recipe: Recipe, chosen: Sequence[list[Pair]], work: Work) -> list[Taught]:
     """Let the teacher read every distinct text of its language once."""
     texts = list(dict.fromkeys(pair.source for pairs in chosen for pair in pairs))
-    vectors = teacher_vectors(recipe.teacher, texts, work.folder, work.report)
+    vectors = first_alone(lambda: teacher_vectors(recipe.teacher, texts, work.folder, work.report))
     row = {text: number for number, text in enumerate(texts)}
     return [Taught(pairs, vectors[[row[pair.source] for pair in pairs]]) for pairs in chosen]
 

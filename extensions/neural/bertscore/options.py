@@ -12,7 +12,7 @@ from metaeval.messages import Message, message
 from metaeval.reasons import reason_of
 from metrics.base import MetricError, MetricInfo, Scores
 from metrics.checkpoints import places
-from metrics.families import references
+from metrics.families import passages, references
 from metrics.options import (
     CHECKPOINT_HELP,
     ENCODER_LABEL,
@@ -278,6 +278,7 @@ BERTSCORE = Family(
         ),
         BASELINE,
         references.option("best"),
+        *passages.OPTIONS,
         PRECISION,
     ),
     describe=describe_bertscore,

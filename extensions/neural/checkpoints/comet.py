@@ -40,6 +40,7 @@ from metrics.base import (
 )
 from metrics.error_spans import TARGET, FoundSpan, Spans
 from metrics.families import references
+from metrics.families.passages import CONTEXT, WINDOWS, reading_of
 from metrics.options import precision_of
 
 # Decode xCOMET's error spans from its labels of subwords. comet's own decoding
@@ -152,8 +153,24 @@ class Comet(MeanOfSegments):
         self.model, self.device = self.loaded.model, self.loaded.device
         self.precision = self.loaded.precision
         self.reads = _sides(info, self.loaded)
+        self.in_context = reading_of(info) == CONTEXT
+        if self.in_context:
+            self._require_context()
         self.n_encoded = 0
         self.truncated: Collection[int] = ()
+
+    def _require_context(self) -> None:
+        if not self.loaded.reads_context:
+            problem = message(
+                "comet.no-context",
+                "{metric}: {checkpoint} reads no context. That needs a regression model with "
+                "average pooling. Set the option documents to {choice}.",
+                metric=self.info.label,
+                checkpoint=self.info.checkpoint,
+                choice=WINDOWS,
+            )
+            raise MetricError(problem, permanent=True)
+        self.separator = str(self.model.encoder.tokenizer.sep_token)
 
     @property
     def budget(self) -> int:
@@ -245,21 +262,21 @@ class Comet(MeanOfSegments):
         Texts with a cached vector are not encoded again.
         """
         kept, longest = self.loaded.vectors, self.loaded.longest
-        new = [text for text in texts if text not in kept]
+        new = [text for text in texts if (text, self.in_context) not in kept]
         lengths = self._count(new)
-        self.loaded.truncated.update(text for text in new if lengths[text] > longest)
         for batch, vectors in encoders.in_batches(
             self.loaded, new, length=lambda text: min(lengths[text], longest), work=self._sentences
         ):
-            kept.update(zip(batch, (each.clone() for each in vectors.cpu()), strict=True))
+            for text, vector in zip(batch, vectors.cpu(), strict=True):
+                kept[text, self.in_context] = vector.clone(), lengths[text] > longest
             self.n_encoded += len(batch)
-        found = {text: kept[text] for text in texts}
-        truncated = self.loaded.truncated.intersection(texts)
+        found = {text: kept[text, self.in_context] for text in texts}
         for text in texts:
-            kept.move_to_end(text)
+            kept.move_to_end((text, self.in_context))
         while len(kept) > KEPT_TEXTS:
-            self.loaded.truncated.discard(kept.popitem(last=False)[0])
-        return found, truncated
+            kept.popitem(last=False)
+        truncated = {text for text, (_, is_cut) in found.items() if is_cut}
+        return {text: vector for text, (vector, _) in found.items()}, truncated
 
     def _count(self, texts: Sequence[str]) -> dict[str, int]:
         """Return how many tokens each text has before truncation, special tokens included."""
@@ -271,6 +288,7 @@ class Comet(MeanOfSegments):
 
     def _sentences(self, texts: list[str]) -> torch.Tensor:
         tokens = self.loaded.prepare(texts)
+        self.model.use_context = self.in_context
         with precision.computing(self.device, self.precision):
             embedded = self.model.compute_sentence_embedding(
                 **{name: values.to(self.device) for name, values in tokens.items()}

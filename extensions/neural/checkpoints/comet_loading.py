@@ -52,7 +52,8 @@ TRUNK = "encoder.model"
 class CometModel:
     """Hold a model in memory, its budget of tokens, and the vectors of texts already encoded.
 
-    ``truncated`` are the texts with a vector that are longer than ``longest``.
+    The keys of ``vectors`` are the texts and whether sentences before the last one are context; the
+    values say whether the text is longer than ``longest``.
     """
 
     model: Any
@@ -61,8 +62,9 @@ class CometModel:
     weights: str
     encoder_settings: str
     budget: int
-    vectors: "OrderedDict[str, torch.Tensor]" = field(default_factory=OrderedDict)
-    truncated: set[str] = field(default_factory=set)
+    vectors: "OrderedDict[tuple[str, bool], tuple[torch.Tensor, bool]]" = field(
+        default_factory=OrderedDict
+    )
 
     @property
     def kind(self) -> str:
@@ -73,6 +75,12 @@ class CometModel:
     def is_apart(self) -> bool:
         """Return whether texts are embedded separately, so that one vector serves many outputs."""
         return self.kind not in ("unified_metric", "xcomet_metric")
+
+    @property
+    def reads_context(self) -> bool:
+        """Return whether ``enable_context`` of comet has an effect: with average pooling."""
+        kinds = ("regression_metric", "referenceless_regression_metric")
+        return self.kind in kinds and self.model.hparams.pool == "avg"
 
     @property
     def marks_spans(self) -> bool:

@@ -7,7 +7,7 @@ import yaml
 from metaeval.messages import Message, message
 from metrics.base import MetricError, MetricInfo, one_measure
 from metrics.checkpoints import places
-from metrics.families import references
+from metrics.families import passages, references
 from metrics.options import (
     CHECKPOINT_HELP,
     CHECKPOINT_LABEL,
@@ -67,6 +67,7 @@ BLEURT = Family(
     options=(
         Option("checkpoint", CHECKPOINT_LABEL, "checkpoint", help=CHECKPOINT_HELP),
         references.option("mean"),
+        *passages.OPTIONS,
         PRECISION,
     ),
     describe=describe_bleurt,
@@ -189,6 +190,7 @@ COMET = Family(
             ),
             is_rare=True,
         ),
+        *passages.OPTIONS_WITH_CONTEXT,
         PRECISION,
     ),
     describe=describe_comet,
@@ -339,6 +341,7 @@ METRICX = Family(
             is_rare=True,
         ),
         references.option("first"),
+        *passages.OPTIONS,
         PRECISION,
     ),
     describe=describe_metricx,

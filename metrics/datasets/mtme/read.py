@@ -270,8 +270,8 @@ def _campaigns(
     for name in names:
         if name in repeated or (choice.human and name not in choice.human):
             continue
-        _warn_of_levels(evalset, name, report)
         if name not in has_scores and name not in files:
+            _warn_of_levels(evalset, name, report)
             continue
         draft = _campaign(evalset, name, files.get(name, ()), choice, report)
         found.append(
@@ -286,14 +286,13 @@ def _campaigns(
 
 
 def _warn_of_levels(evalset: EvalSet, name: str, report: Report) -> None:
-    """Warn of human scores of documents and domains, which are not imported."""
+    """Warn of human scores of documents and domains alone, which are not imported."""
     for level in ("doc", "domain"):
         if (name, level) in evalset.human_scores:
             report.warn(
                 message(
                     "mtme.human-level",
-                    "Skipped these human scores: those of documents and domains are the means of "
-                    "outputs.",
+                    "Skipped these human scores, because there are none of outputs or systems.",
                 ),
                 Place(f"human-scores/{evalset.language_pair}.{name}.{level}.score"),
             )
@@ -331,6 +330,8 @@ def _campaign(
         report.warn(
             message("mtme.no-scores", "The file has no scores, so its campaign is empty."), place
         )
+    parts = _published_parts(evalset, name)
+    has_scores = bool(outputs or systems or parts)
     question = choice.question or protocols.get(rated.protocol).question
     return CampaignDraft(
         slug="",
@@ -342,8 +343,9 @@ def _campaign(
         judgments=rated.judgments,
         output_scores=outputs,
         system_scores=systems,
-        lower_is_better=bool(direction.is_lower) and bool(outputs or systems),
-        direction=direction_message(direction) if outputs or systems else None,
+        part_scores=parts,
+        lower_is_better=bool(direction.is_lower) and has_scores,
+        direction=direction_message(direction) if has_scores else None,
     )
 
 
@@ -368,6 +370,21 @@ def _published(evalset: EvalSet, name: str, report: Report) -> tuple[Cells, dict
         report.warn(_without_output(lost), where)
     whole = {s: float(v[0]) for s, v in systems.values.items() if v[0] == v[0]} if systems else {}
     return outputs, {} if outputs and _are_means(whole, outputs) else whole
+
+
+def _published_parts(evalset: EvalSet, name: str) -> dict[tuple[str, str, str], float]:
+    """Return the human scores of documents and domains, of (system, level, name)."""
+    documents = list(dict.fromkeys(document for _, document in evalset.documents))
+    found: dict[tuple[str, str, str], float] = {}
+    for level, key in (("doc", DOCUMENT), ("domain", DOMAIN)):
+        scores = evalset.human_scores.get((name, level))
+        names = documents if level == "doc" else scores.domains if scores else ()
+        found |= {
+            (system, part.level, part.name): value
+            for (system, part), value in _of_parts(key, names, scores).items()
+            if value == value
+        }
+    return found
 
 
 def _are_means(systems: Mapping[str, float], outputs: Mapping[tuple[str, str], float]) -> bool:

@@ -9,12 +9,13 @@ import pytest
 from django.core.management import call_command
 from scipy import stats
 
+from annotation.exports import mtme
 from annotation.filters import Filters
 from annotation.models import Campaign, TestSet
 from annotation.uploads import InputFile
 from dashboards.panel.panel import read_panel
 from extensions.documents.document import compute, has_documents
-from metaeval.files import EvalSet, EvalSetScores, write_evalset
+from metaeval.files import EvalSet, EvalSetScores, read_evalset, write_evalset
 from metrics.imported.checking import bring_in, check
 from metrics.imported.files import Choices
 from metrics.scores import system_scores
@@ -77,6 +78,73 @@ def test_r_and_tau_over_documents_are_those_of_scipy(campaign: Campaign) -> None
         assert row.tau_low < row.tau < row.tau_high
     assert (found.n_documents, found.n_systems, found.n) == (24, 3, 72)
     assert has_documents(campaign)
+
+
+def with_human_parts(tmp_path: Path) -> Campaign:
+    """The same with human scores of documents and domains that are not means."""
+    evalset = EvalSet(
+        name="set",
+        language_pair="en-de",
+        sources=tuple(f"s{n}" for n in range(len(NAMES))),
+        documents=tuple(zip(DOMAINS, NAMES, strict=True)),
+        references={},
+        outputs={name: tuple(f"{name}{n}" for n in range(len(NAMES))) for name in SYSTEMS},
+        human_scores={
+            ("h", "seg"): EvalSetScores(HUMAN),
+            ("h", "doc"): EvalSetScores(OWN),
+            ("h", "domain"): EvalSetScores(WHOLE, ("news", "chat")),
+        },
+        metric_scores={("mean-src", "seg"): EvalSetScores(SEGMENTS)},
+    )
+    write_evalset(evalset, tmp_path / "set")
+    command = ("import_mtme", tmp_path / "set")
+    out = StringIO()
+    call_command(*command, stdout=out, stderr=out, higher_is_better=["mean-src", "h"])
+    # The same import again changes nothing.
+    call_command(*command, stdout=out, stderr=out, higher_is_better=["mean-src", "h"])
+    return Campaign.objects.get()
+
+
+def test_published_human_scores_of_documents_are_used(db: None, tmp_path: Path) -> None:
+    campaign = with_human_parts(tmp_path)
+    found = compute(campaign, Filters())
+    (row,) = found.rows
+    human, scores = flat(OWN), flat(per_document(SEGMENTS))
+    assert row.r == pytest.approx(stats.pearsonr(human, scores).statistic)
+    assert row.tau == pytest.approx(stats.kendalltau(human, scores).statistic)
+    assert found.is_published
+
+
+def test_a_chosen_part_has_its_published_human_scores(db: None, tmp_path: Path) -> None:
+    campaign = with_human_parts(tmp_path)
+
+    def of_systems(**filters: tuple[str, ...]) -> tuple[list[float], bool]:
+        human = read_panel(campaign, Filters(**filters)).human
+        codes = {note.code for note in human.notes}
+        found = dict(zip(human.names, human.of_systems.tolist(), strict=True))
+        return [found[name] for name in SYSTEMS], "human.of-part" in codes
+
+    assert of_systems(domains=("chat",)) == ([WHOLE[name][1] for name in SYSTEMS], True)
+    assert of_systems(documents=("d3",)) == ([OWN[name][3] for name in SYSTEMS], True)
+    values, is_of_part = of_systems(domains=("news", "chat"))
+    assert values == pytest.approx([HUMAN[name].mean() for name in SYSTEMS])
+    assert not is_of_part
+
+
+def test_the_export_has_the_human_scores_of_parts(db: None, tmp_path: Path) -> None:
+    campaign = with_human_parts(tmp_path)
+    for path, lines in mtme.bundle(campaign):
+        target = tmp_path / "again" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text("".join(lines), encoding="utf-8")
+    (root,) = (tmp_path / "again").iterdir()
+    again = read_evalset(root, "en-de")
+    for level, expected in (("doc", OWN), ("domain", WHOLE)):
+        ((name, _),) = [key for key in again.human_scores if key[1] == level]
+        values = again.human_scores[name, level].values
+        assert {s: v.tolist() for s, v in values.items()} == {
+            s: v.tolist() for s, v in expected.items()
+        }
 
 
 def test_a_domain_has_the_imported_scores_of_systems(campaign: Campaign) -> None:

@@ -149,9 +149,15 @@ def test_demetr_skips_what_was_not_changed(tmp_path: Path, capsys) -> None:
         base | {"pert_check": False, "m-good": 1.0, "m-bad": 1.0},
         base | {"pert_check": True, "m-good": 0.0, "m-bad": 1.0, "src_sent": "t"},
     ]
+    # As in the released files: a row that was not marked, and the reference in place of the text.
+    equal = {"mt_sent": "same", "pert_sent": "same", "eng_sent": "other"}
+    reference = {"mt_sent": "text", "pert_sent": "other", "eng_sent": "other"}
+    scores = {"pert_check": True, "m-good": 1.0, "m-bad": 1.0}
+    rows += [base | scores | equal, base | scores | reference, base | scores | reference]
     (tmp_path / "minor_id15_case.json").write_text(json.dumps(rows))
     found = read_challenge_set(tmp_path)
-    assert (found.layout, found.n_unchanged, len(found.phenomena)) == ("DEMETR", 1, 2)
+    assert (found.layout, len(found.phenomena)) == ("DEMETR", 2)
+    assert (found.n_unchanged, found.n_references) == (2, 2)
     assert set(found.categories) == {"minor"}
     assert detection(found.good["m"], found.bad["m"]).accuracy == 0.5
     assert main(["challenge", str(tmp_path)]) == 0

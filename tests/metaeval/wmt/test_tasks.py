@@ -14,9 +14,16 @@ import numpy as np
 import pytest
 
 from metaeval.commands import main
+from metaeval.correlation import (
+    acc_eq,
+    correlate,
+    pairwise_accuracy,
+    system_correlation,
+)
 from metaeval.correlation.soft_pairwise import normal_pvalues, pair_pvalues
 from metaeval.files import FormatError, read_evalset
 from metaeval.results import ConstantInputWarning
+from metaeval.scores import ScoreMatrix
 from metaeval.significance.comparison import rank_clusters
 from metaeval.wmt import YEARS, Comparison, Task, TaskResult, compared, rank_overall, run_task
 from metaeval.wmt.running import stopping_draw
@@ -32,6 +39,7 @@ from metaeval.wmt.tasks import (
 )
 from tests.metaeval.published import DATA
 from tests.metaeval.wmt.laid_out import P_VALUES, figures, lay_out, lay_out_three, lay_out_years
+from tests.metaeval.wmt.other_sets import segments_of_2017, segments_of_2021, systems_of_2017
 from tests.refusals import refused
 
 # Its sums are in single precision, so some flips tie there and not here.
@@ -347,3 +355,38 @@ def test_system_scores_without_a_file_are_means_of_the_judged_outputs(whole: Pat
     object.__setattr__(evalset, "metric_scores", lost)
     found: Comparison = compared(evalset, YEARS[2023].pairs["en-de"], SYSTEM_PEARSON.level)
     assert set((found.origins or {}).values()) == {"mean of segments"}
+
+
+def named(values: np.ndarray) -> ScoreMatrix:
+    n, m = values.shape
+    return ScoreMatrix(values, [f"s{k}" for k in range(n)], [f"t{k}" for k in range(m)])
+
+
+OTHER = {
+    "wmt17 zh-en": lambda: segments_of_2017("zh-en"),
+    "wmt17 de-en": lambda: segments_of_2017("de-en"),
+    "wmt21 ru-en": segments_of_2021,
+}
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_direct_assessments_of_segments(name: str) -> None:
+    """Most outputs have no human score: one or two systems a segment have one in WMT17."""
+    human, metrics = OTHER[name]()
+    expected = figures(name)
+    for metric, own in metrics.items():
+        r = correlate(named(human), named(own), SEGMENT_PEARSON.measure, has_interval=False)
+        assert r.statistic == pytest.approx(expected["seg-pearson"][metric], abs=2e-6)
+        share = acc_eq(named(human), named(own))
+        assert share.statistic == pytest.approx(expected["acc-eq"][metric], abs=OF_THRESHOLDS)
+
+
+@pytest.mark.parametrize("pair", ["zh-en", "de-en"])
+def test_direct_assessments_of_systems(pair: str) -> None:
+    human, metrics = systems_of_2017(pair)
+    expected = figures(f"wmt17 {pair}")
+    for metric, own in metrics.items():
+        r = system_correlation(named(human), named(own), SYSTEM_PEARSON.measure)
+        assert r.statistic == pytest.approx(expected["sys-pearson"][metric], abs=2e-6)
+        accuracy = pairwise_accuracy({pair: named(human)}, {pair: named(own)})
+        assert accuracy.statistic == pytest.approx(expected["accuracy"][metric], abs=2e-6)
