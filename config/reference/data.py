@@ -80,6 +80,7 @@ TOOLS = {
     "Label Studio": "uploads.formats.label_studio",
     "doccano": "uploads.formats.doccano",
     "Potato": "uploads.formats.potato",
+    "Mechanical Turk": "uploads.formats.mechanical_turk",
     "TMX and XLIFF": "uploads.formats.parallel",
     "MLQE and COMET’s assessments": "uploads.formats.assessments",
     "MQM": "uploads.formats.mqm",

@@ -253,7 +253,7 @@ class Reader:
                 yield answer
 
     def _answer(self, number: int, row: Row, item: int) -> Answer | None:
-        before = len(self.report.errors)
+        before = self.report.n_errors
         place = Place(self.file, number)
         protocol = protocols.get(self.protocol)
         score = _score(row["score"], place, self.report) if protocol.has_score else None
@@ -262,7 +262,7 @@ class Reader:
         spans, undecided = read_spans(
             row.get("mqm", ""), self.items[item], protocol, place, self.report
         )
-        if len(self.report.errors) > before:
+        if self.report.n_errors > before:
             return None
         self.counts.undecided += undecided
         self.counts.without_start += start <= 0

@@ -14,6 +14,7 @@ from annotation.uploads.formats import (
     doccano,
     label_studio,
     marks,
+    mechanical_turk,
     mqm,
     parallel,
     potato,
@@ -114,6 +115,13 @@ FORMATS = (
         has=wmt_documents.is_wmt,
     ),
     Format(
+        "WMT25 scores of paragraphs",
+        "JSON with `metric_scores`, `language_pair`, `domain` and `document_id`",
+        (METRIC_SCORES,),
+        wmt_documents.read_scores,
+        has=wmt_documents.has_scores,
+    ),
+    Format(
         "our export of judgments",
         "columns `is_simulated`, `is_current`, `z_targets`, `n_columns` and `sent_together`",
         (JUDGMENTS,),
@@ -148,6 +156,20 @@ FORMATS = (
         (JUDGMENTS, SPANS),
         marks.read_sides,
         has=with_columns(*marks.BY_SIDE),
+    ),
+    Format(
+        "WMT’s quality estimation, errors by offsets",
+        "columns `start_ids`, `end_ids` and `errors`",
+        (JUDGMENTS, SPANS),
+        marks.read_offsets,
+        has=with_columns(*marks.OFFSETS),
+    ),
+    Format(
+        "Mechanical Turk",
+        "columns `Input.NAME` and `Answer.NAME`",
+        (JUDGMENTS,),
+        mechanical_turk.read,
+        has=mechanical_turk.is_export,
     ),
     Format(
         "Label Studio",
