@@ -220,7 +220,27 @@ PARAGRAPHS = [
     {"language_pair": "en-de", "domain": "news", "document_id": "d2",
      "metric_scores": {"Kiwi": [0.75], "MetricX": [-2.5]}},
 ]  # fmt: skip
+PEARMUT = {
+    "campaign_id": "c", "info": {"assignment": "task-based", "protocol": "ESA"},
+    "data": [[[{"src": "One", "tgt": {"A": "Eins"}}]]],
+}  # fmt: skip
+PEARMUT_LOG = {"user_id": "u", "item_i": 0, "item": [{"src": "One", "tgt": {"A": "Eins"}}],
+               "annotation": [{"A": {"score": 70}}], "actions": []}  # fmt: skip
+APPRAISE = (
+    "u1,Nemo,1,TGT,eng,deu,70,1665744151.351,1665744158.765\nu1,Nemo,2,TGT,eng,deu,0,1665744159,1665744170\n"
+    "u1,Nemo,2,CHK,eng,deu,5,1665744171,1665744180\nu2,Dory,1,TGT,eng,deu,33,0,1665744190\n"
+)
 FORMATS: list[tuple[str, str, str]] = [
+    ("a campaign of Touchstone", "own.json", '{"touchstone": 1, "texts": {}, "task": {}}'),
+    ("a campaign of Pearmut", "c.json", json.dumps(PEARMUT)),
+    ("a log of Pearmut", "c.jsonl", json.dumps(PEARMUT_LOG)),
+    (
+        "batches of Appraise",
+        "batches.json",
+        '[{"task": {}, "items": [{"itemID": 1, "sourceText": "a"}]}]',
+    ),
+    ("a manifest of Appraise", "manifest.json", '{"TASKS_TO_ANNOTATORS": []}'),
+    ("scores of Appraise", "scores.csv", APPRAISE),
     ("WMT’s quality estimation, errors by offsets", "dev.tsv", OFFSETS),
     ("Mechanical Turk", "Batch_1_results.csv", TURK),
     ("WMT25 scores of paragraphs", "Nemo.jsonl", "\n".join(map(json.dumps, PARAGRAPHS))),

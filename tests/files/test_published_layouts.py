@@ -9,7 +9,7 @@ from annotation.models import Judgment, TestSet
 from annotation.uploads.problems import Place, Report
 from metaeval.messages import message
 from tests.files import samples
-from tests.files.doors import judge, refuses, run, texts, upload
+from tests.files.doors import RefusedError, judge, refuses, run, texts, upload
 from tests.files.test_cases import imported, scores, spans
 from tests.files.test_formats import lines, written
 from tests.files.test_rules import read
@@ -116,3 +116,38 @@ def test_errors_are_counted_as_they_are_reported() -> None:
         report.error(message("a.b", "Wrong."), Place("f", row))
         report.warn(message("a.c", "Odd."), Place("f", row))
         assert report.n_errors == len(report.errors) == row + 1
+
+
+def test_scores_of_appraise_are_judgments_without_their_batches(tmp_path: Path) -> None:
+    path = written(tmp_path, "scores.csv", samples.APPRAISE)
+    judge(path, pair="")
+    test_set = TestSet.objects.get()
+    assert (test_set.source_language, test_set.target_language) == ("en", "de")
+    assert sorted(Judgment.objects.values_list("score", "assignment__item__kind")) == [
+        (0, "target"), (5, "repeat"), (33, "target"), (70, "target"),
+    ]  # fmt: skip
+    times = Judgment.objects.order_by("score").values_list("started_at__year", flat=True)
+    assert list(times) == [2022, 2022, None, 2022]  # 0 is no time
+
+
+@pytest.mark.parametrize(
+    ("command", "sent", "is_of"),
+    [
+        (["import_pearmut", "*"], "batches of Appraise", "import.appraise"),
+        (["import_pearmut", "*"], "a campaign of Touchstone", "import.campaign-file"),
+        (["import_appraise", "*", "*"], "a campaign of Pearmut", "import.pearmut"),
+        (["open", "*"], "batches of Appraise", "import.appraise"),
+    ],
+)
+def test_campaigns_of_other_tools_are_named(
+    tmp_path: Path, command: list[str], sent: str, is_of: str
+) -> None:
+    name, text = next((file, text) for each, file, text in samples.FORMATS if each == sent)
+    path = str(written(tmp_path, name, text))
+    words = ["--source-language", "en", "--target-language", "de"]
+    words = words if command[0] == "import_pearmut" else []
+    with pytest.raises(RefusedError) as caught:
+        run(*[path if each == "*" else each for each in command], *words)
+    error = caught.value.problems[0]
+    assert (error.code, error.message.parameters["format"]) == ("format.other-import", sent)
+    assert is_of in {door.code for door in error.message.parameters["imports"]}
