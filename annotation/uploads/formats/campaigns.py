@@ -27,6 +27,8 @@ FIELDS = {
     "src": "source_language", "tgt": "target_language", "documentID": "document",
     "isCompleteDocument": "level", "mqm": "spans", "start": "started_at", "end": "submitted_at",
 }  # fmt: skip
+# Characters of a row that is read to see whether it is one of Appraise.
+LONGEST = 50_000
 Row = dict[str, str]
 
 
@@ -46,7 +48,8 @@ def is_scores(name: str, text: str) -> bool:
     >>> is_scores("s.csv", "u1,A,7,TGT,eng,deu,70,1000.5,1010.5")
     True
     """
-    first = next(csv.reader([text.lstrip().partition("\n")[0]]), [])
+    line = text.lstrip()[:LONGEST].partition("\n")[0]
+    first = next(csv.reader([line]), []) if len(line) < LONGEST else []
     named = dict(zip(LAYOUTS.get(len(first), ()), first, strict=False))
     if not named or not text.strip():
         return False

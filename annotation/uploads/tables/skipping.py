@@ -119,7 +119,8 @@ KINDS: dict[str, Kind] = {
         _kind(
             "span",
             message("skip.span", "rows with error spans that do not fit their texts"),
-            """spans: empty, not-a-list, lists-differ, offsets-not-numbers
+            """format: offsets-unequal
+            spans: empty, not-a-list, lists-differ, offsets-not-numbers
             spans: confidence-outside, severity-length, unknown-side
             judgments: spans-not-a-list, offsets-not-numbers, unknown-side, unknown-severity
             judgments: span-empty, span-outside, span-marks-other-words
