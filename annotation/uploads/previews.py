@@ -1,7 +1,8 @@
 """Preview a checked draft: counts, a table of the systems, the first segments."""
 
 import hashlib
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -19,8 +20,8 @@ from annotation.uploads.tables.skipping import read_skipping, skipped
 from annotation.uploads.waiting import encoded
 from annotation.uploads.warnings import (
     add_warnings,
-    measure,
     reference_lengths,
+    sizes_of,
     warn_of_entities,
 )
 from metaeval.messages import message
@@ -165,17 +166,21 @@ def check_draft(draft: TestSetDraft, report: Report, *, user: Any = None) -> Che
         draft.segments, draft.systems = [], []
         stored, changes = Stored(), NO_CHANGES
     segments = draft.segments or stored_segments(stored)
+    language = draft.target_language
+    lengths = reference_lengths(segments, language)
+    sizes = [sizes_of(system.outputs, language) for system in draft.systems]
     entities = 0
     if not report.is_cut:
         entities = warn_of_entities(draft, report)
-        add_warnings(draft, report, segments)
+        add_warnings(draft, report, segments, lengths, sizes)
         if changes.creates and not (draft.systems or draft.is_systems_only or report.errors):
             text = message(
                 "outputs.none",
                 "There are no outputs. Add systems before annotators can rate anything.",
             )
             report.warn(text)
-    return Checked(draft, report, changes, describe(draft, segments, stored, entities))
+    preview = describe(draft, segments, stored, entities, lengths, sizes)
+    return Checked(draft, report, changes, preview)
 
 
 def stored_segments(stored: Stored) -> list[SegmentDraft]:
@@ -185,11 +190,16 @@ def stored_segments(stored: Stored) -> list[SegmentDraft]:
 
 
 def describe(
-    draft: TestSetDraft, segments: Sequence[SegmentDraft], stored: Stored, entities: int
+    draft: TestSetDraft,
+    segments: Sequence[SegmentDraft],
+    stored: Stored,
+    entities: int,
+    lengths: dict[str, float],
+    sizes: Sequence[Mapping[str, int]],
 ) -> Preview:
     """Count a draft; `segments` are the draft's or the stored ones that it adds systems to."""
-    lengths = reference_lengths(segments, draft.target_language)
-    rows = [_row(system, draft, len(segments), lengths, stored) for system in draft.systems]
+    both = zip(draft.systems, sizes, strict=True)
+    rows = [_row(system, own, len(segments), lengths, stored) for system, own in both]
     return Preview(
         segments=len(segments),
         documents=len({s.document for s in segments if s.document}),
@@ -204,20 +214,20 @@ def describe(
 
 def _row(
     system: SystemDraft,
-    draft: TestSetDraft,
+    sizes: Mapping[str, int],
     segments: int,
     lengths: dict[str, float],
     stored: Stored,
 ) -> SystemRow:
-    measured = [key for key in system.outputs if key in lengths]
-    wanted = sum(lengths[key] for key in measured)
-    size = sum(map(measure(draft.target_language), (system.outputs[key] for key in measured)))
+    measured = sizes.keys() & lengths.keys()
+    wanted = math.fsum(map(lengths.__getitem__, measured))
+    size = sum(map(sizes.__getitem__, measured))
     return SystemRow(
         label=showable(system.label),
         name=showable(system.name),
         ratio=str(system.ratio),
         outputs=len(system.outputs),
-        empty=sum(not text or text.isspace() for text in system.outputs.values()),
+        empty=len(system.outputs) - sum(map(bool, map(str.strip, system.outputs.values()))),
         missing=max(0, segments - len(system.outputs)),
         observed=size / wanted if wanted else None,
         is_new=system.identity not in stored.systems,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from annotation.uploads.problems import Place, Report
+from core.gc_tuning import relaxed
 from metaeval.messages import Message, message, plural, printable
 
 Result = TypeVar("Result")
@@ -224,7 +225,8 @@ def read_skipping(
         skips.is_last = number == MOST_READINGS - 1
         skips.removed, skips.offered = set(), {}
         report = Report(limit=limit, skips=skips)
-        result = read(report)
+        with relaxed():
+            result = read(report)
         if not skips.found:
             break
         skips.rows |= skips.found
