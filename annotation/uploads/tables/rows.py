@@ -181,8 +181,9 @@ def of_grid(name: str, read: Callable[[], Grid], report: Report) -> Table | None
     _report_uneven(table, grid, report)
     cells_of_all = itertools.chain.from_iterable(cells for _, cells in grid.rows)
     has_long = max(map(len, cells_of_all), default=0) > LONGEST_TEXT
-    for number, cells in counted(READING, grid.rows):
+    for place, (number, cells) in enumerate(counted(READING, grid.rows)):
         row = dict(zip(table.columns, cells, strict=True))
+        grid.rows[place] = (number, [])  # a row is held once
         if not has_long or not _is_too_long(row, Place(name, number), report):
             table.rows.append((number, row))
     report.saw(name, format=grid.kind.upper(), separator=grid.separator, rows=len(table.rows))
