@@ -2,8 +2,9 @@
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import compress
 from typing import Any
 
 from django.db import transaction
@@ -168,7 +169,7 @@ def check_draft(draft: TestSetDraft, report: Report, *, user: Any = None) -> Che
     segments = draft.segments or stored_segments(stored)
     language = draft.target_language
     lengths = reference_lengths(segments, language)
-    sizes = [sizes_of(system.outputs, language) for system in draft.systems]
+    sizes = [sizes_of(system.outputs.values(), language) for system in draft.systems]
     entities = 0
     if not report.is_cut:
         entities = warn_of_entities(draft, report)
@@ -195,7 +196,7 @@ def describe(
     stored: Stored,
     entities: int,
     lengths: dict[str, float],
-    sizes: Sequence[Mapping[str, int]],
+    sizes: Sequence[Sequence[int]],
 ) -> Preview:
     """Count a draft; `segments` are the draft's or the stored ones that it adds systems to."""
     both = zip(draft.systems, sizes, strict=True)
@@ -214,14 +215,14 @@ def describe(
 
 def _row(
     system: SystemDraft,
-    sizes: Mapping[str, int],
+    sizes: Sequence[int],
     segments: int,
     lengths: dict[str, float],
     stored: Stored,
 ) -> SystemRow:
-    measured = sizes.keys() & lengths.keys()
-    wanted = math.fsum(map(lengths.__getitem__, measured))
-    size = sum(map(sizes.__getitem__, measured))
+    measured = [key in lengths for key in system.outputs]
+    wanted = math.fsum(map(lengths.__getitem__, compress(system.outputs, measured)))
+    size = sum(compress(sizes, measured))
     return SystemRow(
         label=showable(system.label),
         name=showable(system.name),

@@ -3,7 +3,7 @@
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from annotation.uploads.drafts import (
@@ -43,12 +43,12 @@ def measure(language: str) -> Callable[[str], int]:
     return lambda text: len(text.split())
 
 
-def sizes_of(texts: Mapping[str, str], language: str) -> dict[str, int]:
-    """Return the `length` of texts, by key."""
-    words = map(str.split, texts.values())
+def sizes_of(texts: Iterable[str], language: str) -> list[int]:
+    """Return the `length` of texts, in their order."""
+    words = map(str.split, texts)
     if languages.is_character_based(language):
-        return dict(zip(texts, (sum(map(len, each)) for each in words), strict=True))
-    return dict(zip(texts, map(len, words), strict=True))
+        return [sum(map(len, each)) for each in words]
+    return list(map(len, words))
 
 
 def add_warnings(
@@ -56,7 +56,7 @@ def add_warnings(
     report: Report,
     segments: Sequence[SegmentDraft],
     lengths: dict[str, float],
-    sizes: Sequence[Mapping[str, int]],
+    sizes: Sequence[Sequence[int]],
 ) -> None:
     """Add warnings. `segments` are the draft's, or the stored ones that it adds systems to.
 
@@ -314,7 +314,7 @@ def _as_source(**known: Any) -> Message:
 def _warn_of_lengths(
     system: SystemDraft,
     lengths: dict[str, float],
-    sizes: Mapping[str, int],
+    sizes: Sequence[int],
     place: Place,
     report: Report,
 ) -> None:
@@ -322,7 +322,7 @@ def _warn_of_lengths(
     if not 0 < ratio < float("inf"):
         return
     longer, shorter = [], []
-    for key, size in sizes.items():
+    for key, size in zip(system.outputs, sizes, strict=True):
         wanted = ratio * lengths.get(key, 0)
         if not size or not wanted or abs(size - wanted) <= SLACK:
             continue

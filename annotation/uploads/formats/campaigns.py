@@ -94,6 +94,7 @@ def read_scores(contents: Sequence[Content], to: Import) -> Iterator[Table]:
     """Yield scores with names of columns; start times of 0 are unknown."""
     for content in contents:
         rows = list(score_rows(content.name, content.text, to.report))
+        to.report.saw(content.name, rows=len(rows))
         columns = list(rows[0][1]) if rows else list(PLAIN)
         fields = {column: FIELDS.get(column, column) for column in columns}
         if "documentID" not in columns:

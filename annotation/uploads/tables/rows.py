@@ -44,6 +44,7 @@ MOST_COLUMNS = 1_000
 SAMPLE, SAMPLED = 60, 50
 WORKBOOK = b"PK\x03\x04"
 Row = dict[str, Any]
+NO_CELLS: tuple[int, list[str]] = (0, [])
 
 
 @dataclass
@@ -183,7 +184,7 @@ def of_grid(name: str, read: Callable[[], Grid], report: Report) -> Table | None
     has_long = max(map(len, cells_of_all), default=0) > LONGEST_TEXT
     for place, (number, cells) in enumerate(counted(READING, grid.rows)):
         row = dict(zip(table.columns, cells, strict=True))
-        grid.rows[place] = (number, [])  # a row is held once
+        grid.rows[place] = NO_CELLS  # a row is held once
         if not has_long or not _is_too_long(row, Place(name, number), report):
             table.rows.append((number, row))
     report.saw(name, format=grid.kind.upper(), separator=grid.separator, rows=len(table.rows))
