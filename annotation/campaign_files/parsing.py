@@ -16,6 +16,7 @@ from annotation.imports.jsonfiles import missing_key, read_json, unexpected_type
 from annotation.models import Item
 from annotation.protocols import Span
 from annotation.uploads import InputFile, Report, SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.formats.base import CAMPAIGN_FILE
 from annotation.uploads.media.attachments import attach, read_attachments, use_file_as_source
 from annotation.uploads.problems import Place
 from annotation.uploads.tables.cells import BOOLEAN, LIST, NULL, NUMBER, OBJECT, TEXT
@@ -54,7 +55,7 @@ def read(file: InputFile, report: Report, media: Sequence[InputFile] = ()) -> Ca
 
     `media` are the recordings and pictures that it names, or archives of them.
     """
-    values = read_json(file, report)
+    values = read_json(file, report, CAMPAIGN_FILE)
     if report.errors:
         return None
     for number, fault in enumerate(_validator().iter_errors(values)):

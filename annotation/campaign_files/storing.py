@@ -23,6 +23,7 @@ from annotation.models import Campaign, Instructions, TestSet
 from annotation.presets import fitting, propose
 from annotation.quality.reach import proposed_traps
 from annotation.uploads import InputFile, Report
+from annotation.uploads.formats.base import CAMPAIGN_FILE
 from annotation.uploads.problems import Place
 from core.messages import messages_of
 from metaeval.messages import Message, message
@@ -194,7 +195,7 @@ def open_file(
 
 
 def _stored(file: InputFile, report: Report, wish: Wish, user: Any) -> Opened | None:
-    values = read_json(file, report)
+    values = read_json(file, report, CAMPAIGN_FILE)
     if report.errors:
         return None
     if not is_own(values):

@@ -20,12 +20,12 @@ import langcodes
 from annotation.exports.rows import judgments_of, system_name, with_spans
 from annotation.exports.tables import csv_lines
 from annotation.filters import EVERYTHING, FilterError, Filters
-from annotation.imports.appraise.scores import DOCUMENT, PLAIN, SPANS
 from annotation.imports.appraise.spans import write_spans
 from annotation.judging.answers import rated_text
 from annotation.models import Campaign, Item
 from annotation.prefill.suggestions import offered
 from annotation.protocols import Layout, Protocol
+from annotation.uploads.formats.campaigns import DOCUMENT, PLAIN, SPANS
 from metaeval.messages import message
 
 TYPES = {

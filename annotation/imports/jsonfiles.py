@@ -12,6 +12,8 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.uploads.checks import character
 from annotation.uploads.files import InputFile, read_text
+from annotation.uploads.formats.base import Door
+from annotation.uploads.formats.registry import no_table, other_import
 from annotation.uploads.problems import Place, Report, within
 from annotation.uploads.tables.cells import TYPE_NAMES
 from metaeval.messages import DataError, Message, message
@@ -23,14 +25,20 @@ TABLES = (".csv", ".tsv", ".jsonl")
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-def read_json(file: InputFile, report: Report, *, is_checked: bool = True) -> Any:
+def read_json(
+    file: InputFile, report: Report, door: Door | None = None, *, is_checked: bool = True
+) -> Any:
     """Return the values of a JSON file, or None with the reason reported.
 
-    With `is_checked`, characters that cannot be stored are reported; readers that check every text
-    themselves pass False.
+    What another import reads is refused, if the `door` is known. With `is_checked`, characters that
+    cannot be stored are reported; readers that check every text themselves pass False.
     """
     text = read_text(file, report)
     if text is None:
+        return None
+    found = no_table(file.name, text)
+    if door and found and door not in found.doors:
+        report.error(other_import(found), Place(file.name))
         return None
     try:
         values = parse(text)
@@ -53,7 +61,7 @@ def read_json(file: InputFile, report: Report, *, is_checked: bool = True) -> An
                 character=character(sign),
             )
             report.error(refusal, Place(file.name, None, path))
-        report.saw(file.name, format="JSON")
+        report.saw(file.name, format=found.name if found else "JSON")
         return values
     return None
 

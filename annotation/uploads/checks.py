@@ -110,11 +110,16 @@ def _check_language(code: str, place: Place, report: Report) -> None:
 def _check_segments(draft: TestSetDraft, report: Report) -> None:
     _check_keys(draft, report)
     for kind, what in (("document", DOCUMENT_ID), ("domain", DOMAIN)):
-        first = {getattr(each, kind): i for i, each in reversed([*enumerate(draft.segments)])}
-        first.pop("", None)
+        first: dict[str, int] = {}
+        for i, each in enumerate(draft.segments):
+            if name := getattr(each, kind):
+                first.setdefault(name, i)
         for name, i in first.items():
             _check_name(name, max_length(Segment, kind), draft.place(kind, i), report, what=what)
-    for i, segment in enumerate(draft.segments):
+    texts = [segment.source for segment in draft.segments]
+    texts += [text for segment in draft.segments for text in segment.references.values()]
+    has_others = any(segment.attachments for segment in draft.segments)
+    for i, segment in enumerate(draft.segments if has_others or has_odd(texts) else ()):
         if is_odd(segment.source):
             _check_text(segment.source, draft.place("source", i), report)
         for name, text in segment.attachments.items():
@@ -131,6 +136,10 @@ def _check_segments(draft: TestSetDraft, report: Report) -> None:
 def _check_keys(draft: TestSetDraft, report: Report) -> None:
     first: dict[str, int] = {}
     longest = max_length(Segment, "key")
+    keys = [segment.key for segment in draft.segments]
+    are_plain = all(map(str.isalnum, keys)) and all(map(str.isascii, keys))
+    if are_plain and len(set(keys)) == len(keys) and max(map(len, keys), default=0) <= longest:
+        return
     for i, segment in enumerate(draft.segments):
         key = segment.key
         if not (key.isalnum() and len(key) <= longest):
@@ -159,6 +168,13 @@ def _check_keys(draft: TestSetDraft, report: Report) -> None:
 def is_odd(text: str) -> bool:
     """Return True if a text needs a closer look; a cheap test, which few texts fail."""
     return not text.isprintable() or not text or text.isspace() or "\ufffd" in text
+
+
+def has_odd(texts: Collection[str]) -> bool:
+    """Return True if any of some texts `is_odd`; all at once, because most files have none."""
+    if not all(texts) or not all(map(str.isprintable, texts)) or any(map(str.isspace, texts)):
+        return True
+    return not all(map(str.isascii, texts)) and "\ufffd" in "".join(texts)
 
 
 def _check_systems(draft: TestSetDraft, report: Report) -> None:
@@ -226,7 +242,8 @@ def check_ratio(ratio: Decimal, place: Place, report: Report) -> None:
 def _check_outputs(draft: TestSetDraft, keys: set[str], report: Report) -> None:
     near = Near(keys)
     for j, system in enumerate(draft.systems):
-        for key, text in system.outputs.items():
+        is_usual = system.outputs.keys() <= keys and not has_odd(system.outputs.values())
+        for key, text in () if is_usual else system.outputs.items():
             if key not in keys:
                 report.error(near.no_segment(key), draft.place("output", j, key))
             if text and is_odd(text):
@@ -238,7 +255,7 @@ def _check_outputs(draft: TestSetDraft, keys: set[str], report: Report) -> None:
                 "system.no-outputs", "System “{system}” has no outputs.", system=system.label
             )
             report.error(refusal, draft.place("system", j))
-        elif missing := [key for key in keys if key not in system.outputs]:
+        elif missing := keys - system.outputs.keys():
             warning = message(
                 "system.outputs-missing",
                 "System “{system}” has no output for {n} of {total} segments: {segments}.",

@@ -45,7 +45,7 @@ class Rows:
         return None if row is None else Place(self.file, row, self.field)
 
 
-@dataclass
+@dataclass(slots=True)
 class SegmentDraft:
     """A source segment. `references` maps a reference's name, usually `A`, to its text.
 
@@ -194,7 +194,7 @@ def translator_of(system: SystemDraft, references: Mapping[str, Mapping[str, str
     its outputs have that reference's text; without stored references, its name decides.
     """
     keys = list(system.outputs)
-    names = sorted({name for texts in references.values() for name in texts})
+    names = sorted(set().union(*references.values()))
     texts = {name: [references.get(key, {}).get(name) for key in keys] for name in names}
     reference = find_reference([system.outputs[key] for key in keys], texts)
     is_named = looks_human(system.name)

@@ -1,7 +1,7 @@
 """Normalise texts for storage, and map offsets from the text of the file.
 
-The only change is that of line endings: CRLF becomes LF. Whatever marks parts of texts goes through
-the same function, so that texts and offsets move together.
+The only change is that of line endings: CRLF and CR become LF. Whatever marks parts of texts goes
+through the same function, so that texts and offsets move together.
 
 HTML entities that were never decoded, such as `&quot;`, stay unless somebody asks: a test set
 of software texts may mean them. Scraped texts hold them, also twice encoded (`&amp;quot;`).
@@ -32,11 +32,12 @@ class Normalised:
 
 def normalise(text: str) -> Normalised:
     """Return a text of a file as it is stored."""
-    if "\r\n" not in text:
+    if "\r" not in text:
         return Normalised(text)
     pairs = enumerate(pairwise(text))
     return Normalised(
-        text.replace("\r\n", "\n"), tuple(place for place, pair in pairs if pair == ("\r", "\n"))
+        text.replace("\r\n", "\n").replace("\r", "\n"),
+        tuple(place for place, pair in pairs if pair == ("\r", "\n")),
     )
 
 

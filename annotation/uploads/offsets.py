@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from annotation.uploads.normalising import normalise
 from metaeval.messages import Message, message
 from metaeval.spans.span_table import EndsAtWords, ends_at_words
 
@@ -58,6 +59,19 @@ class Convention:
         if last > len(units) and not self.is_cut:
             return None
         return units[start], units[min(last, len(units) - 1)] + 1
+
+    def stored(self, text: str, start: int, end: int) -> tuple[int, int] | None:
+        """Return [start, end) in the text as it is stored; None where the text has nothing there.
+
+        >>> POINTS.stored("a\\r\\nbc", 3, 5)
+        (2, 4)
+        """
+        at = self.place(text, start, end)
+        if at is None:
+            return None
+        moved = normalise(text)
+        first = moved.place(at[0])
+        return first, max(first + 1, moved.place(at[1]))
 
     def count_ends(self, ends: Iterable[tuple[str, int]]) -> EndsAtWords:
         """Count ends of spans at ends of words under both readings; `ends` have their texts."""

@@ -1,8 +1,10 @@
 """Preview a checked draft: counts, a table of the systems, the first segments."""
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import compress
 from typing import Any
 
 from django.db import transaction
@@ -19,8 +21,8 @@ from annotation.uploads.tables.skipping import read_skipping, skipped
 from annotation.uploads.waiting import encoded
 from annotation.uploads.warnings import (
     add_warnings,
-    measure,
     reference_lengths,
+    sizes_of,
     warn_of_entities,
 )
 from metaeval.messages import message
@@ -165,17 +167,21 @@ def check_draft(draft: TestSetDraft, report: Report, *, user: Any = None) -> Che
         draft.segments, draft.systems = [], []
         stored, changes = Stored(), NO_CHANGES
     segments = draft.segments or stored_segments(stored)
+    language = draft.target_language
+    lengths = reference_lengths(segments, language)
+    sizes = [sizes_of(system.outputs.values(), language) for system in draft.systems]
     entities = 0
     if not report.is_cut:
         entities = warn_of_entities(draft, report)
-        add_warnings(draft, report, segments)
+        add_warnings(draft, report, segments, lengths, sizes)
         if changes.creates and not (draft.systems or draft.is_systems_only or report.errors):
             text = message(
                 "outputs.none",
                 "There are no outputs. Add systems before annotators can rate anything.",
             )
             report.warn(text)
-    return Checked(draft, report, changes, describe(draft, segments, stored, entities))
+    preview = describe(draft, segments, stored, entities, lengths, sizes)
+    return Checked(draft, report, changes, preview)
 
 
 def stored_segments(stored: Stored) -> list[SegmentDraft]:
@@ -185,11 +191,16 @@ def stored_segments(stored: Stored) -> list[SegmentDraft]:
 
 
 def describe(
-    draft: TestSetDraft, segments: Sequence[SegmentDraft], stored: Stored, entities: int
+    draft: TestSetDraft,
+    segments: Sequence[SegmentDraft],
+    stored: Stored,
+    entities: int,
+    lengths: dict[str, float],
+    sizes: Sequence[Sequence[int]],
 ) -> Preview:
     """Count a draft; `segments` are the draft's or the stored ones that it adds systems to."""
-    lengths = reference_lengths(segments, draft.target_language)
-    rows = [_row(system, draft, len(segments), lengths, stored) for system in draft.systems]
+    both = zip(draft.systems, sizes, strict=True)
+    rows = [_row(system, own, len(segments), lengths, stored) for system, own in both]
     return Preview(
         segments=len(segments),
         documents=len({s.document for s in segments if s.document}),
@@ -204,20 +215,20 @@ def describe(
 
 def _row(
     system: SystemDraft,
-    draft: TestSetDraft,
+    sizes: Sequence[int],
     segments: int,
     lengths: dict[str, float],
     stored: Stored,
 ) -> SystemRow:
-    measured = [key for key in system.outputs if key in lengths]
-    wanted = sum(lengths[key] for key in measured)
-    size = sum(map(measure(draft.target_language), (system.outputs[key] for key in measured)))
+    measured = [key in lengths for key in system.outputs]
+    wanted = math.fsum(map(lengths.__getitem__, compress(system.outputs, measured)))
+    size = sum(compress(sizes, measured))
     return SystemRow(
         label=showable(system.label),
         name=showable(system.name),
         ratio=str(system.ratio),
         outputs=len(system.outputs),
-        empty=sum(not text or text.isspace() for text in system.outputs.values()),
+        empty=len(system.outputs) - sum(map(bool, map(str.strip, system.outputs.values()))),
         missing=max(0, segments - len(system.outputs)),
         observed=size / wanted if wanted else None,
         is_new=system.identity not in stored.systems,

@@ -306,6 +306,11 @@ class Report:
         return [problem for problem in self.problems if problem.severity == severity]
 
     @property
+    def n_errors(self) -> int:
+        """How many errors were reported, for readers that ask after every row."""
+        return self._n_errors
+
+    @property
     def errors(self) -> list[Problem]:
         """Problems that prevent the import."""
         return self._of("error")

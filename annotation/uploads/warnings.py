@@ -2,8 +2,8 @@
 
 import itertools
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from annotation.uploads.drafts import (
@@ -43,16 +43,32 @@ def measure(language: str) -> Callable[[str], int]:
     return lambda text: len(text.split())
 
 
-def add_warnings(draft: TestSetDraft, report: Report, segments: Sequence[SegmentDraft]) -> None:
-    """Add warnings. `segments` are the draft's, or the stored ones that it adds systems to."""
+def sizes_of(texts: Iterable[str], language: str) -> list[int]:
+    """Return the `length` of texts, in their order."""
+    words = map(str.split, texts)
+    if languages.is_character_based(language):
+        return [sum(map(len, each)) for each in words]
+    return list(map(len, words))
+
+
+def add_warnings(
+    draft: TestSetDraft,
+    report: Report,
+    segments: Sequence[SegmentDraft],
+    lengths: dict[str, float],
+    sizes: Sequence[Sequence[int]],
+) -> None:
+    """Add warnings. `segments` are the draft's, or the stored ones that it adds systems to.
+
+    `lengths` are those of their references, `sizes` those of the outputs of each system.
+    """
     _warn_of_languages(draft, report)
     _warn_of_segments(draft, report)
     by_key = {segment.key: segment for segment in segments}
-    lengths = reference_lengths(segments, draft.target_language)
     for j, system in enumerate(draft.systems):
         place = draft.place("system", j)
         _warn_of_texts(system, by_key, place, report)
-        _warn_of_lengths(system, lengths, draft.target_language, place, report)
+        _warn_of_lengths(system, lengths, sizes[j], place, report)
     _warn_of_equal_systems(draft, report)
     note_human(draft, report, {segment.key: segment.references for segment in segments})
 
@@ -97,7 +113,12 @@ def warn_of_entities(draft: TestSetDraft, report: Report, *, can_decode: bool = 
     found: dict[str, str] = {}
     places: list[Place] = []
     marks: list[tuple[str, Place]] = []
-    for key, content, where in _texts(draft):
+    columns = [[s.source for s in draft.segments], *(s.outputs.values() for s in draft.systems)]
+    columns += [[text for s in draft.segments for text in s.references.values()]]
+    signs = [
+        sign for column in columns for whole in ["".join(column)] for sign in "&<" if sign in whole
+    ]
+    for key, content, where in _texts(draft) if signs else ():
         if "&" in content and (entity := first_entity(content)):
             found.setdefault(key, entity)
             places = places or [draft.place(*where)]
@@ -291,15 +312,18 @@ def _as_source(**known: Any) -> Message:
 
 
 def _warn_of_lengths(
-    system: SystemDraft, lengths: dict[str, float], language: str, place: Place, report: Report
+    system: SystemDraft,
+    lengths: dict[str, float],
+    sizes: Sequence[int],
+    place: Place,
+    report: Report,
 ) -> None:
     ratio = float(system.ratio)
     if not 0 < ratio < float("inf"):
         return
     longer, shorter = [], []
-    measured = measure(language)
-    for key, output in system.outputs.items():
-        size, wanted = measured(output), ratio * lengths.get(key, 0)
+    for key, size in zip(system.outputs, sizes, strict=True):
+        wanted = ratio * lengths.get(key, 0)
         if not size or not wanted or abs(size - wanted) <= SLACK:
             continue
         if size > FACTOR * wanted:
@@ -332,9 +356,17 @@ def _warn_of_lengths(
     )
 
 
+def _start(system: SystemDraft) -> tuple[Any, int]:
+    first = min(system.outputs, default="")
+    return system.outputs.get(first), len(system.outputs)
+
+
 def _warn_of_equal_systems(draft: TestSetDraft, report: Report) -> None:
     seen: dict[int, int] = {}
+    starts = Counter(map(_start, draft.systems))
     for j, system in enumerate(draft.systems):
+        if starts[_start(system)] == 1:
+            continue  # most systems differ in the first text: the others need not be read
         texts = hash(frozenset(system.outputs.items()))
         i = seen.setdefault(texts, j)
         if i != j and draft.systems[i].outputs == system.outputs:

@@ -12,6 +12,7 @@ from annotation.exports.formats import FACTS, FORMATS
 from annotation.glossary import GROUPS
 from annotation.imports.human_scores import HUMAN, NAME
 from annotation.imports.judgments.fields import JUDGMENT_FIELDS, SPAN_FIELDS, TEXT_FIELDS
+from annotation.uploads.formats import base
 from annotation.uploads.formats.base import DOORS, TEST_SET
 from annotation.uploads.formats.registry import FORMATS as DECLARED
 from annotation.uploads.tables.columns import Wanted
@@ -74,12 +75,17 @@ a file of another import is refused with the name of that import."""
 # What every file is that has none of the declared formats.
 PLAIN = (
     ("plain text, one segment per line", "fields or options of the import", (TEST_SET,)),
-    ("TSV, CSV, XLSX, Parquet or JSON", "the ending, or else the first line", DOORS),
+    (
+        "TSV, CSV, XLSX, Parquet or JSON",
+        "the ending, or else the first line",
+        (*base.TABLES, base.GOLD),
+    ),
 )
 TOOLS = {
     "Label Studio": "uploads.formats.label_studio",
     "doccano": "uploads.formats.doccano",
     "Potato": "uploads.formats.potato",
+    "Mechanical Turk": "uploads.formats.mechanical_turk",
     "TMX and XLIFF": "uploads.formats.parallel",
     "MLQE and COMET’s assessments": "uploads.formats.assessments",
     "MQM": "uploads.formats.mqm",

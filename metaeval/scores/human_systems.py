@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from operator import eq
 
 # Names of human translations in the releases of WMT: ref, refA, ref-A, Human-A.0, HUMAN.0.
 _HUMAN = re.compile(
@@ -68,10 +69,13 @@ def find_reference(
     references
         Reference -> text of each segment. If several fit, the first by name is returned.
     """
-    n = sum(bool(text) for text in outputs)
+    n = sum(map(bool, outputs))
     for name in sorted(references):
-        pairs = zip(outputs, references[name], strict=True)
-        if is_reference(sum(bool(own) and own == text for own, text in pairs), n):
+        n_equal = sum(map(eq, outputs, references[name]))
+        if n_equal and n < len(outputs):
+            pairs = zip(outputs, references[name], strict=True)
+            n_equal = sum(bool(own) and own == text for own, text in pairs)
+        if is_reference(n_equal, n):
             return name
     return ""
 

@@ -202,7 +202,48 @@ SUGGESTIONS = (
     "judgment,number,origin,fate,side,start,end,severity,shown_side,shown_start,shown_end\n"
     "1,0,suggested,kept,target,0,1,minor,target,0,1\n"
 )
+OFFSETS = (
+    "mt_system\tdoc_id\tseg_id\tannotator_id\tsource\ttarget\tstart_ids\tend_ids\terrors\n"
+    "Nemo\td1\t0\tr1\tA small mistake.\tEin kleiner Feler.\t12 0\t17 3\tmajor minor\n"
+    "Nemo\td1\t1\tr1\tTwo\tZwei\t-1\t-1\tno-error\n"
+    "Nemo\td2\t0\tr1\tThree\tDrei\t0\t4\tminor\n"
+)
+TURK = (
+    "HITId,WorkerId,AssignmentStatus,AcceptTime,SubmitTime,Input.id,Input.source,Input.translation,"
+    "Input.system,Answer.meaning,Answer.grammar\n"
+    "H1,W1,Approved,Wed Jun 09 21:24:01 PDT 2021,Wed Jun 09 21:25:01 PDT 2021,1,One,Eins,Nemo,5,4\n"
+    "H2,W1,Approved,Mon Dec 06 09:00:00 PST 2021,Mon Dec 06 09:00:30 PST 2021,2,Two,Zwei,Nemo,1,2\n"
+)
+PARAGRAPHS = [
+    {"language_pair": "en-de", "domain": "news", "document_id": "d1",
+     "metric_scores": {"Kiwi": [0.5, 0.25], "MetricX": [-1.5, None]}},
+    {"language_pair": "en-de", "domain": "news", "document_id": "d2",
+     "metric_scores": {"Kiwi": [0.75], "MetricX": [-2.5]}},
+]  # fmt: skip
+PEARMUT = {
+    "campaign_id": "c", "info": {"assignment": "task-based", "protocol": "ESA"},
+    "data": [[[{"src": "One", "tgt": {"A": "Eins"}}]]],
+}  # fmt: skip
+PEARMUT_LOG = {"user_id": "u", "item_i": 0, "item": [{"src": "One", "tgt": {"A": "Eins"}}],
+               "annotation": [{"A": {"score": 70}}], "actions": []}  # fmt: skip
+APPRAISE = (
+    "u1,Nemo,1,TGT,eng,deu,70,1665744151.351,1665744158.765\nu1,Nemo,2,TGT,eng,deu,0,1665744159,1665744170\n"
+    "u1,Nemo,2,CHK,eng,deu,5,1665744171,1665744180\nu2,Dory,1,TGT,eng,deu,33,0,1665744190\n"
+)
 FORMATS: list[tuple[str, str, str]] = [
+    ("a campaign of Touchstone", "own.json", '{"touchstone": 1, "texts": {}, "task": {}}'),
+    ("a campaign of Pearmut", "c.json", json.dumps(PEARMUT)),
+    ("a log of Pearmut", "c.jsonl", json.dumps(PEARMUT_LOG)),
+    (
+        "batches of Appraise",
+        "batches.json",
+        '[{"task": {}, "items": [{"itemID": 1, "sourceText": "a"}]}]',
+    ),
+    ("a manifest of Appraise", "manifest.json", '{"TASKS_TO_ANNOTATORS": []}'),
+    ("scores of Appraise", "scores.csv", APPRAISE),
+    ("WMT’s quality estimation, errors by offsets", "dev.tsv", OFFSETS),
+    ("Mechanical Turk", "Batch_1_results.csv", TURK),
+    ("WMT25 scores of paragraphs", "Nemo.jsonl", "\n".join(map(json.dumps, PARAGRAPHS))),
     ("WMT’s XML or SGML", "set.xml", WMT),
     ("TMX", "memory.tmx", TMX),
     ("XLIFF", "job.xlf", XLIFF),

@@ -12,11 +12,13 @@ from annotation.imports.appraise.manifest import DOCUMENT, PAIRWISE
 from annotation.imports.jsonfiles import Keys, parse, read_json, unexpected_type
 from annotation.uploads.checks import FORBIDDEN, character
 from annotation.uploads.files import InputFile
+from annotation.uploads.formats.base import APPRAISE
+from annotation.uploads.formats.campaigns import TYPES
+from annotation.uploads.normalising import normalise
 from annotation.uploads.problems import Place, Report, within
 from annotation.uploads.tables.cells import OBJECT, TYPE_NAMES
 from metaeval.messages import Message, message, plural, truncated
 
-TYPES = ("TGT", "BAD", "REF", "CHK")
 # The choices for check items that repeat no target of their task.
 AS_TARGET, LEFT_OUT = "targets", "leave-out"
 UNMATCHED = (AS_TARGET, LEFT_OUT)
@@ -32,7 +34,8 @@ class RawItem:
     `tutorial` holds the instruction and the correct score of a practice item; `marked` are the
     errors marked beforehand, whose ends may be included or not. `unmatched` is one of UNMATCHED for
     a check item that repeats no target of its task, after that choice; `item_type` stays that of
-    the file, because scores refer to it.
+    the file, because scores refer to it. `written` is the target as the file has it, in which the
+    offsets of errors marked beforehand count.
     """
 
     file: str
@@ -50,6 +53,7 @@ class RawItem:
     marked: Sequence[Mapping[str, Any]] = ()
     ends_included: bool = True
     unmatched: str = ""
+    written: str = ""
 
     @property
     def kind(self) -> str:
@@ -92,7 +96,7 @@ def item_name(task: int, number: int, item_id: str = "") -> Message:
 def read_tasks(file: InputFile, layout: str, report: Report) -> list[list[RawItem]] | None:
     """Return the items of every task, or None if the file does not hold a list of tasks."""
     before = len(report.errors)
-    tasks = read_json(file, report, is_checked=False)
+    tasks = read_json(file, report, APPRAISE, is_checked=False)
     if len(report.errors) > before:
         return None
     if not isinstance(tasks, list):
@@ -154,12 +158,14 @@ def _read_item(
     }
     for key in ("sourceContextLeft", "targetContextLeft"):
         keys.get(key, str, required=False)
-    if layout != PAIRWISE:
-        target = _text(keys, "targetText")
-        return [RawItem(**common, target_id=keys.name("targetID"), target=target)]
     return [
-        RawItem(**common, target_id=each.name("targetID"), target=_text(each, "targetText"))
-        for each in _targets(keys)
+        RawItem(
+            **common,
+            target_id=each.name("targetID"),
+            target=_text(each, "targetText"),
+            written=str(each.values.get("targetText")),
+        )
+        for each in (_targets(keys) if layout == PAIRWISE else [keys])
     ]
 
 
@@ -205,7 +211,7 @@ def unknown_type(given: str) -> Message:
 
 
 def _text(keys: Keys, key: str) -> str:
-    text = keys.text(key)
+    text = normalise(keys.text(key)).text
     if found := FORBIDDEN.search(text):
         keys.error(
             key,

@@ -7,8 +7,8 @@ errors.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import unescape
 from itertools import groupby
 
@@ -28,13 +28,15 @@ from annotation.imports.drafts import SHOW_OUTPUT, CampaignDraft, ItemDraft, bas
 from annotation.models import Campaign, Item
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
 from annotation.uploads.problems import Report
-from metaeval.messages import message
+from metaeval.messages import message, plural, truncated
 
 DUPLICATE = re.compile(r"#duplicate\d*")
-JOINED = "+"
 # The difference from the tutorial's score that Appraise accepts.
 TOLERANCE = 20
 Built = tuple[TestSetDraft, CampaignDraft, list[RawItem]]
+# What joins the names of systems that have the same text, and the systems of such targetIDs.
+JOIN = "+"
+Joined = Mapping[str, Sequence[str]]
 
 
 def build(
@@ -45,15 +47,17 @@ def build(
     name: str,
     report: Report,
     *,
+    joined: Joined,
     unmatched: str = "",
     ends: str = "",
 ) -> Built:
     """Return test set, campaign and the items of the file.
 
-    The campaign has the items that are not skipped, in the same order. `unmatched` is the choice
-    for check items that repeat no target, `ends` that for the ends of errors marked beforehand.
+    The campaign has the items that are not skipped, in the same order. `joined` are the targetIDs
+    of several systems, `unmatched` is the choice for check items that repeat no target, `ends` that
+    for the ends of errors marked beforehand.
     """
-    items = _without_documents(items, manifest, report)
+    items = parted(_without_documents(items, manifest, report), joined)
     protocol = protocols.get(manifest.protocol)
     has_screens = protocol.layout != protocols.Layout.SINGLE
     without_target = Builder(manifest.layout, has_screens, Report()).unmatched_checks(items)
@@ -86,6 +90,54 @@ def build(
         items=drafts,
     )
     return test_set, campaign, items
+
+
+def joined_systems(
+    tasks: Sequence[Sequence[RawItem]], scored: Collection[str], report: Report
+) -> Joined:
+    """Return the systems of targetIDs that join several, as `A+B`.
+
+    Appraise splits every targetID there (`expand_multi_sys`). Here one of the names must occur
+    alone, or in several of them, because names of systems may have the sign, too. `scored` are the
+    names in the scores.
+    """
+    every = {item.target_id: item for task in reversed(tasks) for item in reversed(task)}
+    parts = {name: name.split(JOIN) for name in sorted(every) if JOIN in name}
+    counts = Counter(part for own in parts.values() for part in set(own))
+    known = {*every, *scored} | {part for part, n in counts.items() if n > 1}
+    joined = {n: own for n, own in parts.items() if all(own) and not known.isdisjoint(own)}
+    if joined:
+        warning = plural(
+            "appraise.joined-systems",
+            "{n} targetID joins systems with the same text by “+”: {names}. Each of these systems "
+            "gets the text, an item and the judgments, as in Appraise.",
+            "{n} targetIDs join systems with the same text by “+”: {names}. Each of these systems "
+            "gets the texts, items and judgments, as in Appraise.",
+            n=len(joined),
+            names=truncated(list(joined)),
+        )
+        report.warn(warning, every[next(iter(joined))].place("targetID"))
+    return joined
+
+
+def of_system(document: str, name: str, system: str) -> str:
+    """Return the name of a document of several systems as that of one of them."""
+    return document.replace(f"#{name}", f"#{system}")
+
+
+def parted(items: Sequence[RawItem], joined: Joined) -> list[RawItem]:
+    """Return items of several systems as those of each of them; their documents stay together."""
+
+    def document(item: RawItem) -> tuple[int, str, str | int]:
+        return item.task, item.target_id, item.document or item.number
+
+    return [
+        replace(item, target_id=system, document=of_system(item.document, name, system))
+        for (_, name, _), run in groupby(items, key=document)
+        for own in [list(run)]
+        for system in joined.get(name, [name])
+        for item in own
+    ]
 
 
 def _without_documents(items: list[RawItem], manifest: Manifest, report: Report) -> list[RawItem]:
@@ -235,7 +287,7 @@ class Builder:
     def _warn_of_targets(
         self, items: Sequence[RawItem], targets: dict[tuple[str, ...], int]
     ) -> None:
-        """Warn of repeats, as tasks are filled up with documents, and of several systems in one."""
+        """Warn of repeats, as tasks are filled up with documents."""
         again = [
             item
             for index, item in enumerate(items)
@@ -248,21 +300,6 @@ class Builder:
             "appraise.same-text",
             "{n} target of a task was a target of it before and is imported as a repeat.",
             "{n} targets of a task were targets of it before and are imported as repeats.",
-        )
-        known = {item.target_id for item in items}
-        joined = [
-            name
-            for name in sorted(known)
-            if JOINED in name and any(part in known for part in name.split(JOINED))
-        ]
-        self.report.warn_of(
-            len(joined),
-            "appraise.joined-systems",
-            "{n} targetID joins several systems with the same text by “+”. It is imported as a "
-            "system of that name, so its ratings do not count for each of them: {names}.",
-            "{n} targetIDs join several systems with the same text by “+”. They are imported as "
-            "systems of those names, so their ratings do not count for each of them: {names}.",
-            names=joined,
         )
 
     def _target_key(self, index: int, item: RawItem) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from annotation.imports.jsonfiles import Keys, read_json, unexpected_type
 from annotation.uploads.files import InputFile
+from annotation.uploads.formats.base import APPRAISE
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import OBJECT
 from core import languages
@@ -42,7 +43,7 @@ class Manifest:
 def read_manifest(file: InputFile, report: Report) -> Manifest | None:
     """Return the manifest, or None with every problem reported."""
     before = len(report.errors)
-    values = read_json(file, report)
+    values = read_json(file, report, APPRAISE)
     if len(report.errors) > before:
         return None
     if not isinstance(values, dict):

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from django.utils.text import slugify
 
 from annotation.imports.appraise.batches import RawItem, examine_sizes, read_tasks
-from annotation.imports.appraise.build import build
+from annotation.imports.appraise.build import build, joined_systems
 from annotation.imports.appraise.manifest import Manifest, Pair, read_manifest
-from annotation.imports.appraise.scores import add_scores
+from annotation.imports.appraise.scores import add_scores, read_rows
 from annotation.imports.drafts import CampaignDraft
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile, read_text
@@ -58,6 +58,8 @@ def read(
     if report.errors:
         return []
     examine_sizes(tasks, report)
+    rows = list(read_rows(scores, report)) if scores else []
+    joined = joined_systems(tasks, {row["targetID"] for _, row in rows}, report)
     built = [
         build(
             described,
@@ -66,6 +68,7 @@ def read(
             _slug(name or described.name, described, pair),
             name,
             report,
+            joined=joined,
             unmatched=unmatched,
             ends=ends,
         )
@@ -73,7 +76,7 @@ def read(
     ]
     if scores is None or report.errors:
         return [(test_set, campaign) for test_set, campaign, _ in built]
-    return add_scores(scores, built, described.protocol, report)
+    return add_scores(scores.name, rows, built, described.protocol, joined, report)
 
 
 def _are_swapped(batches: InputFile, manifest: InputFile) -> bool:

@@ -9,30 +9,24 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from annotation import protocols
-from annotation.imports.appraise.batches import TYPES, RawItem, unknown_type
-from annotation.imports.appraise.build import DUPLICATE, Built
+from annotation.imports.appraise.batches import RawItem, unknown_type
+from annotation.imports.appraise.build import DUPLICATE, Built, Joined, of_system
 from annotation.imports.appraise.spans import read_spans
 from annotation.imports.drafts import CampaignDraft, JudgmentDraft, base_document
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile, read_text
+from annotation.uploads.formats.campaigns import TYPES, Row, score_rows
 from annotation.uploads.problems import Place, Report
 from core import languages
-from core.text import restore
-from metaeval.files.grids import GridError, quoted_lines
-from metaeval.messages import message, plural
+from metaeval.messages import message
 
-PLAIN = ("username", "targetID", "itemID", "itemType", "src", "tgt", "score", "start", "end")
-DOCUMENT = (*PLAIN[:7], "documentID", "isCompleteDocument", *PLAIN[7:])
-SPANS = (*DOCUMENT[:9], "mqm", *PLAIN[7:])
-LAYOUTS = {len(columns): columns for columns in (PLAIN, DOCUMENT, SPANS)}
 TRUTH = {"true": True, "1": True}
 LONGEST_NAME = 80
 WHOLE, BASE = "whole document", "copy of "
 LATEST = 253_402_300_799  # the last second of the year 9999
-Row = dict[str, str]
 Answer = tuple[float, float, int, JudgmentDraft]
 
 
@@ -48,13 +42,17 @@ class Counts:
 
 
 def add_scores(
-    file: InputFile, built: Sequence[Built], protocol: str, report: Report
+    file: str,
+    rows: Sequence[tuple[int, Row]],
+    built: Sequence[Built],
+    protocol: str,
+    joined: Joined,
+    report: Report,
 ) -> list[tuple[TestSetDraft, CampaignDraft]]:
     """Return the campaigns finished, with the judgments of the file."""
-    rows = list(_rows(file, report))
     by_pair: dict[tuple[str, str], list[tuple[int, Row]]] = defaultdict(list)
     pairs = {(each[0].source_language, each[0].target_language) for each in built}
-    for number, row in rows:
+    for number, row in _parted(rows, joined):
         pair = _languages(row)
         if pair not in pairs:
             refusal = message(
@@ -63,18 +61,31 @@ def add_scores(
                 pair=f"{row['src']}-{row['tgt']}",
                 pairs=sorted("-".join(each) for each in pairs),
             )
-            report.error(refusal, Place(file.name, number, "src"))
+            report.error(refusal, Place(file, number, "src"))
             continue
         by_pair[pair].append((number, row))
     counts = Counts()
     finished = []
     for test_set, campaign, items in built:
         own = by_pair[test_set.source_language, test_set.target_language]
-        reader = Reader(file.name, protocol, items, report, counts)
+        reader = Reader(file, protocol, items, report, counts)
         answers = reader.read(own)
         finished.append((test_set, replace(campaign, is_finished=True, judgments=answers)))
-    _warn(counts, Place(file.name), report)
+    _warn(counts, Place(file), report)
     return finished
+
+
+def _parted(rows: Iterable[tuple[int, Row]], joined: Joined) -> Iterator[tuple[int, Row]]:
+    """Yield rows as those of each system of their targetID, which Appraise has mostly split."""
+    names = {system: [n for n, own in joined.items() if system in own]
+             for system in chain(*joined.values())}  # fmt: skip
+    for number, row in rows:
+        for system in joined.get(row["targetID"], [row["targetID"]]):
+            document = row.get("documentID", "")
+            for name in names.get(system, ()):
+                document = of_system(document, name, system)
+            own = {"targetID": system, "documentID": document}
+            yield number, row | {key: value for key, value in own.items() if key in row}
 
 
 def _warn(counts: Counts, place: Place, report: Report) -> None:
@@ -115,40 +126,14 @@ def _warn(counts: Counts, place: Place, report: Report) -> None:
     )
 
 
-def _rows(file: InputFile, report: Report) -> Iterator[tuple[int, Row]]:
+def read_rows(file: InputFile, report: Report) -> Iterator[tuple[int, Row]]:
     """Yield line number and cells of every row that is as long as it should be."""
     text = read_text(file, report)
     if text is None:
         return
     if not text.strip():
         report.error(message("appraise.no-scores", "The file is empty."), Place(file.name))
-    width = 0
-    try:
-        for number, cells in quoted_lines(text):
-            if not cells or (not width and cells[0].strip().lower() == "username"):
-                continue
-            width = width or len(cells)
-            if len(cells) not in LAYOUTS:
-                refusal = plural(
-                    "appraise.cells",
-                    "The row has {n} cell. Rows of Appraise have 9, 11 or 12.",
-                    "The row has {n} cells. Rows of Appraise have 9, 11 or 12.",
-                    n=len(cells),
-                )
-                report.error(refusal, Place(file.name, number))
-            elif len(cells) != width:
-                refusal = message(
-                    "appraise.other-width",
-                    "The row has {n} cells, but the first row has {width}.",
-                    n=len(cells),
-                    width=width,
-                )
-                report.error(refusal, Place(file.name, number))
-            else:
-                plain = [restore(cell.strip()) for cell in cells]
-                yield number, dict(zip(LAYOUTS[width], plain, strict=True))
-    except GridError as error:
-        report.error(error.message, Place(file.name, error.row))
+    yield from score_rows(file.name, text, report)
 
 
 def _languages(row: Row) -> tuple[str, str]:
@@ -253,7 +238,7 @@ class Reader:
                 yield answer
 
     def _answer(self, number: int, row: Row, item: int) -> Answer | None:
-        before = len(self.report.errors)
+        before = self.report.n_errors
         place = Place(self.file, number)
         protocol = protocols.get(self.protocol)
         score = _score(row["score"], place, self.report) if protocol.has_score else None
@@ -262,7 +247,7 @@ class Reader:
         spans, undecided = read_spans(
             row.get("mqm", ""), self.items[item], protocol, place, self.report
         )
-        if len(self.report.errors) > before:
+        if self.report.n_errors > before:
             return None
         self.counts.undecided += undecided
         self.counts.without_start += start <= 0

@@ -32,7 +32,8 @@ def read_spans(
 ) -> tuple[tuple[Span, ...], int]:
     """Return the spans of a row, and the number of spans without a severity.
 
-    Ends are included, except those of unchanged suggestions, which are as in the batch.
+    Ends are included, and the text is as a page has it, where CRLF is a single LF (HTML 13.2.3.5).
+    Unchanged suggestions are as in the batch.
     """
     place = place._replace(field=FIELD)
     values = _values(cell, place, report)
@@ -47,8 +48,8 @@ def read_spans(
         if value.get("severity") != UNDECIDED:
             name = message("appraise.span", "span {number:d}", number=number)
             span_place = place._replace(field=within(FIELD, name))
-            included = item.ends_included or _ends(value) not in before
-            span = span_of(value, item, protocol.spans, span_place, report, included=included)
+            is_before = _ends(value) in before
+            span = span_of(value, item, protocol.spans, span_place, report, is_before=is_before)
             spans += [span] if span else []
     return tuple(dict.fromkeys(spans)), len(values) - len(decided(values))
 
@@ -85,9 +86,12 @@ def span_of(
     place: Place,
     report: Report,
     *,
-    included: bool,
+    is_before: bool,
 ) -> Span | None:
-    """Return our span for one of Appraise, or None and report why."""
+    """Return our span for one of Appraise, or None and report why.
+
+    With `is_before` it was marked beforehand: its offsets are as the item of the batch has them.
+    """
     severity = value.get("severity")
     if not isinstance(severity, str) or severity not in scheme.severity_keys:
         report.error(
@@ -111,7 +115,8 @@ def span_of(
             place,
         )
         return None
-    at = replace(APPRAISE, ends_included=included).place(item.target, start, end)
+    own = replace(APPRAISE, ends_included=item.ends_included or not is_before)
+    at = own.stored(item.written if is_before else item.target, start, end)
     if at is None or not start <= end:
         report.error(
             message(
@@ -205,7 +210,7 @@ def suggest(
     suggested = []
     for item, draft in zip(items, drafts, strict=True):
         spans = [
-            span_of(value, item, scheme, item.place("mqm"), report, included=item.ends_included)
+            span_of(value, item, scheme, item.place("mqm"), report, is_before=True)
             for value in decided(item.marked)
             if scheme is not None
         ]
@@ -216,7 +221,7 @@ def suggest(
 
 def _count_ends(items: Sequence[RawItem]) -> EndsAtWords:
     return APPRAISE.count_ends(
-        (item.target, end)
+        (item.written, end)
         for item in items
         for value in item.marked
         if type(end := value.get("end_i")) is int and end >= 0

@@ -132,7 +132,7 @@ class Reader:
             self.report.error(refusal, row.place)
 
     def _answer(self, row: Row) -> Answer | None:
-        before = len(self.report.errors)
+        before = self.report.n_errors
         who = self._label(row, "annotator") or self.options.annotator
         if not who:
             self.report.error(
@@ -160,7 +160,7 @@ class Reader:
             low=self._bound(row, "low"),
             high=self._bound(row, "high"),
         )
-        return answer if len(self.report.errors) == before else None
+        return answer if self.report.n_errors == before else None
 
     def _text(self, row: Row, kind: Item.Kind) -> str:
         """Return the text that was shown instead of an output."""

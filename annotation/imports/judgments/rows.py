@@ -340,7 +340,8 @@ def name_segments(rows: Sequence[Row], report: Report) -> None:
 def _derive(rows: Sequence[Row], report: Report) -> None:
     if any(row.name("document_place") for row in rows):
         for row in rows:
-            row.cells["segment"] = f"{row.name('document')}:{row.name('document_place')}"
+            if place := row.name("document_place"):
+                row.cells["segment"] = f"{row.name('document')}:{place}"
         report.note(
             message(
                 "judgments.segments-by-position",

@@ -11,6 +11,7 @@ from annotation.imports.jsonfiles import Findings
 from annotation.uploads import SegmentDraft, SystemDraft
 from annotation.uploads.media.attachments import NOT_TEXT
 from annotation.uploads.media.elements import RefusedTagError, read_tag
+from annotation.uploads.normalising import normalise
 from metaeval.messages import message, plural
 
 # Read and write the source of a Pearmut item: a text, or one HTML tag of a media file.
@@ -33,8 +34,9 @@ def read_source(
         findings.error(path, error.message)
         tag = None
     if tag is None:
-        return source, {}
+        return normalise(source).text, {}
     words = next((value[name] for name in WORDS if isinstance(value.get(name), str)), "").strip()
+    words = normalise(words).text
     attachments: dict[str, Any] = {"media": tag.src, "is_source": True}
     if tag.alt:
         attachments["alt"] = tag.alt
@@ -128,7 +130,7 @@ class Contents:
                 f"{key} ({self.ids[key]})" if self.ids[key] > 1 else key,
                 text or NO_SOURCE,
                 document=str(value.get("doc_id", document))[:200],
-                references={"A": reference} if reference else {},
+                references={"A": normalise(reference).text} if reference else {},
                 attachments=attachments,
             )
             self.segments[key, source], self.paths[segment.key] = segment, path
@@ -136,7 +138,7 @@ class Contents:
 
     def keep_output(self, model: str, key: str, text: str, path: str) -> None:
         """Keep an output; report an error if the model has another one of the segment."""
-        outputs = self.outputs.setdefault(model, {})
+        outputs, text = self.outputs.setdefault(model, {}), normalise(text).text
         if outputs.setdefault(key, text) != text:
             self.findings.error(
                 path,

@@ -17,6 +17,7 @@ from annotation.models import Annotator, Item
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import Scale
 from annotation.uploads.checks import max_length
+from annotation.uploads.normalising import normalise
 from annotation.uploads.offsets import Convention
 from metaeval.messages import Message, message, plural
 
@@ -199,7 +200,7 @@ class LogReader:
                 ),
             )
             return None
-        text = str(item["tgt"][model])
+        text = normalise(str(item["tgt"][model])).text
         matching = [
             each
             for each in self._known[segment]
@@ -256,7 +257,9 @@ class LogReader:
             item=place,
             score=score if first else None,
             ratings=ratings,
-            post_edit=str(written) if self.protocol.text and written is not None else None,
+            post_edit=normalise(str(written)).text
+            if self.protocol.text and written is not None
+            else None,
             spans=spans,
         )
 

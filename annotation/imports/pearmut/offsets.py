@@ -13,6 +13,7 @@ from annotation.imports.jsonfiles import Findings, ends_are_included, no_output
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET
 from annotation.protocols.published import our_category
+from annotation.uploads.normalising import normalise
 from annotation.uploads.offsets import PEARMUT, Convention, other_words
 from metaeval.messages import message, plural
 from metaeval.spans.span_table import EndsAtWords
@@ -22,7 +23,7 @@ UNCOUNTED = "uncounted"
 
 @dataclass(frozen=True)
 class Raw:
-    """The errors marked in one output, with the offsets of the file."""
+    """The errors marked in one output, with the offsets and texts of the file."""
 
     spans: Sequence[Mapping[str, Any]]
     text: str
@@ -188,16 +189,17 @@ def _span(
     given = str(value.get("category") or "")
     category = _known(scheme.category_keys, given, our_category(given))
     start, end = value["start_i"], value["end_i"]
-    if at := convention.place(raw.text, start, end):
-        if differs := other_words(value.get("text"), raw.text[slice(*at)]):
+    text = normalise(raw.text).text
+    if at := convention.stored(raw.text, start, end):
+        if differs := other_words(value.get("text"), text[slice(*at)]):
             findings.error("error_spans", differs)
         return Span(TARGET, *at, severity, category)
     token = start - len(convention.positions(raw.text))
     if token < len(scheme.tokens):
-        place = len(raw.text) + token
+        place = len(text) + token
         return Span(TARGET, place, place + 1, severity, category)
     if token == 0 and SOURCE in scheme.sides and raw.source:
-        return Span(SOURCE, 0, len(raw.source), severity, category)
+        return Span(SOURCE, 0, len(normalise(raw.source).text), severity, category)
     return None
 
 

@@ -22,6 +22,7 @@ from annotation.imports.pearmut.offsets import Stated
 from annotation.imports.pearmut.reader import Reader
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
+from annotation.uploads.formats.base import PEARMUT
 from annotation.uploads.media.attachments import attach
 from annotation.uploads.problems import Place, Report
 from metaeval.messages import message
@@ -94,7 +95,7 @@ def _campaigns(files: Sequence[InputFile], report: Report) -> list[tuple[str, st
     """
     found: list[tuple[str, str, Any]] = []
     for file in files:
-        values = read_json(file, report)
+        values = read_json(file, report, PEARMUT)
         every = values if isinstance(values, list) else [values]
         for number, each in enumerate(every):
             own = each.get("campaign_id") if isinstance(each, dict) else None

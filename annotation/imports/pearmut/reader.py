@@ -26,6 +26,7 @@ from annotation.imports.pearmut.rules import Marks, kind_of, read_check, read_ru
 from annotation.models import Campaign, Item
 from annotation.models.campaign import MOST_SYSTEMS
 from annotation.uploads import TestSetDraft
+from annotation.uploads.normalising import normalise
 from metaeval.messages import message, plural
 
 SALT = "annotation.imports.pearmut"
@@ -253,7 +254,7 @@ class Reader:
                     system=model if is_target else None,
                     kind=kind,
                     batch=spot.batch,
-                    text="" if is_target else text,
+                    text="" if is_target else normalise(text).text,
                     screen=screen,
                     place=place,
                     column=column if self._has_columns else 0,

@@ -20,6 +20,7 @@ from annotation.imports.pearmut.offsets import (
 from annotation.models import Item
 from annotation.protocols import Protocol
 from annotation.protocols.base import Scale
+from annotation.uploads.normalising import normalise
 from annotation.uploads.offsets import Convention
 from metaeval.messages import message, plural
 
@@ -245,10 +246,11 @@ def _bounds(
     if scheme is None or (rule["severity"] and not severity):
         findings.counts[UNKNOWN] += 1
         return []
-    last = len(text) + len(scheme.tokens)
+    stored = normalise(text)
+    last = len(stored.text) + len(scheme.tokens)
 
     def place(index: int) -> int:
-        return min(convention.point(text, index), last)
+        return min(stored.place(convention.point(text, index)), last)
 
     start = [place(each) for each in rule["start_i"]] if "start_i" in rule else [0, last]
     end = [place(each) + 1 for each in rule["end_i"]] if "end_i" in rule else [0, last]

@@ -8,14 +8,23 @@ from annotation.uploads.tables.pairs import Pair
 from annotation.uploads.tables.rows import Table
 from metaeval.messages import Message, message
 
-# The imports. Each has a name that people read.
-TEST_SET, JUDGMENTS, HUMAN_SCORES, METRIC_SCORES, SPANS = DOORS = (
+# The imports. Each has a name that people read; the first ones take tables.
+TEST_SET, JUDGMENTS, HUMAN_SCORES, METRIC_SCORES, SPANS = TABLES = (
     message("import.test-set", "a test set"),
     message("import.judgments", "judgments"),
     message("import.human-scores", "human scores"),
     message("import.metric-scores", "metric scores"),
     message("import.spans", "error spans"),
 )
+GOLD, APPRAISE, PEARMUT, CAMPAIGN_FILE, FOLDER, DATA_SET = OTHERS = (
+    message("import.gold", "gold items"),
+    message("import.appraise", "a campaign of Appraise"),
+    message("import.pearmut", "a campaign of Pearmut"),
+    message("import.campaign-file", "a campaign file"),
+    message("import.mt-metrics-eval", "a folder of mt-metrics-eval"),
+    message("import.data-set", "a published data set"),
+)
+DOORS = (*TABLES, *OTHERS)
 Door = Message
 
 
@@ -53,13 +62,14 @@ class Format:
     """A format of files, which `read` turns into tables under the names of our fields.
 
     Files that are not tables are recognised by name and text (`begins`), others by the table in
-    them (`has`). `sign` says so in the reference. `read` gets all files of the format at once.
+    them (`has`). `sign` says so in the reference. `read` gets all files of the format at once;
+    without it the imports have a reader of their own, because the files are no tables.
     """
 
     name: str
     sign: str
     doors: tuple[Door, ...]
-    read: Reader
+    read: Reader | None = None
     begins: Callable[[str, str], bool] | None = None
     has: Callable[[Table], bool] | None = None
 

@@ -12,10 +12,11 @@ from typing import Any
 
 from annotation.uploads.formats.base import Content, Import, tables_of
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.columns import renamed
 from annotation.uploads.tables.rows import Row, Table
 from annotation.uploads.tables.spans import KEYS, span_objects
 from metaeval.files.cells import parse_number
-from metaeval.files.names import NAMES, is_called, plain
+from metaeval.files.names import NAMES, column_of, is_called, plain
 from metaeval.messages import Message, message
 
 SEVERITY = re.compile(r"(?<![a-z])(neutral|trivial|minor|major|critical)(?![a-z])", re.IGNORECASE)
@@ -27,6 +28,10 @@ NAMELESS: Mapping[str, Message] = {}
 CANCELLED, UNPLACED = " cancelled", " unplaced"
 # Columns with the errors of one text each.
 SPANS, BY_SIDE = "spans", {"source_errors": "source", "target_errors": "target"}
+PART = "error_subcategory"
+# Columns with the offsets of all errors of an output, and their severities in the same order.
+OFFSETS = ("start_ids", "end_ids", "errors")
+NO_ERROR = ("", "no-error")
 Value = dict[str, Any]
 
 
@@ -60,11 +65,64 @@ def read_sides(contents: Sequence[Content], to: Import) -> Iterator[Table]:
                     refusal = message("spans.not-a-list", "Spans must be a JSON list of objects.")
                     to.report.error(refusal, Place(table.file, line, column))
                 for n, each in enumerate(listed or ()):
-                    count_unread(each, KEYS, counts)
-                    row[SPANS].append({"path": f"{column}[{n}]", **each, "side": side})
+                    count_unread(each, (*KEYS, PART), counts)
+                    path = "/".join(texts([each.get("category"), each.pop(PART, None)]))
+                    value = each | ({"category": path} if path else {})
+                    row[SPANS].append({"path": f"{column}[{n}]", **value, "side": side})
         say_skipped(counts, table, to.report)
         columns = [SPANS, *(column for column in table.columns if column not in BY_SIDE)]
-        yield replace(table, columns=columns)
+        yield in_documents(replace(table, columns=columns), to.report)
+
+
+def read_offsets(contents: Sequence[Content], to: Import) -> Iterator[Table]:
+    """Yield tables with the errors of each row as spans, whose ends are excluded.
+
+    `-1` and `no-error` are those of a row without errors.
+    """
+    for table in tables_of(contents):
+        for line, row in table.rows:
+            starts, ends, severities = (str(row.pop(name, "")).split() for name in OFFSETS)
+            row[SPANS] = []
+            if " ".join(severities) in NO_ERROR:
+                continue
+            if not len(starts) == len(ends) == len(severities):
+                refusal = message(
+                    "format.offsets-unequal",
+                    "The numbers of first offsets, last offsets and severities must be equal.",
+                )
+                to.report.error(refusal, Place(table.file, line, OFFSETS[0]))
+                continue
+            row[SPANS] = [
+                {"start": _offset(start), "end": _offset(end), "severity": severity}
+                for start, end, severity in zip(starts, ends, severities, strict=True)
+            ]
+        columns = [SPANS, *(column for column in table.columns if column not in OFFSETS)]
+        yield in_documents(replace(table, columns=columns), to.report)
+
+
+def _offset(text: str) -> int | str:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text
+
+
+def in_documents(table: Table, report: Report) -> Table:
+    """Return a table whose segments are places in documents, if their numbers begin anew there."""
+    names = [column_of(field, table.columns) for field in ("document", "segment", "source")]
+    document, segment, source = names
+    if not all(names):
+        return table
+    seen: dict[object, tuple[object, object]] = {}
+    for _, row in table.rows:
+        own = row.get(document), row.get(source)
+        first = seen.setdefault(row.get(segment), own)
+        if first[0] != own[0] and first[1] != own[1]:
+            text = message(
+                "format.numbered-in-documents",
+                "Segments are numbered within documents: “{column}” is the place in the document.",
+                column=table.titles.get(segment, segment),
+            )
+            report.note(text, table.head)
+            return renamed(table, {segment: "document_place"})
+    return table
 
 
 def texts(value: Any) -> list[str]:

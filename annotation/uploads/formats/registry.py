@@ -11,9 +11,11 @@ from functools import partial
 from annotation.uploads.files import InputFile, decode, read_bytes
 from annotation.uploads.formats import (
     assessments,
+    campaigns,
     doccano,
     label_studio,
     marks,
+    mechanical_turk,
     mqm,
     parallel,
     potato,
@@ -22,13 +24,19 @@ from annotation.uploads.formats import (
     wmt_xml,
 )
 from annotation.uploads.formats.base import (
-    DOORS,
+    APPRAISE,
+    CAMPAIGN_FILE,
+    DATA_SET,
+    FOLDER,
     HUMAN_SCORES,
     JUDGMENTS,
     METRIC_SCORES,
+    PEARMUT,
     SPANS,
+    TABLES,
     TEST_SET,
     Content,
+    Door,
     Format,
     Import,
     tables_of,
@@ -48,7 +56,7 @@ from annotation.uploads.tables.rows import (
 from metaeval.files.decoding import split_lines
 from metaeval.files.grids import CSV, Grid
 from metaeval.files.names import is_known
-from metaeval.messages import message
+from metaeval.messages import Message, message
 
 # Read tables separated by blanks, as R's `write.table` and Google's mean scores.
 
@@ -97,6 +105,49 @@ def _grid(text: str) -> Grid:
 OUR_JUDGMENTS = frozenset({"is_simulated", "is_current", "z_targets", "n_columns", "sent_together"})
 OUR_SUGGESTIONS = frozenset({"judgment", "origin", "fate", "shown_start", "shown_side"})
 FORMATS = (
+    Format(
+        "a campaign of Touchstone",
+        "JSON with `touchstone`, `texts` and `task`",
+        (CAMPAIGN_FILE,),
+        begins=campaigns.has_keys("touchstone", "texts", "task"),
+    ),
+    Format(
+        "a campaign of Pearmut",
+        "JSON with `campaign_id`, `data` and `tgt`",
+        (PEARMUT, CAMPAIGN_FILE),
+        begins=campaigns.has_keys("campaign_id", "data", "tgt"),
+    ),
+    Format(
+        "a log of Pearmut",
+        "JSON lines with `user_id`, `annotation` and `item_i`; a download of them by campaign",
+        (PEARMUT,),
+        begins=campaigns.has_keys("user_id", "annotation", "item_i"),
+    ),
+    Format(
+        "batches of Appraise",
+        "JSON with `items`, `itemID` and `sourceText`",
+        (APPRAISE,),
+        begins=campaigns.has_keys("items", "itemID", "sourceText"),
+    ),
+    Format(
+        "a manifest of Appraise",
+        "JSON with `TASKS_TO_ANNOTATORS`",
+        (APPRAISE,),
+        begins=campaigns.has_keys("TASKS_TO_ANNOTATORS"),
+    ),
+    Format(
+        "scores of Appraise",
+        "CSV of 9, 11 or 12 cells without names, with TGT, CHK, BAD or REF in the fourth",
+        (JUDGMENTS, APPRAISE),
+        campaigns.read_scores,
+        begins=campaigns.is_scores,
+    ),
+    Format(
+        "mt-metrics-eval folder",
+        "folders `sources`, `references`, `system-outputs`, `documents` and so on",
+        (FOLDER,),
+    ),
+    Format("published data set", "its name, and a folder on the server", (DATA_SET,)),
     Format("TMX", "`<tmx`", (TEST_SET,), parallel.read_tmx, begins=parallel.is_tmx),
     Format("XLIFF", "`<xliff`", (TEST_SET,), parallel.read_xliff, begins=parallel.is_xliff),
     Format(
@@ -112,6 +163,13 @@ FORMATS = (
         (TEST_SET,),
         wmt_documents.read,
         has=wmt_documents.is_wmt,
+    ),
+    Format(
+        "WMT25 scores of paragraphs",
+        "JSON with `metric_scores`, `language_pair`, `domain` and `document_id`",
+        (METRIC_SCORES,),
+        wmt_documents.read_scores,
+        has=wmt_documents.has_scores,
     ),
     Format(
         "our export of judgments",
@@ -148,6 +206,20 @@ FORMATS = (
         (JUDGMENTS, SPANS),
         marks.read_sides,
         has=with_columns(*marks.BY_SIDE),
+    ),
+    Format(
+        "WMT’s quality estimation, errors by offsets",
+        "columns `start_ids`, `end_ids` and `errors`",
+        (JUDGMENTS, SPANS),
+        marks.read_offsets,
+        has=with_columns(*marks.OFFSETS),
+    ),
+    Format(
+        "Mechanical Turk",
+        "columns `Input.NAME` and `Answer.NAME`",
+        (JUDGMENTS,),
+        mechanical_turk.read,
+        has=mechanical_turk.is_export,
     ),
     Format(
         "Label Studio",
@@ -237,7 +309,7 @@ FORMATS = (
     Format(
         "a table separated by blanks",
         "a header of names of columns, and rows with as many words or quoted cells",
-        DOORS,
+        TABLES,
         read,
         begins=is_table,
     ),
@@ -286,12 +358,12 @@ def read_files(
 
 
 def _tables(found: Format | None, group: list[Content], to: Import) -> Iterable[Table]:
-    if found is None:
+    if found is None or found.read is None:
         return [content.table for content in group if content.table is not None]
     return found.read(group, to)
 
 
-def _recognised(content: Content, door: object = None) -> Format | None:
+def _recognised(content: Content, door: Door | None = None) -> Format | None:
     """Return the format of a file among those of one import, or among all; None for a table."""
     for each in FORMATS:
         if door is not None and door not in each.doors:
@@ -302,6 +374,22 @@ def _recognised(content: Content, door: object = None) -> Format | None:
         elif each.begins is not None and each.begins(content.name, content.text):
             return each
     return None
+
+
+def no_table(name: str, text: str) -> Format | None:
+    """Return the format of a file that an import of no tables reads, or None."""
+    own = (each for each in FORMATS if each.read is None and each.begins is not None)
+    return next((each for each in own if each.begins and each.begins(name, text)), None)
+
+
+def other_import(found: Format) -> Message:
+    """Return the message about a file that another import reads."""
+    return message(
+        "format.other-import",
+        "This file is {format}. Import it as {imports}.",
+        format=found.name,
+        imports=list(found.doors),
+    )
 
 
 def is_marked(name: str, start: str) -> bool:
@@ -329,7 +417,7 @@ def _content(
     if (found := _recognised(content, to.door)) is not None:
         return content, found
     before, table = len(report.problems), None
-    other = _recognised(content) if text.lstrip().startswith("<") else None
+    other = _recognised(content) if text.lstrip().startswith("<") else no_table(name, text)
     if other is None:
         table = parse(name, text, report, has_names=to.has_names(name))
         is_wrong = any(problem.severity == "error" for problem in report.problems[before:])
@@ -338,11 +426,5 @@ def _content(
         return (Content(name, table=table) if table else None), None
     # Say what the file is, not what is wrong with it as a table.
     del report.problems[before:]
-    refusal = message(
-        "format.other-import",
-        "This file is {format}. Import it as {imports}.",
-        format=other.name,
-        imports=list(other.doors),
-    )
-    report.error(refusal, Place(name))
+    report.error(other_import(other), Place(name))
     return None, None

@@ -1,11 +1,13 @@
 """Split documents in rows, as WMT has published them since 2025, into a segment per paragraph.
 
 Source, references and outputs of a document have the same number of paragraphs, separated by blank
-lines; otherwise the document is one segment. `refs` has the references by name.
+lines; otherwise the document is one segment. `refs` has the references by name. Outputs alone are
+split by their own paragraphs, for a test set that is stored. Scores by metric and paragraph, in a
+file for each system (`metric_scores` of WMT25), have the same keys.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
@@ -19,6 +21,7 @@ from metaeval.messages import plural, truncated
 
 BLANK = re.compile(r"\r?\n[ \t]*\r?\n\s*")
 REFERENCE = re.compile(r"refs\.(?P<name>[^.]+)(\.ref)?")
+SCORES, DOCUMENT = "metric_scores.", ("language_pair", "domain", "document_id")
 Row = dict[str, Any]
 
 
@@ -29,10 +32,8 @@ def is_wmt(table: Table) -> bool:
 
 
 def read(contents: Sequence[Content], to: Import) -> list[Table]:
-    """Return the tables with a row for each paragraph; unchanged if none has sources."""
+    """Return the tables with a row for each paragraph."""
     wmt = [with_references(table) for table in tables_of(contents)]
-    if not any(column_of("source", table.columns) for table in wmt):
-        return wmt
     texts = {id(table): _texts(table) for table in wmt}
     counts: dict[str, set[int]] = {}
     for table in wmt:
@@ -41,8 +42,8 @@ def read(contents: Sequence[Content], to: Import) -> list[Table]:
                 if isinstance(cell := row.get(column), str):
                     counts.setdefault(_id(row), set()).add(len(_parts(cell)))
     whole = {key for key, found in counts.items() if len(found) > 1}
-    sources = {_id(row) for table in wmt if column_of("source", table.columns)
-               for _, row in table.rows}  # fmt: skip
+    with_source = [table for table in wmt if column_of("source", table.columns)]
+    sources = {_id(row) for table in with_source or wmt for _, row in table.rows}
     if whole & sources:
         keys = sorted(whole & sources)
         text = plural(
@@ -56,6 +57,36 @@ def read(contents: Sequence[Content], to: Import) -> list[Table]:
         )
         to.report.warn(text)
     return [_split(table, texts[id(table)], whole, sources, to.report) for table in wmt]
+
+
+def has_scores(table: Table) -> bool:
+    """Return True for scores of the paragraphs of a document by metric."""
+    return {*DOCUMENT} <= set(table.columns) and any(c.startswith(SCORES) for c in table.columns)
+
+
+def read_scores(contents: Sequence[Content], to: Import) -> Iterator[Table]:
+    """Yield a row for each score of a paragraph; the file is called as its system."""
+    for table in tables_of(contents):
+        metrics = [column for column in table.columns if column.startswith(SCORES)]
+        rows: list[tuple[int, Row]] = []
+        for line, row in table.rows:
+            key = "_#_".join(str(row.get(name)) for name in DOCUMENT)
+            for column in metrics:
+                given = row.get(column)
+                scores = given if isinstance(given, list) else [given]
+                common = {"system": PurePath(table.file).stem, "metric": column[len(SCORES) :]}
+                rows += [
+                    (line, {"segment": _part(key, n, len(scores)), **common, "score": score})
+                    for n, score in enumerate(scores, 1)
+                    if score is not None
+                ]
+        columns = ["segment", "system", "metric", "score"]
+        yield replace(table, columns=columns, rows=rows, titles={c: c for c in columns})
+
+
+def _part(key: str, place: int, number: int) -> str:
+    """Return the key of a paragraph."""
+    return key if number == 1 else f"{key}:{place}"
 
 
 def _id(row: Row) -> str:
@@ -100,7 +131,7 @@ def _split(
         number = max(map(len, parts.values()), default=0)
         for place in range(number):
             cut = {column: each[place] for column, each in parts.items()}
-            name = key if number == 1 else f"{key}:{place + 1}"
+            name = _part(key, place + 1, number)
             values = {"system": stem, "language_pair": "-".join(languages_of(key))}
             rows.append((line, (row if is_source else values | row) | cut | {"segment": name}))
     report.warn_of(

@@ -121,6 +121,9 @@ def texts_of(
 
     Unless they are `required`, absent cells are None without an error.
     """
+    cells: list[Any] = [row.get(column) for _, row in table.rows]
+    if not reading.decodes and set(map(type, cells)) == {str} and "\r" not in "".join(cells):
+        return cells
     texts: list[str | None] = []
     for line, row in table.rows:
         value = row.get(column)
@@ -149,6 +152,9 @@ def report_type(row: Row, column: str, place: Place, report: Report) -> None:
 
 def names_of(table: Table, column: str, report: Report) -> list[str | None]:
     """Return keys, document ids or system names; whole numbers are names too."""
+    cells: list[Any] = [row.get(column) for _, row in table.rows]
+    if set(map(type, cells)) == {str} and all(names := list(map(str.strip, cells))):
+        return list(names)
     return [
         name_of(row, column, Place(table.file, line, column), report) for line, row in table.rows
     ]

@@ -145,6 +145,8 @@ def renamed(table: Table, fields: Mapping[str, str]) -> Table:
 
     Columns with an empty field are dropped.
     """
+    if all(fields.get(column, column) == column for column in table.columns):
+        return replace(table)
     used = [column for column in table.columns if fields.get(column, column)]
     rows = [
         (line, {fields.get(c, c): row[c] for c in used if c in row}) for line, row in table.rows

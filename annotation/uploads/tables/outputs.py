@@ -86,6 +86,9 @@ def _add_outputs(
     column: str,
 ) -> None:
     outputs = reading.draft.systems[j].outputs
+    if len(set(keys)) == len(keys) and None not in keys and None not in texts:
+        outputs.update(zip(keys, texts, strict=True))  # type: ignore[arg-type]
+        return
     for key, text, (line, _) in zip(keys, texts, table.rows, strict=True):
         if key is None or text is None:
             continue

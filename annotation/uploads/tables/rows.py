@@ -44,6 +44,7 @@ MOST_COLUMNS = 1_000
 SAMPLE, SAMPLED = 60, 50
 WORKBOOK = b"PK\x03\x04"
 Row = dict[str, Any]
+NO_CELLS: tuple[int, list[str]] = (0, [])
 
 
 @dataclass
@@ -179,10 +180,12 @@ def of_grid(name: str, read: Callable[[], Grid], report: Report) -> Table | None
     if not _check_header(table, grid, report):
         return None
     _report_uneven(table, grid, report)
-    for number, cells in counted(READING, grid.rows):
+    cells_of_all = itertools.chain.from_iterable(cells for _, cells in grid.rows)
+    has_long = max(map(len, cells_of_all), default=0) > LONGEST_TEXT
+    for place, (number, cells) in enumerate(counted(READING, grid.rows)):
         row = dict(zip(table.columns, cells, strict=True))
-        is_long = max(map(len, cells)) > LONGEST_TEXT
-        if not is_long or not _is_too_long(row, Place(name, number), report):
+        grid.rows[place] = NO_CELLS  # a row is held once
+        if not has_long or not _is_too_long(row, Place(name, number), report):
             table.rows.append((number, row))
     report.saw(name, format=grid.kind.upper(), separator=grid.separator, rows=len(table.rows))
     return table

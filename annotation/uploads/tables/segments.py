@@ -49,15 +49,18 @@ def read_segments(reading: Reading, table: Table) -> None:
         domains = _domains(table, report)
     references = {name: _references(reading, table, column) for column, name in columns.items()}
     rows = _Segments(reading, table, repeats=is_long(table))
+    has_attachments = any(column in COLUMNS for column in table.columns)
     named = zip(keys, sources, documents, domains, strict=True)
     for number, (key, source, document, domain) in enumerate(named):
         if key is not None and source is not None:
             texts = ((name, column[number]) for name, column in references.items())
             given = {name: text for name, text in texts if text is not None}
             line, row = table.rows[number]
-            attachments = read_attachments(row, partial(_place, table, line), report)
-            segment = SegmentDraft(key, source, document or "", given, attachments, domain)
-            use_file_as_source(segment)
+            segment = SegmentDraft(key, source, document or "", given, domain=domain)
+            if has_attachments:
+                place = partial(_place, table, line)
+                segment.attachments = read_attachments(row, place, report)
+                use_file_as_source(segment)
             rows.add(segment, line)
     rows.locate(columns)
     reading.draft.is_in_file_order = not is_long(table) or rows.is_in_order(keys)

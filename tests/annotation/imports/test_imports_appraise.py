@@ -270,10 +270,36 @@ def test_ratings_of_named_entities_are_refused() -> None:
     ]
 
 
-def test_systems_joined_in_one_target_are_named(db: None) -> None:
+def test_every_system_joined_in_one_target_has_its_text(db: None) -> None:
     joined = item(2, targetID="sysA+sysB")
-    report = read(tasks([item(1, targetID="sysA"), joined]), manifest())[1]
+    ((test_set, campaign),), report = read(tasks([item(1, targetID="sysA"), joined]), manifest())
     assert "appraise.joined-systems" in {each.message.code for each in report.warnings}
+    assert {each.name: dict(each.outputs) for each in test_set.systems} == {
+        "sysA": {"1": "sysA says 1.", "2": "sysA says 2."}, "sysB": {"2": "sysA says 2."},
+    }  # fmt: skip
+    assert [(each.segment, each.system) for each in campaign.items] == [
+        ("1", "sysA"), ("2", "sysA"), ("2", "sysB"),
+    ]  # fmt: skip
+
+
+def test_a_sign_in_the_name_of_a_system_joins_nothing(db: None) -> None:
+    ((test_set, _),), report = read(tasks([item(1, system="C++"), item(2, system="D+E")]))
+    assert sorted(each.name for each in test_set.systems) == ["C++", "D+E"]
+    assert "appraise.joined-systems" not in {each.message.code for each in report.warnings}
+
+
+def test_documents_of_joined_systems_stay_together(db: None) -> None:
+    def name(system: str) -> str:
+        return f"d#{system}"
+
+    batch = [*document(name("A"), "A", 0), *document(name("B+C"), "B+C", 10)]
+    batch += document(name("C"), "C", 20, suffix="#duplicate1")
+    ((test_set, campaign),), _ = read(tasks(batch), manifest(TASK_TYPE="Document"))
+    assert {each.document for each in test_set.segments} == {"d"}
+    screens: dict[int | None, set[str | None]] = {}
+    for each in campaign.items:
+        screens.setdefault(each.screen, set()).add(each.system)
+    assert [*screens.values()] == [{"A"}, {"B"}, {"C"}, {"C"}]
 
 
 def test_every_problem_is_listed_at_once() -> None:

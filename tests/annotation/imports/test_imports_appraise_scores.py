@@ -57,6 +57,37 @@ def test_scores_make_a_finished_campaign(db: None) -> None:
     assert Judgment.objects.count() == 4
 
 
+@pytest.mark.parametrize("names", [("A+B",), ("A", "B")])
+def test_judgments_of_joined_systems_count_for_each(names: tuple[str, ...], db: None) -> None:
+    """Appraise writes a row for each system; a row of the joined name is both."""
+    batch = document("d#A+B", "A+B")[:2]
+    described = manifest(TASK_TYPE="Document")
+    scores = "".join(
+        row("u1", name, n, "TGT", "eng", "deu", 50 + n, "d#A+B", "False", 1000, 1010 + n)
+        for n in range(2)
+        for name in names
+    ) + row("u1", "A", 7, "TGT", "eng", "deu", 90, "e#A", "False", 2000, 2010)
+    alone = item(7, system="A", documentID="e#A", isCompleteDocument=False)
+    ((test_set, campaign),), report = read(tasks([*batch, alone]), described, scores)
+    assert not report.errors
+    found = [(campaign.items[j.item].system, j.score) for j in campaign.judgments]
+    assert sorted(found) == [("A", 50), ("A", 51), ("A", 90), ("B", 50), ("B", 51)]
+    assert {each.name: len(each.outputs) for each in test_set.systems} == {"A": 3, "B": 2}
+
+
+def test_annotators_see_one_line_feed_where_the_batch_has_two_signs(db: None) -> None:
+    """A browser makes LF of CRLF; offsets in the batch, and in what nobody changed, count both."""
+    text = "a\r\nb c"
+    before = {"start_i": 3, "end_i": 3, "severity": "minor", "text": "b"}
+    own = item(1, targetText=text, documentID="d1", isCompleteDocument=False, mqm=[before])
+    marks = [before, {"start_i": 4, "end_i": 4, "severity": "major", "text": "c"}]
+    ((test_set, campaign),), report = read(tasks([own]), ESA, marked(marks))
+    assert not report.errors
+    assert test_set.systems[0].outputs == {"d1:1": "a\nb c"}
+    ((first, second),) = [judgment.spans for judgment in campaign.judgments]
+    assert ((first.start, first.end), (second.start, second.end)) == ((2, 3), (4, 5))
+
+
 def test_every_marking_of_the_facts_goes_out_and_comes_in(db: None) -> None:
     """A batch that marks it beforehand, its scores, and the campaign's own files again."""
     cases = json.loads((settings.DATA_DIR / "protocols" / "offsets.json").read_text())
