@@ -14,12 +14,13 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.uploads.drafts import reference_label
 from annotation.uploads.problems import showable
-from annotation.uploads.tables.columns import FIRST, Wanted, unnamed
+from annotation.uploads.tables.columns import FIRST, unnamed
 from annotation.uploads.tables.meanings import OWN, REFERENCE, SYSTEM, WANTED, Meaning
 from annotation.uploads.tables.pairs import ALL
 from annotation.uploads.tables.skipping import KINDS, SKIP
 from annotation.uploads.waiting import Sent
 from core.messages import invalid, translated
+from metaeval.files.names import Field
 from metaeval.messages import Message, message
 
 CHANGED = _(
@@ -66,12 +67,12 @@ class ColumnsForm(forms.Form):
     def __init__(
         self,
         columns: Sequence[str],
-        wanted: Sequence[Wanted],
+        wanted: Sequence[Field],
         fields_of: Mapping[str, str],
         data: Any = None,
         *,
         unused: str | Promise = NOT_USED,
-        own: Mapping[str, Wanted] | None = None,
+        own: Mapping[str, Field] | None = None,
         prefix: str = "column",
         repeatable: Collection[str] = (),
         samples: Mapping[str, str] | None = None,
@@ -273,16 +274,16 @@ def _columns_form(number: int, meaning: Meaning, data: Any) -> ColumnsForm:
     return form
 
 
-def _own(column: str, meaning: Meaning) -> Wanted:
+def _own(column: str, meaning: Meaning) -> Field:
     """Return the further choice of a column: a named reference, or outputs of a system."""
     field = showable(meaning.fields.get(column, ""))
     if field and field not in OWN and not field.startswith(SYSTEM):
-        return Wanted(field, reference_label(field.removeprefix(REFERENCE)))
+        return Field(field, reference_label(field.removeprefix(REFERENCE)))
     title = showable(meaning.titles.get(column, column))
     name = field.removeprefix(SYSTEM) if field.startswith(SYSTEM) else title
     label = message("column.outputs-of", "outputs of the system “{system}”", system=name)
-    return Wanted(SYSTEM + name, label)
+    return Field(SYSTEM + name, label)
 
 
-def _choice(field: Wanted) -> tuple[str, str]:
+def _choice(field: Field) -> tuple[str, str]:
     return field.name, translated(field.label)

@@ -116,7 +116,7 @@ def correction_of(sent: Sent, reading: Understood, report: Report, data: Any) ->
             reading.wanted,
             reading.fields,
             data,
-            repeatable=(human_scores.SCORE.name,) if sent.door == sources.HUMAN_SCORES else (),
+            repeatable=(human_scores.SCORE,) if sent.door == sources.HUMAN_SCORES else (),
             samples=reading.samples,
         ),
         DirectionsForm(reading.directions, data),

@@ -12,9 +12,10 @@ from django.utils.translation import gettext_lazy as _
 from annotation.forms.columns import ColumnsForm
 from annotation.forms.uploads import FilesField
 from annotation.uploads import InputFile
-from annotation.uploads.tables.columns import Wanted, unnamed
+from annotation.uploads.tables.columns import unnamed
 from annotation.uploads.tables.lines import LINES
 from annotation.uploads.tables.skipping import KINDS, SKIP
+from metaeval.files.names import Field
 from metrics.imported.checking import Look
 from metrics.imported.files import FIELDS, Choices
 
@@ -50,7 +51,7 @@ def titled_form(
     columns: Mapping[str, str],
     fields: Mapping[str, str],
     samples: Mapping[str, str],
-    wanted: Sequence[Wanted],
+    wanted: Sequence[Field],
     data: QueryDict | None = None,
     **options: Any,
 ) -> ColumnsForm:
