@@ -130,6 +130,24 @@ class ColumnsForm(forms.Form):
             return {} if self.was_headless else {FIRST: ""}
         return {column: self.cleaned_data[str(n)] for n, column in enumerate(self.columns)}
 
+    def stated(self, earlier: Mapping[str, str]) -> dict[str, str]:
+        """Return the chosen fields with those that were chosen before.
+
+        Columns whose field did not change are not recorded: in tables of errors and of times the
+        same column may have other fields. Of the fields that several columns may have, all are
+        recorded if one is: another column is chosen in addition to the others, not instead.
+        """
+        if self.is_renamed:
+            return self.chosen
+        own = {
+            column: self.cleaned_data[name]
+            for name, column in ((str(n), column) for n, column in enumerate(self.columns))
+            if self.add_prefix(name) in self.data
+            if self.cleaned_data[name] != self.fields[name].initial
+            or self.cleaned_data[name] in self.repeatable
+        }
+        return {**earlier, **own}
+
 
 class SkipForm(forms.Form):
     """Kinds of problems whose rows are skipped; `counts` has the rows with a problem of each."""
@@ -226,18 +244,10 @@ class Understanding:
         self.tables = [_columns_form(n, meaning, data) for n, meaning in enumerate(shown)]
         self.decode = DecodeForm(data, initial={"decode": sent.words.get("decode", False)})
 
-    def is_valid(self) -> bool:
-        """Return True if every choice is valid."""
-        wrong = [form for form in self._forms if not form.is_valid()]
-        return not wrong
-
     @property
-    def _forms(self) -> tuple[forms.Form, ...]:
+    def forms(self) -> tuple[forms.Form, ...]:
+        """All of them."""
         return *self.tables, self.decode, self.skip, self.pair
-
-    def is_changed(self) -> bool:
-        """Return True if a choice differs from those of the preview."""
-        return any(is_changed(form) for form in self._forms)
 
     def as_sent(self) -> Sent:
         """Return what was sent, with the choices of this form."""

@@ -41,7 +41,7 @@ def test_no_name_means_two_things_in_every_table() -> None:
     ("door", "column"), [(door, column) for door in DOORS for column in ROWS[door][0]]
 )
 def test_a_table_says_the_same_whatever_its_columns_are_called(door: str, column: str) -> None:
-    imported = {title: key for title, key in zip(DOORS, IMPORTS, strict=True)}[door]
+    imported = dict(zip(DOORS, IMPORTS, strict=True))[door]
     field = next((f for f in FIELDS if column in f.names and imported in f.imports), None)
     if field is None:
         pytest.skip("a metric has any name")

@@ -67,7 +67,7 @@ def test_the_page_offers_every_pair_and_all(
     (table,) = page.context["understanding"].tables
     columns = {table.add_prefix(name): each.initial for name, each in table.fields.items()}
     if chosen:
-        page = as_admin.post(address, columns | {"pair": chosen, "read": "1"}, follow=True)
+        page = as_admin.post(address, columns | {"pair": chosen, "change": "1"}, follow=True)
         address = page.redirect_chain[-1][0]
     assert len(page.context["parts"]) == len(slugs)
     as_admin.post(address, columns | {"pair": "all" if chosen == "all" else ""}, follow=True)
