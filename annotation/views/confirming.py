@@ -87,7 +87,10 @@ class Confirmation(ABC):
             return redirect(self.home)
 
     def _respond(self, sent: Sent) -> HttpResponse:
-        row = background.of_files(self.user, self.token, sent, self.values(sent))
+        values = self.values(sent) or {}
+        row = background.of_files(self.user, self.token, sent, values)
+        if row is not None and any(row.choices.get(name) != each for name, each in values.items()):
+            row = background.check_again(row, values)  # it was checked for another test set
         if row is not None and row.state != row.State.CHECKED:
             return redirect(row)
         checked = None

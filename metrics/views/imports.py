@@ -58,7 +58,10 @@ NO_SUCH_SCORES = message(
     "scores.none-to-withdraw",
     "This test set has no such scores, or they have already been withdrawn.",
 )
-EXPIRED = _("This import has expired or has already been stored. Send the files again.")
+EXPIRED = message(
+    "scores.import-expired",
+    "This import has expired or has already been stored. Send the files again.",
+)
 CHANGED = _("Nothing was stored, because the result has changed. Check it again, then import it.")
 
 
@@ -128,7 +131,7 @@ def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpRespons
         sent = waiting.recall(token, signed_in(request).pk, doors.METRIC_SCORES)
         return _checked(request, test_set, token, sent)
     except ExpiredError:
-        messages.error(request, EXPIRED)
+        messages.error(request, translated(EXPIRED))
         return redirect("metric-scores", test_set.slug)
 
 
