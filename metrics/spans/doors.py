@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotation.access import may_change_test_set, visible_test_sets
 from annotation.imports import background
 from annotation.models import FileImport, TestSet, listed
-from annotation.uploads import InputFile
+from annotation.uploads import InputFile, OutdatedError
 from annotation.uploads.tables.skipping import SKIP, kinds_of
 from annotation.uploads.waiting import Sent
 from core import languages
@@ -22,7 +22,7 @@ from core.messages import as_json
 from metaeval.messages import Message, message, plural
 from metrics.imported.checking import Look, bring_in, check
 from metrics.imported.files import Choices
-from metrics.imported.storing import Outcome, OutdatedError, summary
+from metrics.imported.storing import Outcome, summary
 from metrics.spans import importing
 
 NO_WORDS: Mapping[str, Any] = MappingProxyType({})
@@ -73,8 +73,18 @@ def test_set_of(row: FileImport) -> TestSet:
 
 def to_values(test_set: TestSet, choices: Choices, **more: Any) -> dict[str, Any]:
     """Return choices as a row keeps them."""
-    values = msgspec.to_builtins(choices, order="deterministic")
-    return {"test_set": test_set.slug, "choices": values, **more}
+    return {"test_set": test_set.slug, **to_words(choices), **more}
+
+
+def to_words(choices: Choices) -> dict[str, Any]:
+    """Return choices as they wait with files."""
+    values = msgspec.json.encode(choices, order="deterministic")
+    return {"choices": msgspec.json.decode(values)}
+
+
+def choices_of(words: Mapping[str, Any]) -> Choices:
+    """Return the choices that wait with files or in a row."""
+    return msgspec.convert(words.get("choices", {}), Choices)
 
 
 class MetricScoresDoor(background.Door):
@@ -85,8 +95,7 @@ class MetricScoresDoor(background.Door):
     def check(self, row: FileImport, sent: Sent) -> background.Found:
         """Read the files as their page does."""
         files = list(sent.files.values())
-        choices = msgspec.convert(row.choices["choices"], Choices)
-        checked = check(test_set_of(row), files, choices, row.created_by)
+        checked = check(test_set_of(row), files, choices_of(row.choices), row.created_by)
         return background.Found(checked.report, background.look_of(checked, Look), checked)
 
     def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:

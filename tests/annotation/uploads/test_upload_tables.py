@@ -129,7 +129,11 @@ def test_what_is_probably_misspelt_is_refused_until_somebody_says(db: None) -> N
         ({"t.csv": {"nothing": "source"}}, "t.csv, row 1", "columns.absent"),
         ({"x.csv": {"source": "source"}}, "", "upload.no-table"),
         ({"": {"note": "soruce"}}, "t.csv, row 1, note", "columns.no-field"),
-        ({"": {"note": "source", "source": "source"}}, "t.csv, row 1, source", "columns.same-field"),
+        (
+            {"": {"note": "source", "source": "source"}},
+            "t.csv, row 1, source",
+            "columns.same-field",
+        ),
     ],
 )
 def test_choices_that_cannot_be_followed(

@@ -50,20 +50,19 @@ def test_scores_are_stored_as_they_were_previewed(
     page = unescape(as_owner.get(preview).text)
     assert "Import 2 metrics" in page
     # Another choice is checked anew.
-    job = as_owner.post(preview, filled(page, **{"name-0": "Comet 22"}))["Location"]
-    working.drain(background.file_imports)
-    preview = as_owner.get(job)["Location"]
+    preview = checked(
+        as_owner, as_owner.post(preview, filled(page, **{"name-0": "Comet 22"}))["Location"]
+    )
     page = unescape(as_owner.get(preview).text)
     assert filled(page)["name-0"] == "Comet 22"
     changed = filled(page, **{"better-1": "higher", "import": "1"})
-    assert as_owner.post(preview, changed)["Location"] == job
-    working.drain(background.file_imports)
+    preview = checked(as_owner, as_owner.post(preview, changed)["Location"])
     assert not MetricImport.objects.exists()
-    page = unescape(as_owner.get(as_owner.get(job)["Location"]).text)
-    as_owner.post(preview, filled(page, **{"better-1": "lower"}))
-    working.drain(background.file_imports)
     page = unescape(as_owner.get(preview).text)
-    assert as_owner.post(preview, filled(page, **{"import": "1"}))["Location"] == job
+    changed = filled(page, **{"better-1": "lower"})
+    preview = checked(as_owner, as_owner.post(preview, changed)["Location"])
+    page = unescape(as_owner.get(preview).text)
+    job = as_owner.post(preview, filled(page, **{"import": "1"}))["Location"]
     working.drain(background.file_imports)
     done = as_owner.get(job).text
     assert "Imported 2 metrics: 3 scores" in done

@@ -116,8 +116,6 @@ class Reader(HTMLParser):
         elif tag == "input" and given.get("type") in ("checkbox", "radio"):
             if "checked" in given:
                 values[name] = given.get("value", "on")
-        elif tag == "input" and name in ("title", "key"):
-            values[name] = [*values.get(name, []), given["value"]]
         elif tag == "input" and name:
             values[name] = given.get("value", "")
 
@@ -191,7 +189,7 @@ NAMELESS: dict[str, tuple[str, tuple[str, ...]]] = {
         "1\tstrong\tCOMET\t0.5\n2\tstrong\tCOMET\t0.6\n", ("segment", "system", "metric", "score"),
     ),
     "spans: name": (
-        "strong\t1\t0\t7\tmajor\n", ("system", "segment", "start", "end", "severity"),
+        "strong\t1\t0\t7\tmajor\n", ("system", "segment", "span_start", "span_end", "severity"),
     ),
 }  # fmt: skip
 
