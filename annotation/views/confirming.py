@@ -118,6 +118,7 @@ class Confirmation(ABC):
             return download(look.report)
         response = self.page(sent, look)
         response.status_code = 422 if look.report.errors or self.is_changed else 200
+        response.is_preview = True  # type: ignore[attr-defined]  # its links have the token
         return response
 
     def again(self, sent: Sent, row: Any) -> HttpResponse:

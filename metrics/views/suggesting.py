@@ -207,7 +207,9 @@ def _page(
         or (shares and shares.errors)
         or (checked and checked.report.errors and request.method == "POST")
     )
-    return render(request, "metrics/suggestions.html", context, status=422 if is_wrong else 200)
+    response = render(request, "metrics/suggestions.html", context, status=422 if is_wrong else 200)
+    response.is_preview = True  # type: ignore[attr-defined]  # its links have the token
+    return response
 
 
 def _counts(prefill: Prefill | None) -> dict[str, int]:

@@ -1,7 +1,9 @@
 """Every preview of an import: a choice that was changed is shown before anything is stored."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -164,6 +166,20 @@ def test_unchanged_choices_are_stored_at_once(world: World, as_admin: Client, na
     form = form_of(page)
     as_admin.post(page.redirect_chain[-1][0], form.values | form.buttons["data-store"], follow=True)
     assert stored() != before
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_links_of_a_preview_with_errors_work(world: World, as_admin: Client, name: str) -> None:
+    door, campaign = DOORS[name], drafted(world)
+    TestSet.objects.filter(pk=campaign.test_set_id).update(created_by=world.admin)
+    sent = door.sent()
+    tables = next(key for key in sent if key.endswith("tables"))
+    broken = file("a\tb\n1\t2\n")
+    sent[tables] = [broken] if isinstance(sent[tables], list) else broken
+    page = as_admin.post(door.address, sent, follow=True)
+    (link,) = re.findall(r'href="([^"]*problems)"', page.text)
+    path = page.redirect_chain[-1][0].partition("?")[0]
+    assert as_admin.get(path + unescape(link)).text.startswith("error\t")
 
 
 def test_no_preview_has_choices_beside_the_form_that_stores() -> None:
