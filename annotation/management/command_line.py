@@ -57,7 +57,7 @@ def add_dry_run_argument(parser: ArgumentParser) -> None:
 
 
 def write_problems(command: base.BaseCommand, report: Report, most: int | None = None) -> None:
-    """Write the problems of files, at most so many of them."""
+    """Write the problems of files, at most a number of them."""
     for problem in report.problems[:most]:
         command.stderr.write(f"{problem.severity}: {problem}")
     if most is not None and len(report.problems) > most:

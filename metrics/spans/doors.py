@@ -26,7 +26,7 @@ from metrics.imported.storing import Outcome, summary
 from metrics.spans import importing
 
 NO_WORDS: Mapping[str, Any] = MappingProxyType({})
-# What is said of the ends of spans, and whether they are the last character.
+# Answers about the ends of spans, and whether an end is the last character.
 ENDS_INCLUDED = {"included": True, "excluded": False}
 
 
