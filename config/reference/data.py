@@ -25,7 +25,9 @@ def columns_page() -> str:
     """Return the page."""
     start = "# Columns of tables\n\nNames are compared without case, spaces and punctuation."
     parts = zip(DOORS, IMPORTS, strict=True)
-    return start + "".join(f"\n\n## {str(door).capitalize()}\n\n{_fields(key)}" for door, key in parts)
+    return start + "".join(
+        f"\n\n## {str(door).capitalize()}\n\n{_fields(key)}" for door, key in parts
+    )
 
 
 def _fields(door: str) -> str:
