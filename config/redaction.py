@@ -136,7 +136,8 @@ class RedactionMiddleware:
         response = self.get_response(request)
         if request.has_credential:  # type: ignore[attr-defined]
             response["Referrer-Policy"] = REFERRER_POLICY
-            if response.status_code >= 400 and isinstance(response, HttpResponse):
+            is_error = response.status_code >= 400 and not getattr(response, "is_preview", False)
+            if is_error and isinstance(response, HttpResponse):
                 response.content = redact(response.text).encode(response.charset)
                 response["Content-Length"] = str(len(response.content))
         return response

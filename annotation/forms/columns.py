@@ -14,12 +14,13 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.uploads.drafts import reference_label
 from annotation.uploads.problems import showable
-from annotation.uploads.tables.columns import FIRST, Wanted, unnamed
+from annotation.uploads.tables.columns import FIRST, unnamed
 from annotation.uploads.tables.meanings import OWN, REFERENCE, SYSTEM, WANTED, Meaning
 from annotation.uploads.tables.pairs import ALL
 from annotation.uploads.tables.skipping import KINDS, SKIP
 from annotation.uploads.waiting import Sent
 from core.messages import invalid, translated
+from metaeval.files.names import Field
 from metaeval.messages import Message, message
 
 CHANGED = _(
@@ -66,12 +67,12 @@ class ColumnsForm(forms.Form):
     def __init__(
         self,
         columns: Sequence[str],
-        wanted: Sequence[Wanted],
+        wanted: Sequence[Field],
         fields_of: Mapping[str, str],
         data: Any = None,
         *,
         unused: str | Promise = NOT_USED,
-        own: Mapping[str, Wanted] | None = None,
+        own: Mapping[str, Field] | None = None,
         prefix: str = "column",
         repeatable: Collection[str] = (),
         samples: Mapping[str, str] | None = None,
@@ -128,6 +129,24 @@ class ColumnsForm(forms.Form):
         if self.is_renamed:
             return {} if self.was_headless else {FIRST: ""}
         return {column: self.cleaned_data[str(n)] for n, column in enumerate(self.columns)}
+
+    def stated(self, earlier: Mapping[str, str]) -> dict[str, str]:
+        """Return the chosen fields with those that were chosen before.
+
+        Columns whose field did not change are not recorded: in tables of errors and of times the
+        same column may have other fields. Of the fields that several columns may have, all are
+        recorded if one is: another column is chosen in addition to the others, not instead.
+        """
+        if self.is_renamed:
+            return self.chosen
+        own = {
+            column: self.cleaned_data[name]
+            for name, column in ((str(n), column) for n, column in enumerate(self.columns))
+            if self.add_prefix(name) in self.data
+            if self.cleaned_data[name] != self.fields[name].initial
+            or self.cleaned_data[name] in self.repeatable
+        }
+        return {**earlier, **own}
 
 
 class SkipForm(forms.Form):
@@ -225,18 +244,10 @@ class Understanding:
         self.tables = [_columns_form(n, meaning, data) for n, meaning in enumerate(shown)]
         self.decode = DecodeForm(data, initial={"decode": sent.words.get("decode", False)})
 
-    def is_valid(self) -> bool:
-        """Return True if every choice is valid."""
-        wrong = [form for form in self._forms if not form.is_valid()]
-        return not wrong
-
     @property
-    def _forms(self) -> tuple[forms.Form, ...]:
+    def forms(self) -> tuple[forms.Form, ...]:
+        """All of them."""
         return *self.tables, self.decode, self.skip, self.pair
-
-    def is_changed(self) -> bool:
-        """Return True if a choice differs from those of the preview."""
-        return any(is_changed(form) for form in self._forms)
 
     def as_sent(self) -> Sent:
         """Return what was sent, with the choices of this form."""
@@ -273,16 +284,16 @@ def _columns_form(number: int, meaning: Meaning, data: Any) -> ColumnsForm:
     return form
 
 
-def _own(column: str, meaning: Meaning) -> Wanted:
+def _own(column: str, meaning: Meaning) -> Field:
     """Return the further choice of a column: a named reference, or outputs of a system."""
     field = showable(meaning.fields.get(column, ""))
     if field and field not in OWN and not field.startswith(SYSTEM):
-        return Wanted(field, reference_label(field.removeprefix(REFERENCE)))
+        return Field(field, reference_label(field.removeprefix(REFERENCE)))
     title = showable(meaning.titles.get(column, column))
     name = field.removeprefix(SYSTEM) if field.startswith(SYSTEM) else title
     label = message("column.outputs-of", "outputs of the system “{system}”", system=name)
-    return Wanted(SYSTEM + name, label)
+    return Field(SYSTEM + name, label)
 
 
-def _choice(field: Wanted) -> tuple[str, str]:
+def _choice(field: Field) -> tuple[str, str]:
     return field.name, translated(field.label)

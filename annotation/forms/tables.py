@@ -17,12 +17,11 @@ from annotation.imports.judgments.options import (
     HIGHER,
     LAST_WINS,
     LOWER,
-    stated_columns,
 )
 from annotation.imports.sources import HUMAN_SCORES, JUDGMENTS
 from annotation.models import Campaign, TestSet
 from annotation.protocols.composed import MOST_WEIGHT
-from annotation.uploads import InputFile, Report
+from annotation.uploads import InputFile
 from annotation.uploads.problems import showable
 from annotation.uploads.tables.skipping import SKIP
 from annotation.uploads.waiting import Sent
@@ -277,24 +276,3 @@ class DirectionsForm(forms.Form):
             for n, (name, better) in enumerate(chosen.items())
             if better and better != self.fields[str(n)].initial
         }
-
-
-def changed(
-    sent: Sent,
-    words: HumanScoresWords,
-    columns: dict[str, str],
-    directions: dict[str, str],
-    *,
-    is_renamed: bool,
-) -> Sent:
-    """Return what was sent with other answers, columns and directions.
-
-    Earlier choices for columns that have other names now are dropped.
-    """
-    known = {} if is_renamed else stated_columns(sent.words, Report())
-    said = {} if is_renamed else json.loads(sent.words.get(DIRECTIONS, "") or "{}") | directions
-    values = words.words()
-    for name, both in ((COLUMNS, known | columns), (DIRECTIONS, said)):
-        if both:
-            values[name] = json.dumps(both)
-    return Sent(sent.door, sent.files, values)

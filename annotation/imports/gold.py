@@ -15,12 +15,12 @@ from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near
 from annotation.uploads.tables.columns import propose, renamed
-from annotation.uploads.tables.meanings import WANTED
 from annotation.uploads.tables.rows import read_table, require_rows
+from metaeval.files.names import JUDGMENTS, TEST_SET, fields_of
 from metaeval.messages import Message, message, plural, truncated
 
 COLUMNS = ("kind", "segment", "source", "reference", "text", "low", "high", "feedback")
-FIELDS = [field for field in WANTED if field.name in COLUMNS]
+FIELDS = [f for f in (*fields_of(TEST_SET), *fields_of(JUDGMENTS)) if f.name in COLUMNS]
 KINDS = {"gold": Item.Kind.GOLD, "tutorial": Item.Kind.TUTORIAL}
 MOST_FEEDBACK = 2_000
 WHOLE = re.compile(r"-?[0-9]{1,4}")

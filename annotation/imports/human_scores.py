@@ -12,11 +12,8 @@ from django.utils.translation import gettext_noop
 
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments.fields import (
-    NUMBER,
-    TEXT_FIELDS,
+    NUMBERED,
     Sheet,
-    check_chosen,
-    matched,
     numbered,
     read_commas,
     read_tables,
@@ -39,36 +36,24 @@ from annotation.uploads.files import InputFile
 from annotation.uploads.formats.base import HUMAN_SCORES
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import direction_message, say_direction
-from annotation.uploads.tables.columns import Wanted, is_called, propose, say_unused
+from annotation.uploads.tables.columns import propose, read_chosen, say_unused
 from annotation.uploads.tables.rows import Table
+from metaeval.files import names
 from metaeval.files.cells import count_infinite
+from metaeval.files.names import fields_of, is_called
 from metaeval.messages import message, plural, truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 
 QUESTION = gettext_noop(
     "The scores were published. The question that the annotators answered is unknown."
 )
-SCORE = Wanted("score", message("column.human-score", "human score"))
-NAME = Wanted(
-    "score_name",
-    message("column.human-score-name", "name of the human score"),
-    ("score_type", "annotation", "metric_name"),
-)
-FIELDS = (SCORE, NAME, *TEXT_FIELDS)
-# Columns of scores by their usual names. One that says `human` goes before all others: beside
-# it, `score` is what a metric gave.
-HUMAN = Wanted("human", SCORE.label, (
-    "human_score", "human_scores", "human_z", "human_raw", "human_mean", "published_score",
-))  # fmt: skip
-USUAL = Wanted("score", SCORE.label, (
-    "da", "da_sqm", "dasqm", "esa", "mqm", "raw_mean", "z_mean", "mean", "raw", "z", "rr", "sqm",
-    "rating", "mean_score", "mqm_avg_score", "published_mqm", "mean_penalty", "published_penalty",
-    "daRR", "cesa", "ave_z", "ave_raw", "average_z", "average_raw", "z_score", "raw_score",
-    "mean_z", "mean_raw", "scr",
-))  # fmt: skip
-NUMBERED = ("mqm", "esa", "da")
+SCORE, SCORE_NAME = "score", "score_name"
+FIELDS = fields_of(names.HUMAN_SCORES)
+# A column that says `human` goes before all others: beside it, `score` is what a metric gave.
+HUMAN = next(field for field in names.FIELDS if field.name == "human")
+OFTEN_NUMBERED = ("mqm", "esa", "da")
 # Words of names such as `mqm_norm_score` and `adequacy_score`: of what, and which figure of it.
-JUDGED = frozenset(("mqm", "da", "esa", "cesa", "sqm", "xsts", "human", "adequacy", "fluency"))
+WORDS = frozenset(("mqm", "da", "esa", "cesa", "sqm", "xsts", "human", "adequacy", "fluency"))
 FIGURES = frozenset(
     (
         *("score", "scores", "rating", "ratings", "mean", "avg", "average", "median"),
@@ -91,12 +76,11 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
     tables = read_tables(files, report, options, HUMAN_SCORES)
-    chosen = matched(options.columns, tables)
-    check_chosen(chosen, tables, report, FIELDS, repeatable=(SCORE.name,))
+    chosen = read_chosen({"": options.columns}, tables, FIELDS, report, repeatable=(SCORE,))
     seen = Reading(columns=all_columns(tables), wanted=FIELDS, samples=all_samples(tables))
     if report.errors or not tables:
         return seen
-    sheets = [_sheet(table, chosen) for table in tables]
+    sheets = [_sheet(table, own) for table, own in zip(tables, chosen, strict=True)]
     read_commas(sheets, report)
     refuse_objects(sheets, report)
     seen = replace(seen, fields=all_fields(sheets))
@@ -127,34 +111,35 @@ def _is_scored(sheet: Sheet, options: Options) -> bool:
 
 def _sheet(table: Table, chosen: Mapping[str, str]) -> Sheet:
     """Say what columns hold; several may hold scores."""
-    own = {column: name for column, name in chosen.items() if column in table.columns}
-    found = propose(table.columns, FIELDS[1:], own, table.constants)
-    if "score" not in chosen.values():
-        found |= dict.fromkeys(_score_columns(table, found), SCORE.name)
+    others = [field for field in FIELDS if field.name != SCORE]
+    found = propose(table.columns, others, chosen, table.constants)
+    if SCORE not in chosen.values():
+        found |= dict.fromkeys(_score_columns(table, found), SCORE)
     return Sheet(table, found)
 
 
 def _score_columns(table: Table, found: Mapping[str, str]) -> list[str]:
     free = [column for column in table.columns if column not in found]
-    human = [column for column in free if is_called(column, HUMAN)]
-    return human or [c for c in free if is_called(c, USUAL) or _is_numbered(c) or _is_judged(c)]
+    known = next(field.names for field in FIELDS if field.name == SCORE)
+    human = [column for column in free if is_called(column, HUMAN.names)]
+    return human or [c for c in free if is_called(c, known) or _is_numbered(c) or _is_judged(c)]
 
 
 def _is_judged(column: str) -> bool:
     """Return whether a name consists of words for human scores and their figures."""
     words = set(re.findall(r"[^\W_]+", column.casefold()))
-    return bool(words & JUDGED) and len(words) > 1 and words <= JUDGED | FIGURES
+    return bool(words & WORDS) and len(words) > 1 and words <= WORDS | FIGURES
 
 
 def _is_numbered(column: str) -> bool:
     """Return whether a column is one of several of a kind: `esa_1`, `MQM-2`."""
     head = column.rstrip("0123456789").rstrip("_- ")
-    return head in NUMBERED and head != column
+    return head in OFTEN_NUMBERED and head != column
 
 
 def _ask(sheets: Iterable[Sheet], options: Options, report: Report) -> None:
     for sheet in sheets:
-        columns = truncated([c for c in sheet.table.columns if c != NUMBER], 30)
+        columns = truncated([c for c in sheet.table.columns if c != NUMBERED], 30)
         if "score" not in sheet.has:
             refusal = message(
                 "human-scores.no-score-column",
@@ -174,23 +159,23 @@ def _ask(sheets: Iterable[Sheet], options: Options, report: Report) -> None:
 
 def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
     """Return a row for each score; missing cells are skipped, and counted for each column."""
-    columns = [column for column, name in sheet.fields.items() if name == SCORE.name]
-    names = [(c, name) for c, name in sheet.fields.items() if name and name != SCORE.name]
+    columns = [column for column, name in sheet.fields.items() if name == SCORE]
+    others = [(c, name) for c, name in sheet.fields.items() if name and name != SCORE]
     rows: list[Row] = []
     missing: dict[str, list[object]] = {}
     for line, cells in sheet.table.rows:
-        common = {name: cells[c] for c, name in names if c in cells}
+        common = {name: cells[c] for c, name in others if c in cells}
         common = with_plain_names({"kind": Item.Kind.TARGET.value, **common})
         common["system"] = str(common.get("system") or "").strip() or options.system
         for column in columns:
-            own = Sheet(sheet.table, {**dict(names), column: SCORE.name})
+            own = Sheet(sheet.table, {**dict(others), column: SCORE})
             row = Row({**common, "score": cells.get(column)}, Place(sheet.name, line), own)
             value = row.number("score", report)
             if row.has_nothing("score"):
                 missing.setdefault(column, []).append(cells.get(column))
             if value is not None and _has_keys(row, report):
-                label = row.name(NAME.name) or column
-                row.cells |= {"score": value, NAME.name: label}
+                label = row.name(SCORE_NAME) or column
+                row.cells |= {"score": value, SCORE_NAME: label}
                 rows.append(row)
     for column, absent in missing.items():
         text = plural(
@@ -225,7 +210,7 @@ def _directions(rows: Iterable[Row], options: Options, report: Report) -> dict[s
     """Return the direction of every score by name: stated, or else inferred."""
     values: dict[str, list[float]] = {}
     for row in rows:
-        values.setdefault(row.name(NAME.name), []).append(row.cells["score"])
+        values.setdefault(row.name(SCORE_NAME), []).append(row.cells["score"])
     stated = {name.strip().casefold(): better for name, better in options.directions.items()}
     found = {}
     for name, scores in values.items():
@@ -282,7 +267,7 @@ def _by_name(group: Group, report: Report) -> dict[str, Found]:
     first: dict[tuple[str, str, str], Row] = {}
     copies = 0
     for row in group.rows:
-        name, segment, system = row.key((NAME.name, "segment", "system"))
+        name, segment, system = row.key((SCORE_NAME, "segment", "system"))
         value = row.cells["score"]
         before = first.setdefault((name, segment, system), row)
         is_same = before.cells["score"] == value
@@ -328,9 +313,9 @@ def _check_systems(group: Group, report: Report) -> None:
     """
     draft = group.test_set
     if not draft.segments and not group.is_stored:
-        names = dict.fromkeys(row.name("system") for row in group.rows)
+        named = dict.fromkeys(row.name("system") for row in group.rows)
         draft.is_systems_only = True
-        draft.systems += [SystemDraft(name, f"{group.ratio.normalize():f}") for name in names]
+        draft.systems += [SystemDraft(name, f"{group.ratio.normalize():f}") for name in named]
         report.warn(
             message(
                 "human-scores.systems-only",

@@ -1,7 +1,7 @@
 """What all commands of manage.py share."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ from django.core.management import base
 from django.core.management.base import CommandParser
 
 from annotation.models import Campaign, TestSet
-from annotation.uploads import InputFile
+from annotation.uploads import InputFile, Report
 from annotation.uploads.tables.skipping import HELP, KINDS, SKIP
 from core.commands import RefusedCommandError, refused_by, refused_file
 from core.work import kinds
@@ -18,7 +18,7 @@ from metaeval.repeats import RepeatError, by_name, refuse_repeats
 
 # Rows between two reports of progress.
 EVERY = 50_000
-# How many known names a refusal lists.
+# How many known names a refusal lists, and how many problems of a file are written.
 SHOWN = 50
 
 
@@ -41,11 +41,47 @@ class BaseCommand(base.BaseCommand):
             self.stderr.write(f"{stage}: {done:,} of {total:,} rows", str)
 
 
-def add_skip_argument(parser: ArgumentParser) -> None:
-    """Add the choice of rows that an import skips, by kind of problem."""
+def add_check_arguments(parser: ArgumentParser) -> None:
+    """Add the choice of rows that an import skips, by kind of problem, and the dry run."""
     parser.add_argument(
         "--skip", action="append", default=[], dest=SKIP, choices=list(KINDS), help=HELP
     )
+    add_dry_run_argument(parser)
+
+
+def add_dry_run_argument(parser: ArgumentParser) -> None:
+    """Add the dry run of an import."""
+    parser.add_argument(
+        "--dry-run", action="store_true", help="check the files without storing anything"
+    )
+
+
+def write_problems(command: base.BaseCommand, report: Report, most: int | None = None) -> None:
+    """Write the problems of files, at most a number of them."""
+    for problem in report.problems[:most]:
+        command.stderr.write(f"{problem.severity}: {problem}")
+    if most is not None and len(report.problems) > most:
+        command.stderr.write(f"… and {len(report.problems) - most} more")
+
+
+def refuse_errors(*reports: Report) -> None:
+    """Raise RefusedCommandError if errors prevent storing."""
+    if n := sum(len(report.errors) for report in reports):
+        raise RefusedCommandError(
+            plural(
+                "command.errors",
+                "{n} error; nothing was stored.",
+                "{n} errors; nothing was stored.",
+                n=n,
+            )
+        )
+
+
+def is_dry_run(command: base.BaseCommand, options: Mapping[str, Any]) -> bool:
+    """Return whether nothing is to be stored, and say so then."""
+    if options["dry_run"]:
+        command.stdout.write("Dry run: nothing was stored.")
+    return bool(options["dry_run"])
 
 
 def find_test_set(slug: str) -> TestSet:
@@ -85,16 +121,19 @@ def opened(path: Path) -> InputFile:
         raise refused_file(path, error) from error
 
 
-def errors_found(n: int) -> RefusedCommandError:
-    """Return what ends an import after its errors have been written."""
-    return RefusedCommandError(
-        plural(
-            "command.errors",
-            "{n} error; nothing was stored.",
-            "{n} errors; nothing was stored.",
-            n=n,
-        )
-    )
+def values_of(arguments: Iterable[str]) -> dict[str, str]:
+    """Return the values of options such as `COLUMN=FIELD`. Raises RefusedCommandError."""
+    pairs = [argument.rpartition("=") for argument in arguments]
+    for left, mark, right in pairs:
+        if not mark or not left.strip():
+            raise RefusedCommandError(
+                message(
+                    "command.pair",
+                    "“{text}”: write COLUMN=FIELD or METRIC=NAME.",
+                    text=f"{left}{mark}{right}",
+                )
+            )
+    return values_by_name((left.strip(), right.strip()) for left, _, right in pairs)
 
 
 def values_by_name(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

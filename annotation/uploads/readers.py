@@ -31,12 +31,12 @@ from annotation.uploads.formats.wmt_documents import with_references
 from annotation.uploads.media.attachments import attach
 from annotation.uploads.problems import EnoughError, Place, Report
 from annotation.uploads.reading import Reading, wrong_length
-from annotation.uploads.tables.columns import refuse_absent, unnamed
+from annotation.uploads.tables.columns import read_chosen, unnamed
 from annotation.uploads.tables.lines import Listing
-from annotation.uploads.tables.meanings import understand
+from annotation.uploads.tables.meanings import WANTED, is_named, understand
 from annotation.uploads.tables.outputs import read_outputs
 from annotation.uploads.tables.pairs import ALL, keep_pair
-from annotation.uploads.tables.rows import LONGEST_TEXT, Table, column_name, too_long
+from annotation.uploads.tables.rows import LONGEST_TEXT, Table, too_long
 from annotation.uploads.tables.segments import is_segment_table, read_segments
 from metaeval.files.decoding import split_lines
 from metaeval.messages import Message, message, plural
@@ -121,31 +121,25 @@ def _read_tables(reading: Reading, submission: Submission) -> list[Table]:
             reading.expect(lines, Place(name))
 
     report, pair = reading.report, (reading.draft.source_language, reading.draft.target_language)
-    tables = []
     to = Import(TEST_SET, report, pair, unnamed(submission.columns))
-    for table in read_files(submission.tables, to, check=refuse_too_many):
-        taken, meaning = understand(with_references(table), submission.columns, report)
+    found = read_files(submission.tables, to, check=refuse_too_many)
+    every = [with_references(table) for table in found]
+    chosen = read_chosen(submission.columns, every, WANTED, report, others=is_named)
+    tables = []
+    for table, stated in zip(every, chosen, strict=True):
+        taken, meaning = understand(table, stated, report)
         reading.meanings.append(meaning)
         if taken:
             kept, counts = keep_pair(taken, pair, report, is_one_of_all=submission.pair == ALL)
             reading.pairs += counts
             tables.append(kept)
-    _refuse_strange_columns(submission, reading)
-    return tables
-
-
-def _refuse_strange_columns(submission: Submission, reading: Reading) -> None:
-    """Report columns that a person named and no table has."""
-    known = list(dict.fromkeys(c for meaning in reading.meanings for c in meaning.columns))
-    for column in submission.columns.get("", {}):
-        if reading.meanings and column_name(column) not in known:
-            refuse_absent(column, known, reading.report)
-    for name in submission.columns:
-        if name and name not in {file.name for file in submission.tables}:
+    for name in filter(None, submission.columns):
+        if name not in {file.name for file in submission.tables}:
             text = message(
                 "upload.no-table", "No table with columns to name is called “{table}”.", table=name
             )
-            reading.report.error(text)
+            report.error(text)
+    return tables
 
 
 def _read_segments(reading: Reading, submission: Submission, tables: list[Table]) -> str:

@@ -1,11 +1,13 @@
 """Import judgments, scores, campaigns of other tools and gold items; export judgments."""
 
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.forms import Form
+from django.forms import BaseForm
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -31,7 +33,7 @@ from annotation.exports import FORMATS
 from annotation.exports.formats import FACTS, counted_facts
 from annotation.exports.parquet import MissingPackageError
 from annotation.filters.form import filter_choices
-from annotation.forms.columns import CHANGED, ColumnsForm, SkipForm, is_changed
+from annotation.forms.columns import ColumnsForm, SkipForm
 from annotation.forms.imports import (
     AppraiseForm,
     CampaignFileForm,
@@ -39,18 +41,17 @@ from annotation.forms.imports import (
     PearmutForm,
     ToolForm,
 )
-from annotation.forms.preview import Heading, Preview, download
+from annotation.forms.preview import Heading, Preview
 from annotation.forms.tables import (
+    COLUMNS,
+    DIRECTIONS,
     WORDS,
     DirectionsForm,
     HumanScoresForm,
-    HumanScoresWords,
     JudgmentsForm,
     TablesForm,
-    changed,
 )
 from annotation.imports import background, human_scores, sources
-from annotation.imports.drafts import CampaignDraft
 from annotation.imports.gold import (
     add_gold,
     added,
@@ -59,12 +60,14 @@ from annotation.imports.gold import (
     require_draft,
     uploaded,
 )
-from annotation.imports.judgments import Understood
+from annotation.imports.judgments.options import stated_columns
+from annotation.imports.sources import Reading
 from annotation.imports.store import launch
 from annotation.models import Campaign, FileImport
-from annotation.uploads import InputFile, Report, TestSetDraft, waiting
+from annotation.uploads import InputFile, Report, waiting
 from annotation.uploads.tables.skipping import SKIP, kinds_of, skipped
 from annotation.uploads.waiting import ExpiredError, Sent
+from annotation.views.confirming import Confirmation
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web import fresh_links
 from annotation.web.errors import refuse
@@ -81,79 +84,6 @@ from core.messages import messages_of, sentences, translated
 from core.text import key
 from metaeval.messages import message
 
-
-@dataclass
-class Correction:
-    """Forms for answers about tables, for the fields of columns, and for directions."""
-
-    words: HumanScoresWords
-    columns: ColumnsForm
-    directions: DirectionsForm
-    skip: SkipForm
-
-    @property
-    def forms(self) -> tuple[Form, ...]:
-        """All of them."""
-        return self.words, self.columns, self.directions, self.skip
-
-    def is_valid(self) -> bool:
-        """Validate all forms, so that every error is shown."""
-        return not any(form.errors for form in self.forms)
-
-    def is_changed(self) -> bool:
-        """Return True if a choice differs from those of the preview."""
-        return any(is_changed(form) for form in self.forms)
-
-
-def correction_of(sent: Sent, reading: Understood, report: Report, data: Any) -> Correction | None:
-    """Return the forms with the present reading of tables; None for campaigns of tools."""
-    if sent.door not in WORDS:
-        return None
-    return Correction(
-        WORDS[sent.door](data, initial={"name": reading.name} | dict(sent.words), prefix="words"),
-        ColumnsForm(
-            reading.columns,
-            reading.wanted,
-            reading.fields,
-            data,
-            repeatable=(human_scores.SCORE.name,) if sent.door == sources.HUMAN_SCORES else (),
-            samples=reading.samples,
-        ),
-        DirectionsForm(reading.directions, data),
-        SkipForm(report.counts, kinds_of(sent.words.get(SKIP, "")), data),
-    )
-
-
-def read_anew(
-    token: str, sent: Sent, reading: Understood, correction: Correction, user_id: int
-) -> str:
-    """Keep the files with the new choices, and return their new token.
-
-    Columns whose field did not change are not recorded: in tables of errors and of times the same
-    column may have other fields. Of the fields that several columns may have, all are recorded if
-    one is: another column is chosen in addition to the others, not instead of them.
-    """
-    columns = correction.columns
-    chosen = {
-        column: field
-        for column, field in columns.chosen.items()
-        if columns.is_renamed
-        or field != reading.fields.get(column, "")
-        or field in columns.repeatable
-    }
-    words = changed(
-        sent,
-        correction.words,
-        chosen,
-        correction.directions.stated,
-        is_renamed=columns.is_renamed,
-    )
-    words = replace(words, words={**words.words, SKIP: ",".join(correction.skip.chosen)})
-    kept = waiting.keep(words, user_id)
-    waiting.forget(token, user_id)
-    return kept
-
-
 SHOWN = 200
 FORMS = (JudgmentsForm, HumanScoresForm, AppraiseForm, PearmutForm)
 EXPIRED = message(
@@ -167,7 +97,7 @@ def import_campaign(request: HttpRequest) -> HttpResponse:
     if is_too_large(request):
         return refuse(request, 413, gettext("This import is too large"), too_large_sentence())
     if token := request.GET.get("check", ""):
-        return _confirm(request, token)
+        return Campaigns(request, token).respond()
     tool = request.POST.get("tool", "")
     forms: dict[str, ToolForm] = {
         form.tool: form(request.POST or None, request.FILES or None)
@@ -191,105 +121,107 @@ def import_campaign(request: HttpRequest) -> HttpResponse:
     return render(request, "annotation/import.html", context, status=status)
 
 
-def _confirm(request: HttpRequest, token: str) -> HttpResponse:
-    try:
-        return _checked(
-            request, token, waiting.recall(token, signed_in(request).pk, *sources.DOORS)
-        )
-    except ExpiredError:
-        messages.error(request, translated(EXPIRED))
-        return redirect("campaign-import")
+class Campaigns(Confirmation):
+    """The preview of campaigns, of tables or of other tools."""
 
+    doors, expired = sources.DOORS, EXPIRED
 
-def _checked(request: HttpRequest, token: str, sent: Sent) -> HttpResponse:
-    """Show what was found in files, and store it or read it anew. Raises ExpiredError."""
-    stated = sent.words.get(sources.UNMATCHED, "")
-    if request.POST.get(sources.UNMATCHED, stated) != stated:
-        return _decide(request, sent, token)
-    user = signed_in(request)
-    row = background.of_files(user, token, sent)
-    if row is not None and row.state != row.State.CHECKED:
-        return redirect(row)
-    drafts: list[tuple[TestSetDraft, CampaignDraft]] = []
-    if row is not None:
-        found = background.shown(row)
-    else:
-        read, report = sources.check(sent, user)
-        found, drafts = look(read, report), read.drafts
-    reading, report = found.reading, found.report
-    is_change = "change" in request.POST
-    data = request.POST if request.method == "POST" else None
-    correction = correction_of(sent, reading, report, data)
-    if correction and request.method == "POST" and not is_change and correction.is_changed():
-        messages.warning(request, CHANGED)
-        is_change = True
-    if correction and is_change and correction.is_valid():
-        kept = read_anew(token, sent, reading, correction, user.pk)
-        if row is not None:
-            background.cancel(row)
-        return redirect(f"{reverse('campaign-import')}?check={kept}")
-    if request.method == "POST" and not is_change and not report.errors:
-        if row is not None:
-            return redirect(background.confirm(row))
-        return _store(request, drafts, report, token)
-    if "problems" in request.GET:
-        return download(report)
-    context = {
-        "drafts": found.campaigns,
-        "shown": _shown(found, correction),
-        "has_unmatched": any(each.code == "appraise.unmatched" for each in report.problems),
-        "decided": stated,
-        "address": f"?{urlencode({'check': token})}&",
-        "reading": reading,
-        "correction": correction,
-        "is_changed": is_change,
-        "languages": languages.offered(),
-        "section": "campaigns",
-    }
-    status = 422 if report.errors or is_change else 200
-    return render(request, "annotation/import_preview.html", context, status=status)
+    @property
+    def home(self) -> str:
+        """The page with a form for each tool."""
+        return reverse("campaign-import")
 
+    def respond(self) -> HttpResponse:
+        """Decide first what becomes of check items without a counterpart."""
+        try:
+            sent = waiting.recall(self.token, self.user.pk, *self.doors)
+        except ExpiredError:
+            return super().respond()
+        stated = sent.words.get(sources.UNMATCHED, "")
+        if (decided := self.request.POST.get(sources.UNMATCHED, stated)) == stated:
+            return super().respond()
+        try:
+            anew = sources.decide(sent, decided)
+        except sources.ChoiceError as error:
+            return refuse(self.request, 400, gettext("This cannot be chosen"), error.message)
+        return self.again(anew, background.find(self.user, self.token))
 
-def _decide(request: HttpRequest, sent: Sent, token: str) -> HttpResponse:
-    """Record the choice for check items without a counterpart, and preview the result."""
-    user = signed_in(request).pk
-    try:
-        decided = sources.decide(sent, request.POST[sources.UNMATCHED])
-    except sources.ChoiceError as error:
-        return refuse(request, 400, gettext("This cannot be chosen"), error.message)
-    kept = waiting.keep(decided, user)
-    if (row := background.find(signed_in(request), token)) is not None:
-        background.cancel(row)
-    waiting.forget(token, user)
-    return redirect(f"{reverse('campaign-import')}?check={kept}")
+    def read(self, sent: Sent) -> tuple[Reading, Report]:
+        """Check the files."""
+        return sources.check(sent, self.user)
 
+    def look(self, checked: tuple[Reading, Report]) -> Look:
+        """Leave the rows out."""
+        return look(*checked)
 
-def _shown(look: Look, correction: Correction | None) -> Preview:
-    return Preview(
-        look.report,
-        correction.skip if correction else None,
-        [("", correction.columns)] if correction and look.reading.columns else [],
-        [Heading(label) for label in look.headings],
-        look.first,
-    )
+    def forms(self, sent: Sent, look: Look) -> Sequence[BaseForm]:
+        """Return choices for tables; campaigns of tools have none."""
+        self.choices: dict[str, Any] = {}
+        if sent.door not in WORDS:
+            return ()
+        reading, data = look.reading, self.data
+        initial = {"name": reading.name} | dict(sent.words)
+        skips = kinds_of(sent.words.get(SKIP, ""))
+        self.choices = {
+            "words": WORDS[sent.door](data, initial=initial, prefix="words"),
+            "columns": ColumnsForm(
+                reading.columns,
+                reading.wanted,
+                reading.fields,
+                data,
+                repeatable=(human_scores.SCORE,) if sent.door == sources.HUMAN_SCORES else (),
+                samples=reading.samples,
+            ),
+            "directions": DirectionsForm(reading.directions, data),
+            "skip": SkipForm(look.report.counts, skips, data),
+        }
+        return tuple(self.choices.values())
 
+    def chosen(self, sent: Sent) -> Sent:
+        """Add the choices to the words; those for columns of other names are dropped."""
+        if not self.choices:
+            return sent
+        columns = self.choices["columns"]
+        said = {} if columns.is_renamed else json.loads(sent.words.get(DIRECTIONS, "") or "{}")
+        both = {
+            COLUMNS: columns.stated(stated_columns(sent.words, Report())),
+            DIRECTIONS: said | self.choices["directions"].stated,
+        }
+        words = self.choices["words"].words() | {SKIP: ",".join(self.choices["skip"].chosen)}
+        return replace(sent, words=words | {n: json.dumps(v) for n, v in both.items() if v})
 
-def _store(
-    request: HttpRequest,
-    drafts: list[tuple[TestSetDraft, CampaignDraft]],
-    report: Report,
-    token: str,
-) -> HttpResponse:
-    try:
-        launched = launch(drafts, user=request.user, skipped=skipped(report))
-    except ValidationError as error:
-        messages.error(request, sentences(messages_of(error)[:5]))
-        return redirect("campaign-import")
-    waiting.forget(token, signed_in(request).pk)
-    for each in launched:
-        fresh_links.keep_invitations(request, each.result.campaign, each.invitations)
-    context = {"launched": launched, "section": "campaigns"}
-    return render(request, "annotation/import_done.html", context)
+    def store(self, checked: tuple[Reading, Report]) -> HttpResponse:
+        """Store the campaigns, and show their personal links."""
+        reading, report = checked
+        launched = launch(reading.drafts, user=self.user, skipped=skipped(report))
+        waiting.forget(self.token, self.user.pk)
+        for each in launched:
+            fresh_links.keep_invitations(self.request, each.result.campaign, each.invitations)
+        context = {"launched": launched, "section": "campaigns"}
+        return render(self.request, "annotation/import_done.html", context)
+
+    def page(self, sent: Sent, look: Look) -> HttpResponse:
+        """Show the campaigns and their first rows."""
+        choices, problems = self.choices, look.report.problems
+        context = {
+            "drafts": look.campaigns,
+            "shown": Preview(
+                look.report,
+                choices.get("skip"),
+                [("", choices["columns"])] if choices and look.reading.columns else [],
+                [Heading(label) for label in look.headings],
+                look.first,
+            ),
+            "has_unmatched": any(each.code == "appraise.unmatched" for each in problems),
+            "decided": sent.words.get(sources.UNMATCHED, ""),
+            "address": f"?{urlencode({'check': self.token})}&",
+            "reading": look.reading,
+            "correction": choices,
+            "is_changed": self.is_changed,
+            "languages": languages.offered(),
+            "section": "campaigns",
+        }
+        return render(self.request, "annotation/import_preview.html", context)
 
 
 @researcher_required

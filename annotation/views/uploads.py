@@ -1,12 +1,14 @@
 """Stage 1 on the page: upload files, check the preview, confirm; and stored test sets."""
 
+from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db.models import Count, Prefetch
+from django.forms import BaseForm
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -31,11 +33,10 @@ from annotation.access import (
 )
 from annotation.doors import SEGMENT, SOURCE
 from annotation.forms.access import AccountForm
-from annotation.forms.columns import CHANGED, PairForm, SkipForm, Understanding
-from annotation.forms.preview import Heading, Preview, download
+from annotation.forms.columns import PairForm, SkipForm, Understanding
+from annotation.forms.preview import Heading, Preview
 from annotation.forms.uploads import DOOR, UploadForm, read_again
-from annotation.imports import background
-from annotation.models import Output, Project, Segment, System, TestSet, listed
+from annotation.models import FileImport, Output, Project, Segment, System, TestSet, listed
 from annotation.test_sets import sizes
 from annotation.uploads import Checked, OutdatedError, check_pairs, store_all, waiting
 from annotation.uploads.files import size_of
@@ -44,11 +45,12 @@ from annotation.uploads.media.storage import path_of
 from annotation.uploads.previews import Look, look_of
 from annotation.uploads.tables.skipping import SKIP
 from annotation.uploads.waiting import ExpiredError, Sent
+from annotation.views.confirming import Confirmation
 from annotation.web.errors import refuse, wants_json
 from annotation.web.parameters import Parameters, page_of, takes
 from annotation.web.ranges import answer
 from core import languages
-from core.messages import messages_of, sentences, translated
+from core.messages import translated
 from metaeval.messages import Message, message
 
 EXPIRED = message(
@@ -69,7 +71,7 @@ def upload(request: HttpRequest) -> HttpResponse:
     if is_too_large(request):
         return refuse(request, 413, gettext("This upload is too large"), too_large_sentence())
     if token := request.GET.get("check", ""):
-        return _confirm(request, token)
+        return Upload(request, token).respond()
     try:
         earlier = _earlier(request)
     except ExpiredError:
@@ -79,7 +81,8 @@ def upload(request: HttpRequest) -> HttpResponse:
     if earlier is None:
         form.initial["project"] = request.GET.get("project", "")
     if request.method == "POST" and form.is_valid():
-        return _preview_of(waiting.keep(form.sent(), signed_in(request).pk))
+        kept = waiting.keep(form.sent(), signed_in(request).pk)
+        return redirect(f"{request.path}?check={kept}")
     return _form(request, form)
 
 
@@ -106,10 +109,6 @@ def _form(request: HttpRequest, form: UploadForm) -> HttpResponse:
     return render(request, "annotation/upload.html", context, status=status)
 
 
-def _preview_of(token: str) -> HttpResponse:
-    return redirect(f"{reverse('testset-upload')}?check={token}")
-
-
 def too_large_sentence() -> Message:
     """Return why an upload is refused unread."""
     return message(
@@ -125,87 +124,84 @@ def is_too_large(request: HttpRequest) -> bool:
     return announced.isdigit() and int(announced) > settings.MAX_UPLOAD_BYTES + FRAMING_BYTES
 
 
-def _confirm(request: HttpRequest, token: str) -> HttpResponse:
-    try:
-        sent = waiting.recall(token, signed_in(request).pk, DOOR)
-        return _checked(request, token, sent)
-    except ExpiredError:
-        messages.error(request, translated(EXPIRED))
-        return redirect("testset-upload")
+class Upload(Confirmation):
+    """The preview of test sets."""
 
+    doors, expired, outdated = (DOOR,), EXPIRED, OUTDATED
 
-def _checked(request: HttpRequest, token: str, sent: Sent) -> HttpResponse:
-    """Show what was found in files, and store it or read it anew. Raises ExpiredError."""
-    user, change = signed_in(request), f"{reverse('testset-upload')}?change={token}"
-    row = background.of_files(user, token, sent)
-    if row is not None and row.state != row.State.CHECKED:
-        return redirect(row)
-    found: list[Checked] = []
-    if row is None:
+    @property
+    def home(self) -> str:
+        """The form."""
+        return reverse("testset-upload")
+
+    @property
+    def back(self) -> str:
+        """The form, filled in with what was sent."""
+        return f"{self.home}?change={self.token}"
+
+    def read(self, sent: Sent) -> list[Checked] | None:
+        """Check the files of every test set."""
         submission = read_again(sent)
-        if submission is None:
-            return redirect(change)
-        found = check_pairs(submission, user=user)
-    look: Look = background.shown(row) if row else look_of(found)
-    data = request.POST if request.method == "POST" else None
-    understanding = Understanding(
-        look.meanings,
-        sent,
-        SkipForm(look.report.counts, sent.words.get(SKIP) or (), data),
-        PairForm(look.pairs, sent.words, data),
-        data,
-    )
-    if data is not None and ("read" in data or understanding.is_changed()):
-        if "read" not in data:
-            messages.warning(request, CHANGED)
-        if not understanding.is_valid():
-            return _preview(request, token, sent, look, understanding)
-        anew = understanding.as_sent()
-        if read_again(anew) is None:
-            return redirect(change)
-        kept = waiting.keep(anew, user.pk)
-        if row is not None:
-            background.cancel(row)
-        return _preview_of(kept)
-    if data is not None and look.report.errors:
-        # The stored test set, or who may add to it, changed after the preview.
-        return _preview(request, token, sent, look, understanding)
-    if data is not None and row is not None:
-        return redirect(background.confirm(row, {**row.choices, "seen": look.seen}))
-    if data is not None:
-        if data.get("seen", look.seen) != look.seen:
-            messages.error(request, translated(OUTDATED))
-            return redirect(change)
-        return _store(request, found, token, change)
-    if wants_json(request):
-        report = look.report
-        problems = [problem.as_json() for problem in report.problems]
-        status = 422 if report.errors else 200
-        return JsonResponse({"n_errors": len(report.errors), "problems": problems}, status=status)
-    if "problems" in request.GET:
-        return download(look.report)
-    return _preview(request, token, sent, look, understanding)
+        return None if submission is None else check_pairs(submission, user=self.user)
 
+    def look(self, checked: list[Checked]) -> Look:
+        """Leave the texts out."""
+        return look_of(checked)
 
-def _preview(
-    request: HttpRequest, token: str, sent: Sent, look: Look, understanding: Understanding
-) -> HttpResponse:
-    context = {
-        "token": token,
-        "look": look,
-        "name": sent.words["name"],
-        "parts": look.parts,
-        "has_entities": any(each.preview.entities for each in look.parts),
-        "decodes": sent.words.get("decode"),
-        "shown": _shown(look, understanding),
-        "address": f"?{urlencode({'check': token})}&",
-        "understanding": understanding,
-        "is_changed": understanding.decode.is_bound,
-        "section": "testsets",
-    }
-    is_refused = look.report.errors or any(form.errors for form in understanding.tables)
-    status = 422 if is_refused else 200
-    return render(request, "annotation/upload_preview.html", context, status=status)
+    def forms(self, sent: Sent, look: Look) -> Sequence[BaseForm]:
+        """Return choices for columns, entities, rows and the language pair."""
+        self.understanding = Understanding(
+            look.meanings,
+            sent,
+            SkipForm(look.report.counts, sent.words.get(SKIP) or (), self.data),
+            PairForm(look.pairs, sent.words, self.data),
+            self.data,
+        )
+        return self.understanding.forms
+
+    def chosen(self, sent: Sent) -> Sent:
+        """Add the choices to the words."""
+        return self.understanding.as_sent()
+
+    def confirmed(self, row: FileImport, look: Look) -> dict[str, Any]:
+        """Add what storing changes."""
+        return {**row.choices, "seen": look.seen}
+
+    def store(self, checked: list[Checked]) -> HttpResponse:
+        """Store all test sets, and go on to a campaign."""
+        seen = look_of(checked).seen
+        if self.request.POST.get("seen", seen) != seen:
+            raise OutdatedError
+        results = store_all(checked, self.user)
+        waiting.forget(self.token, self.user.pk)
+        for each in results:
+            messages.success(self.request, translated(each.sentence))
+        result = results[0]
+        if len(results) > 1:
+            return redirect("testsets")
+        if result.changes.creates and result.changes.systems_added:
+            return redirect(f"{reverse('campaign-new')}?testset={result.test_set.slug}")
+        return redirect(result.test_set)
+
+    def page(self, sent: Sent, look: Look) -> HttpResponse:
+        """Show counts, systems and the first segments; or, for programs, the problems."""
+        if wants_json(self.request):
+            problems = [problem.as_json() for problem in look.report.problems]
+            return JsonResponse({"n_errors": len(look.report.errors), "problems": problems})
+        context = {
+            "token": self.token,
+            "look": look,
+            "name": sent.words["name"],
+            "parts": look.parts,
+            "has_entities": any(each.preview.entities for each in look.parts),
+            "decodes": sent.words.get("decode"),
+            "shown": _shown(look, self.understanding),
+            "address": f"?{urlencode({'check': self.token})}&",
+            "understanding": self.understanding,
+            "is_changed": self.is_changed,
+            "section": "testsets",
+        }
+        return render(self.request, "annotation/upload_preview.html", context)
 
 
 def _shown(look: Look, understanding: Understanding) -> Preview:
@@ -231,26 +227,6 @@ def _shown(look: Look, understanding: Understanding) -> Preview:
         for each in segments
     ]
     return Preview(look.report, understanding.skip, understanding.named(), headings, rows)
-
-
-def _store(request: HttpRequest, found: list[Checked], token: str, change: str) -> HttpResponse:
-    try:
-        results = store_all(found, request.user)
-    except ValidationError as error:
-        messages.error(request, sentences(messages_of(error)[:5]))
-        return redirect(change)
-    except OutdatedError:
-        messages.error(request, translated(OUTDATED))
-        return redirect(change)
-    waiting.forget(token, signed_in(request).pk)
-    for each in results:
-        messages.success(request, translated(each.sentence))
-    result = results[0]
-    if len(results) > 1:
-        return redirect("testsets")
-    if result.changes.creates and result.changes.systems_added:
-        return redirect(f"{reverse('campaign-new')}?testset={result.test_set.slug}")
-    return redirect(result.test_set)
 
 
 def _attributes(code: str) -> dict[str, str]:

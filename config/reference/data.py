@@ -10,38 +10,29 @@ from django.utils.module_loading import import_string
 
 from annotation.exports.formats import FACTS, FORMATS
 from annotation.glossary import GROUPS
-from annotation.imports.human_scores import HUMAN, NAME
-from annotation.imports.judgments.fields import JUDGMENT_FIELDS, SPAN_FIELDS, TEXT_FIELDS
 from annotation.uploads.formats import base
 from annotation.uploads.formats.base import DOORS, TEST_SET
 from annotation.uploads.formats.registry import FORMATS as DECLARED
-from annotation.uploads.tables.columns import Wanted
-from annotation.uploads.tables.meanings import WANTED
 from config.reference.site import code, docstring, first_sentence, table
 from core import extensions
+from metaeval.files.names import IMPORTS, fields_of
 from metrics.base import MetricInfo
 from metrics.datasets import DATASETS
-from metrics.imported.files import FIELDS as SCORES
 from metrics.options import Option
 from metrics.registry import FAMILIES, METRICS, get_family
-
-TABLES = {
-    "Test sets and outputs": WANTED,
-    "Judgments": JUDGMENT_FIELDS,
-    "Judgments: one error per row": SPAN_FIELDS,
-    "Human scores": (HUMAN, NAME, *TEXT_FIELDS),
-    "Metric scores": SCORES,
-}
 
 
 def columns_page() -> str:
     """Return the page."""
     start = "# Columns of tables\n\nNames are compared without case, spaces and punctuation."
-    return start + "".join(f"\n\n## {name}\n\n{_fields(fields)}" for name, fields in TABLES.items())
+    parts = zip(DOORS, IMPORTS, strict=True)
+    return start + "".join(
+        f"\n\n## {str(door).capitalize()}\n\n{_fields(key)}" for door, key in parts
+    )
 
 
-def _fields(fields: Iterable[Wanted]) -> str:
-    rows = [(code(f.name), f.label, ", ".join(map(code, f.synonyms))) for f in fields]
+def _fields(door: str) -> str:
+    rows = [(code(f.name), f.label, ", ".join(map(code, f.names[1:]))) for f in fields_of(door)]
     return table(("field", "", "also called"), rows)
 
 

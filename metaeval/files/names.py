@@ -1,141 +1,248 @@
-"""Names that columns and keys of files have, in all languages of headers.
+"""The fields of tables: their names in all languages of headers, their cells, and their imports.
 
-Names are compared without case, blanks, hyphens, underscores and a comment in brackets. A field of
-two kinds of files is here once; readers add names that only one kind of file uses.
+Every reader matches columns by these declarations: a new field or a new name is a row here.
+Names are compared without case, blanks, hyphens, underscores and a comment in brackets.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-# Field -> names that people and programs give it, the most specific first.
-NAMES: dict[str, tuple[str, ...]] = {
-    "segment": (
-        *("segment_id", "seg_id", "sid", "seg", "segid", "sent_id", "sentence_id", "sentence"),
-        *("source_id", "src_id", "line_id", "key", "globalSegId", "Satz", "segmento"),
-        *(
-            "sentence_pair_id",
-            "pair_id",
-            "segmentnummer",
-            "句段",
-            "段号",
-            "句子编号",
-            "věta",
-            "segment_no",
-            "seg_no",
-        ),
-    ),
-    # In a table that also has segments, an item is what was shown at once.
-    "item": ("item_id", "itemid", "instance_id", "id", "task_item", "hit_item"),
-    "document": (
-        *("doc", "document_id", "doc_id", "docid", "doc_name", "document_name", "talk", "article"),
-        *("Dokument", "documento", "文档", "文档编号"),
-    ),
-    "domain": ("text_domain", "genre", "Domäne", "领域"),
-    "document_place": (
-        *("segment_in_document", "seg_in_doc", "position_in_document", "sentence_in_document"),
-        *("doc_seg_id", "docSegId", "line_in_document"),
-    ),
-    "source": (
-        *("src", "source_text", "source_segment", "src_text", "original", "input", "Quelle"),
-        *("Quelltext", "Ausgangstext", "fuente", "origen", "原文", "源文", "zdroj", "источник"),
-        *("texte_source", "النص المصدر"),
-    ),
-    "reference": (
-        *("ref", "reference_text", "ref_text", "human_translation", "ref_a", "refa", "ref1"),
-        *(
-            "reference1",
-            "reference_a",
-            "Referenz",
-            "Referenzübersetzung",
-            "referencia",
-            "référence",
-        ),
-        *("参考译文", "参考", "эталон"),
-    ),
-    "reference_B": ("ref_b", "refb", "ref2", "reference2", "reference_2"),
-    "reference_C": ("ref_c", "refc", "ref3", "reference3", "reference_3"),
-    "media": ("media_file", "audio_file", "video_file", "image_file", "video", "screenshot"),
-    "media_start": (),
-    "media_end": (),
-    "alt": ("alt_text",),
-    "transcript": ("gold_transcript",),
-    "glossary": ("terminology",),
-    "register": ("formality",),
-    "instructions": ("instruction", "evaluation_instruction"),
-    "system": (
-        *("system_id", "system_name", "sys", "sys_id", "sysid", "mt_system", "model", "engine"),
-        *("mt_engine", "submission", "系统", "systém", "sistema", "système", "MT-System"),
-    ),
-    "output": (
-        *("hypothesis", "hyp", "mt", "translation", "mt_output", "system_output", "candidate"),
-        *("machine_translation", "machine_translated_text", "translated_text", "mt_text"),
-        *("prediction", "target", "tgt", "target_text", "tgt_text", "output_text", "Übersetzung"),
-        *("Ausgabe", "Zieltext", "traducción", "traduction", "译文", "překlad", "перевод"),
-    ),
-    "length_ratio": ("ratio", "len_ratio"),
-    "language_pair": (
-        *("lp", "langpair", "lang_pair", "pair", "direction", "languages", "langs"),
-        *("language_direction", "Sprachpaar", "Sprachrichtung", "语言对"),
-    ),
-    "source_language": (
-        *("src_lang", "source_lang", "srclang", "sl", "lang_src", "Quellsprache", "input_src"),
-    ),
-    "target_language": (
-        *("tgt_lang", "target_lang", "trglang", "trg_lang", "tl", "lang_tgt", "Zielsprache"),
-        "input_trg",
-    ),
-    "annotator": (
-        *("rater", "worker", "who", "annotator_id", "rater_id", "worker_id", "user", "user_id"),
-        *("username", "login", "evaluator", "evaluator_id", "judge", "judge_id", "participant"),
-        *("participant_id", "assessor", "coder", "person", "Annotatorin", "Bewerter", "评分者"),
-        *("标注者", "anotátor", "evaluador", "annotateur", "annot_id", "annotator_name"),
-    ),
-    "score": (
-        *("metric_score", "scr", "value", "Punkte", "Bewertung", "Wert", "分数", "得分", "skóre"),
-    ),
-    "judgment": (
-        *("raw", "raw_score", "rating", "da", "da_score", "esa", "esa_score", "grade"),
-        *("judgment", "judgement", "human_score", "points", "quality", "adequacy"),
-    ),
-    "metric": ("metric_name", "measure", "Metrik", "métrica", "指标"),
-    "partner": ("paired_item", "paired_position", "partner_id", "control_of"),
-    "kind": ("type", "item_type", "itemtype", "judgment_kind"),
-    "level": ("is_complete_document", "whole_document", "is_document"),
-    "batch": ("hit", "hit_id", "batch_id", "task", "task_id", "assignment"),
-    "campaign": ("campaign_id", "campaign_name", "set", "collection"),
-    "spans": ("error_spans", "errors", "mqm", "annotations", "marks", "esa_spans", "mqm_spans"),
-    "started_at": ("start", "start_time", "time_start", "begin", "started", "begin_time"),
-    "submitted_at": (
-        *("end", "end_time", "time_end", "submitted", "timestamp", "time", "date", "finished"),
-        *("answered_at", "created_at", "submit_time", "end_at", "when", "datetime", "Datum"),
-    ),
-    "seconds": (
-        *("duration", "elapsed", "time_spent", "seconds_taken", "Dauer", "work_time_in_seconds"),
-    ),
-    "comment": ("comments", "remark", "remarks", "note", "notes", "feedback", "Kommentar"),
-    "is_flagged": ("flag", "flagged"),
-    "is_excluded": (),
-    "is_simulated": (),
-    "active_ms": (),
-    "visible_ms": (),
-    "post_edit": ("post_edited", "postedit", "pe"),
-    "hter": (),
-    "revision": ("version",),
-    "protocol": (),
-    "low": (),
-    "high": (),
-    "severity": ("error_severity",),
-    "category": ("error_category", "error_type", "error"),
-    "side": ("error_side", "where"),
-    "span_start": ("start", "start_i", "start_indices", "begin", "offset", "from"),
-    "span_end": ("end", "end_i", "end_indices", "stop", "to"),
-    "confidence": (),
-}
+from metaeval.messages import Message, message
+
+# The imports that read tables.
+TEST_SET, JUDGMENTS, HUMAN_SCORES, METRIC_SCORES, SPANS = IMPORTS = (
+    "test-set", "judgments", "human-scores", "metric-scores", "spans",
+)  # fmt: skip
+RATED = (JUDGMENTS, HUMAN_SCORES)
+WITH_TEXTS = (TEST_SET, *RATED)
+# What cells hold: a name that is compared, a word, a number, or any text.
+NAME, WORD, NUMBER, TEXT = "name", "word", "number", "text"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of tables, its label on pages, and what its cells hold (`kind`).
+
+    `imports` are those that read it, each with the field that it is there: an item is the segment
+    where segments are not shown together. `other_names` are what people and programs call it, the
+    most specific first, separated by commas. Where a name says nothing elsewhere, it `is_local`.
+    """
+
+    name: str
+    label: Message
+    kind: str = TEXT
+    imports: Mapping[str, str] = field(default_factory=dict)
+    other_names: str = ""
+    is_local: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All its names."""
+        return (self.name, *filter(None, self.other_names.split(", ")))
+
+
+def _at(field: str, *imports: str) -> dict[str, str]:
+    return dict.fromkeys(imports, field)
+
+
+# In the order in which they take columns.
+FIELDS = (
+    Field("segment", message("column.segment-key", "segment"), NAME, _at("segment", *IMPORTS),
+          "segment_id, seg_id, sid, seg, segid, sent_id, sentence_id, sentence, source_id, "
+          "src_id, line_id, key, globalSegId, Satz, segmento, sentence_pair_id, pair_id, "
+          "segmentnummer, 句段, 段号, 句子编号, věta, segment_no, seg_no"),
+    Field("item", message("column.item", "item"),
+          NAME, {**_at("segment", *IMPORTS), JUDGMENTS: "item"},
+          "item_id, itemid, instance_id, id, task_item, hit_item"),
+    Field("document", message("column.document-id", "document"),
+          NAME, _at("document", *WITH_TEXTS, METRIC_SCORES),
+          "doc, document_id, doc_id, docid, doc_name, document_name, talk, article, "
+          "Dokument, documento, 文档, 文档编号"),
+    Field("domain", message("column.domain-name", "domain, such as news"),
+          NAME, _at("domain", *WITH_TEXTS, METRIC_SCORES), "text_domain, genre, Domäne, 领域"),
+    Field("document_place", message("column.document-place", "place in the document"),
+          WORD, _at("document_place", *RATED),
+          "segment_in_document, seg_in_doc, position_in_document, sentence_in_document, "
+          "doc_seg_id, docSegId, line_in_document"),
+    Field("source", message("column.source", "source text"),
+          TEXT, _at("source", *WITH_TEXTS, SPANS),
+          "src, source_text, source_segment, src_text, original, input, Quelle, Quelltext, "
+          "Ausgangstext, fuente, origen, 原文, 源文, zdroj, источник, texte_source, النص المصدر"),
+    Field("reference", message("column.reference", "reference"),
+          TEXT, _at("reference", *WITH_TEXTS),
+          "ref, reference_text, ref_text, human_translation, ref_a, refa, ref1, reference1, "
+          "reference_a, Referenz, Referenzübersetzung, referencia, référence, 参考译文, 参考, "
+          "эталон"),
+    Field("reference_B", message("column.reference-b", "second reference"),
+          TEXT, _at("reference_B", *WITH_TEXTS), "ref_b, refb, ref2, reference2, reference_2"),
+    Field("reference_C", message("column.reference-c", "third reference"),
+          TEXT, _at("reference_C", *WITH_TEXTS), "ref_c, refc, ref3, reference3, reference_3"),
+    Field("system", message("column.system-name", "system"), NAME, _at("system", *IMPORTS),
+          "system_id, system_name, sys, sys_id, sysid, mt_system, model, engine, mt_engine, "
+          "submission, 系统, systém, sistema, système, MT-System, target_id, translator"),
+    Field("group", message("column.system-name", "system"),
+          NAME, {METRIC_SCORES: "system"}, is_local=True),
+    Field("output", message("column.system-output", "output of the system"),
+          TEXT, _at("output", *WITH_TEXTS, SPANS),
+          "hypothesis, hyp, mt, translation, mt_output, system_output, candidate, "
+          "machine_translation, machine_translated_text, translated_text, mt_text, "
+          "prediction, target, tgt, target_text, tgt_text, output_text, Übersetzung, "
+          "Ausgabe, Zieltext, traducción, traduction, 译文, překlad, перевод"),
+    Field("shown_text", message("column.system-output", "output of the system"),
+          TEXT, _at("output", *RATED), "text_shown, text", is_local=True),
+    Field("length_ratio", message("column.length-ratio", "length ratio"),
+          NUMBER, _at("length_ratio", *IMPORTS), "ratio, len_ratio"),
+    Field("language_pair", message("column.language-pair", "language pair"),
+          NAME, _at("language_pair", *IMPORTS),
+          "lp, langpair, lang_pair, pair, direction, languages, langs, language_direction, "
+          "Sprachpaar, Sprachrichtung, 语言对"),
+    Field("source_language", message("column.source-language", "source language"),
+          WORD, _at("source_language", *IMPORTS),
+          "src_lang, source_lang, srclang, sl, lang_src, Quellsprache, input_src"),
+    Field("target_language", message("column.target-language", "target language"),
+          WORD, _at("target_language", *IMPORTS),
+          "tgt_lang, target_lang, trglang, trg_lang, tl, lang_tgt, Zielsprache, input_trg"),
+    Field("media", message("column.media", "file of a recording or picture"),
+          TEXT, _at("media", TEST_SET),
+          "media_file, audio_file, video_file, image_file, video, screenshot"),
+    Field("media_start", message("column.media-start", "start in the recording, in seconds"),
+          TEXT, _at("media_start", TEST_SET)),
+    Field("media_end", message("column.media-end", "end in the recording, in seconds"),
+          TEXT, _at("media_end", TEST_SET)),
+    Field("alt", message("column.alt", "description of the picture"), TEXT, _at("alt", TEST_SET),
+          "alt_text"),
+    Field("transcript", message("column.transcript", "transcript of the recording"),
+          TEXT, _at("transcript", TEST_SET), "gold_transcript"),
+    Field("glossary", message("column.glossary", "terms of this segment"),
+          TEXT, _at("glossary", TEST_SET), "terminology"),
+    Field("register", message("column.register", "register: how formal the translation must be"),
+          TEXT, _at("register", TEST_SET), "formality"),
+    Field("instructions", message("column.instructions", "instructions for this segment"),
+          TEXT, _at("instructions", TEST_SET), "instruction, evaluation_instruction"),
+    Field("annotator", message("column.annotator", "annotator"),
+          NAME, _at("annotator", JUDGMENTS),
+          "rater, worker, who, annotator_id, rater_id, worker_id, user, user_id, username, "
+          "login, evaluator, evaluator_id, judge, judge_id, participant, participant_id, "
+          "assessor, coder, person, Annotatorin, Bewerter, 评分者, 标注者, anotátor, evaluador, "
+          "annotateur, annot_id, annotator_name"),
+    Field("metric", message("column.metric", "name of the metric"),
+          NAME, _at("metric", METRIC_SCORES),
+          "metric_name, measure, Metrik, métrica, 指标"),
+    Field("score_name", message("column.human-score-name", "name of the human score"),
+          NAME, _at("score_name", HUMAN_SCORES), "score_type, annotation", is_local=True),
+    Field("name", message("column.metric", "name of the metric"),
+          NAME, {METRIC_SCORES: "metric"}, is_local=True),
+    Field("score", message("column.score", "score"),
+          NUMBER, _at("score", *RATED, METRIC_SCORES, SPANS),
+          "scr, value, Punkte, Bewertung, Wert, 分数, 得分, skóre"),
+    Field("judgment", message("column.human-score", "human score"), NUMBER, _at("score", *RATED),
+          "raw, raw_score, rating, da, da_score, esa, esa_score, grade, judgement, "
+          "human_score, points, quality, adequacy"),
+    Field("metric_score", message("column.score", "score"),
+          NUMBER, _at("score", METRIC_SCORES, SPANS), is_local=True),
+    Field("prediction", message("column.score", "score"),
+          NUMBER, {METRIC_SCORES: "score"}, is_local=True),
+    Field("overall", message("column.score", "score"),
+          NUMBER, _at("score", *RATED, SPANS), is_local=True),
+    Field("human", message("column.human-score", "human score"),
+          NUMBER, {HUMAN_SCORES: "score"},
+          "human_score, human_scores, human_z, human_raw, human_mean, published_score, "
+          "score_human", is_local=True),
+    Field("published", message("column.human-score", "human score"),
+          NUMBER, {HUMAN_SCORES: "score"},
+          "da_sqm, dasqm, mqm, raw_mean, z_mean, z, rr, sqm, mqm_avg_score, published_mqm, "
+          "published_penalty, daRR, cesa, ave_z, ave_raw, average_z, average_raw, z_score, "
+          "mean_z, mean_raw", is_local=True),
+    # Figures that metrics have too.
+    Field("mean", message("column.human-score", "human score"),
+          NUMBER, {HUMAN_SCORES: "score"}, "mean_score, mean_penalty", is_local=True),
+    Field("partner", message("column.partner", "item that a control item belongs to"),
+          NAME, _at("partner", JUDGMENTS), "paired_item, paired_position, partner_id, control_of"),
+    Field("kind", message("column.kind", "kind"), WORD, _at("kind", JUDGMENTS),
+          "type, item_type, itemtype, judgment_kind"),
+    Field("level", message("column.level", "whole document or segment"),
+          WORD, _at("level", JUDGMENTS), "is_complete_document, whole_document, is_document"),
+    Field("batch", message("column.batch", "batch (HIT)"), NAME, _at("batch", JUDGMENTS),
+          "hit, hit_id, batch_id, task, task_id, assignment"),
+    Field("campaign", message("column.campaign", "campaign"), NAME, _at("campaign", JUDGMENTS),
+          "campaign_id, campaign_name, set, collection"),
+    Field("spans", message("column.spans", "error spans (JSON)"),
+          TEXT, _at("spans", JUDGMENTS, SPANS),
+          "error_spans, errors, mqm, annotations, marks, esa_spans, mqm_spans"),
+    Field("started_at", message("column.started-at", "start of the rating"),
+          TEXT, _at("started_at", JUDGMENTS),
+          "start, start_time, time_start, begin, started, begin_time"),
+    Field("submitted_at", message("column.submitted-at", "end of the rating"),
+          TEXT, _at("submitted_at", JUDGMENTS),
+          "end, end_time, time_end, submitted, timestamp, time, date, finished, "
+          "answered_at, created_at, submit_time, end_at, when, datetime, Datum"),
+    Field("seconds", message("column.seconds", "seconds taken"),
+          NUMBER, _at("seconds", JUDGMENTS),
+          "duration, elapsed, time_spent, seconds_taken, Dauer, work_time_in_seconds"),
+    Field("comment", message("column.comment", "comment"), TEXT, _at("comment", JUDGMENTS),
+          "comments, remark, remarks, note, notes, feedback, Kommentar"),
+    Field("is_flagged", message("column.is-flagged", "flagged by the annotator"),
+          WORD, _at("is_flagged", JUDGMENTS), "flag, flagged"),
+    Field("is_excluded", message("column.is-excluded", "annotator is excluded"),
+          TEXT, _at("is_excluded", JUDGMENTS)),
+    Field("is_simulated", message("column.is-simulated", "annotator is simulated"),
+          TEXT, _at("is_simulated", JUDGMENTS)),
+    Field("active_ms", message("column.active-ms", "milliseconds at work"),
+          NUMBER, _at("active_ms", JUDGMENTS)),
+    Field("visible_ms", message("column.visible-ms", "milliseconds in sight"),
+          NUMBER, _at("visible_ms", JUDGMENTS)),
+    Field("post_edit", message("column.post-edit", "post-edited output"),
+          TEXT, _at("post_edit", JUDGMENTS), "post_edited, postedit, pe"),
+    Field("hter", message("column.hter", "edits in percent (HTER)"),
+          NUMBER, _at("hter", JUDGMENTS)),
+    Field("revision", message("column.revision", "number of the revision"),
+          NUMBER, _at("revision", JUDGMENTS), "version"),
+    Field("protocol", message("column.protocol", "protocol"), WORD, _at("protocol", JUDGMENTS)),
+    Field("low", message("column.low", "lowest right score"), NUMBER, _at("low", JUDGMENTS)),
+    Field("high", message("column.high", "highest right score"), NUMBER, _at("high", JUDGMENTS)),
+    Field("severity", message("column.error-severity", "severity of an error"),
+          TEXT, _at("severity", JUDGMENTS, SPANS), "error_severity"),
+    Field("error_types", message("column.error-severity", "severity of an error"),
+          TEXT, {SPANS: "severity"}, "error_type", is_local=True),
+    Field("category", message("column.error-category", "category of an error"),
+          TEXT, _at("category", JUDGMENTS, SPANS), "error_category, error_type, error"),
+    Field("side", message("column.error-side", "side of an error"),
+          TEXT, _at("side", JUDGMENTS, SPANS), "error_side, where"),
+    Field("span_start", message("column.error-start", "start of an error"),
+          TEXT, _at("span_start", JUDGMENTS, SPANS),
+          "start, start_i, start_indices, begin, offset, from"),
+    Field("span_end", message("column.error-end", "end of an error"),
+          TEXT, _at("span_end", JUDGMENTS, SPANS), "end, end_i, end_indices, stop, to"),
+    Field("marked_text", message("column.marked-text", "words that an error marks"),
+          TEXT, _at("marked_text", JUDGMENTS, SPANS),
+          "text, span, words, span_text, error_text", is_local=True),
+    Field("confidence", message("column.confidence", "confidence"),
+          TEXT, _at("confidence", SPANS)),
+)  # fmt: skip
+# Field -> the names that it has in every table, beside its own.
+NAMES = {field.name: field.names[1:] for field in FIELDS if not field.is_local}
 IN_BRACKETS = re.compile(r"\s*(\([^()]*\)|\[[^][]*\])\s*$")
+
+
+@lru_cache(maxsize=8)
+def fields_of(door: str) -> tuple[Field, ...]:
+    """Return the fields that an import reads, with all names that they have there."""
+    return tuple(
+        replace(
+            field,
+            other_names=", ".join(
+                (*field.names[1:], *(n for f in FIELDS if f is not field
+                 and f.imports.get(door) == field.name for n in f.names))
+            ),
+        )
+        for field in FIELDS
+        if field.imports.get(door) == field.name
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=4_096)
@@ -171,4 +278,4 @@ def is_known(column: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _all() -> frozenset[str]:
-    return frozenset(plain(name) for field, names in NAMES.items() for name in (field, *names))
+    return frozenset(plain(name) for field in FIELDS if not field.is_local for name in field.names)

@@ -30,9 +30,8 @@ from annotation.uploads.tables.skipping import SKIP
 from core.messages import messages_of
 from core.text import pluralize
 from metrics.forms.spans import SpanFilesForm
-from metrics.imported.files import Choices
 from metrics.spans import doors
-from metrics.spans.importing import check, store
+from metrics.spans.importing import store
 
 SpansRequest = request_of(
     SpanFilesForm,
@@ -87,20 +86,13 @@ class MetricSpansView(TakesParameters):
             return refusal("The request cannot be read.", wrong)
         given: dict[str, Any] = flags.validated_data
         test_set = test_set_for_reader(request._request, given["test_set"].slug)
-        choices = Choices(columns=given["columns"], skip=frozenset(given.get("skip", ())))
-        if background.is_large(files := form.sent()):
-            query = {name: form.cleaned_data[name] for name in ("name", "ends")}
-            values = {
-                "test_set": test_set.slug, "name": query["name"],
-                "ends_included": form.ends_included, "columns": dict(choices.columns),
-                SKIP: ",".join(sorted(choices.skip)), "query": query,
-                "store": not given["dry_run"],
-            }  # fmt: skip
-            return begun(request, doors.sent_files(doors.SPANS, files), values)
-        checked = check(
-            test_set, files, form.cleaned_data["name"], form.ends_included, request.user,
-            choices,
-        )  # fmt: skip
+        words = {**form.cleaned_data, "columns": given["columns"]}
+        words[SKIP] = ",".join(sorted(given.get("skip", ())))
+        values = doors.spans_values(test_set, words, store=not given["dry_run"])
+        sent = doors.sent_files(doors.SPANS, form.sent())
+        if background.is_large(sent.files.values()):
+            return begun(request, sent, values)
+        checked = doors.check_spans(test_set, sent, values, request.user)
         problems = checked.report.problems
         if checked.report.errors:
             n = pluralize(len(checked.report.errors), "error")

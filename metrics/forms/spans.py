@@ -41,11 +41,6 @@ class SpanFilesForm(forms.Form):
         if has_files:
             del self.fields["tables"]
 
-    @property
-    def ends_included(self) -> bool | None:
-        """Return True if the end is within the span, None if that was not chosen."""
-        return {"included": True, "excluded": False}.get(self.cleaned_data["ends"])
-
     def sent(self) -> list[InputFile]:
         """Return the files, which have not been read yet."""
         return [InputFile.sent(file) for file in self.cleaned_data["tables"]]
@@ -131,11 +126,6 @@ class SuggestForm(forms.Form):
         if asked and not given.get("metric") and not given.get("tables"):
             self.add_error("tables", NOTHING)
         return given
-
-    @property
-    def ends_included(self) -> bool | None:
-        """Return True if the end is within the span, None if that was not chosen."""
-        return {"included": True, "excluded": False}.get(self.cleaned_data["ends"])
 
     def sent(self) -> list[InputFile]:
         """Return the files, which have not been read yet."""

@@ -9,14 +9,14 @@ from math import isnan
 from pathlib import PurePath
 from typing import Any
 
-from annotation.imports.judgments.fields import TEXT_FIELDS
-from annotation.uploads.files import label_of_file
+from annotation.uploads.files import RatioError, label_of_file, parse_ratio
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near, nfc
 from annotation.uploads.tables.cells import has_decimal_comma, no_number
-from annotation.uploads.tables.columns import Wanted, is_called, refuse_absent, say_unused
+from annotation.uploads.tables.columns import say_unused
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import count_infinite, read_score
+from metaeval.files.names import JUDGMENTS, NUMBER, fields_of, is_called
 from metaeval.messages import Message, message, truncated
 from metrics.imported.held import MetricScores, Names, Part, Unit
 from metrics.imported.storing import no_part
@@ -110,6 +110,23 @@ class Collector:
             "system": {nfc(name): pk for name, pk in self.names.systems.items()},
             "segment": {nfc(key): pk for key, pk in self.names.segments.items()},
         }
+
+    def at_length(self, system: str, ratio: str, place: Place) -> str:
+        """Return the name of a system at a length ratio; without one, as it is named.
+
+        A ratio that the system does not have makes a name that is unknown.
+        """
+        if not ratio:
+            return system
+        try:
+            ratio = f"{parse_ratio(ratio).normalize():f}"
+        except RatioError as error:
+            self.error(error.message, place._replace(field="length_ratio"))
+            return system
+        if system.endswith(f"@{ratio}"):
+            return system
+        label = f"{label_of_file(system.replace(chr(92), '/'))}@{ratio}"
+        return label if self.names_system(label) else f"{system}@{ratio}"
 
     def names_system(self, name: str) -> bool:
         """Return whether a name, with its length ratio or without, is a system's."""
@@ -246,33 +263,6 @@ class Collector:
 LOOKED_AT = 200
 
 
-def plainly(
-    chosen: Mapping[str, str], titles: Mapping[str, str], fields: Sequence[Wanted], report: Report
-) -> dict[str, str]:
-    """Return the person's fields of columns by plain names; columns that no file has are errors.
-
-    `titles` are the columns of all files by plain name, as the files write them.
-    """
-    by_title = {title: name for name, title in titles.items()}
-    known = {field.name for field in fields} | {""}
-    found = {}
-    for column, meaning in chosen.items():
-        name = by_title.get(column, column.lower())
-        if name not in titles:
-            refuse_absent(column, by_title, report)
-        elif meaning not in known:
-            refusal = message(
-                "scores.no-such-field",
-                "“{field}” is not a field. Use {fields}.",
-                field=meaning,
-                fields=[field.name for field in fields],
-            )
-            report.error(refusal, Place(field=column))
-        else:
-            found[name] = meaning
-    return found
-
-
 def columns_of_metrics(
     free: Sequence[str], titles: dict[str, str], table: Table, collector: Collector
 ) -> dict[str, str]:
@@ -313,7 +303,8 @@ def _unclear(table: Table, columns: Sequence[str], *, is_only: bool) -> list[str
 
     Columns of texts are excluded, because a text may be a number.
     """
-    others = [c for c in columns if not any(is_called(c, field) for field in TEXT_FIELDS)]
+    texts = [name for f in fields_of(JUDGMENTS) if f.kind != NUMBER for name in f.names]
+    others = [column for column in columns if not is_called(column, texts)]
     mixed = [c for c in others if any(_holds_number(cell) for _, cell in _filled(table, c))]
     return mixed if mixed or not is_only else [c for c in others if any(_filled(table, c))]
 

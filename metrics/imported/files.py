@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from annotation.models import TestSet
-from annotation.uploads.files import InputFile, RatioError, hashes, label_of_file, parse_ratio
+from annotation.uploads.files import InputFile, hashes
 from annotation.uploads.formats.base import METRIC_SCORES, Import
 from annotation.uploads.formats.registry import read_files
 from annotation.uploads.formats.scores import (
@@ -26,43 +26,31 @@ from annotation.uploads.formats.scores import (
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import read_percent, write_points
 from annotation.uploads.tables.columns import (
+    name_fields,
     propose,
+    read_chosen,
     refuse_unknown,
     renamed,
     say_unused,
     unnamed,
-    wanted,
 )
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
-from annotation.uploads.tables.objects import GROUP
 from annotation.uploads.tables.pairs import Pair, keep_pair
 from annotation.uploads.tables.rows import Row, Table
+from metaeval.files import names
 from metaeval.files.cells import read_score
-from metaeval.files.names import NAMES, column_of
+from metaeval.files.names import column_of, fields_of, plain
 from metaeval.messages import message, plural, truncated
-from metrics.imported.collecting import Collector, TooManyError, columns_of_metrics, plainly
+from metrics.imported.collecting import Collector, TooManyError, columns_of_metrics
 from metrics.imported.held import Part
 
 # Choices for tables of scores: columns, names, directions, and what to skip.
 
-SEGMENT, PAIR, RATIO = "segment", "language_pair", "length_ratio"
-FIELDS = (
-    wanted(SEGMENT, message("field.segment", "segment"), *NAMES["item"]),
-    wanted(SYSTEM, message("field.system", "system"), GROUP),
-    wanted(METRIC, message("field.metric-name", "name of the metric"), "name"),
-    wanted(SCORE, message("field.score", "score"), "prediction"),
-    wanted(PAIR, message("field.language-pair", "language pair")),
-    wanted(RATIO, message("column.length-ratio", "length ratio")),
-    wanted(DOCUMENT, message("field.document", "document, of scores of documents")),
-    wanted(DOMAIN, message("field.domain", "domain, of scores of domains")),
-)
+SEGMENT, RATIO = "segment", "length_ratio"
+FIELDS = fields_of(names.METRIC_SCORES)
 # Columns with these names hold human scores; they are not metrics unless the person chooses them.
-HUMAN = frozenset(
-    (
-        *("human", "human_score", "human_z", "human_raw", "human_mean", "z_mean", "raw_mean"),
-        *("mqm", "da", "da_sqm", "esa", "sqm", "rating", "z", "raw", "score_human"),
-    )
-)
+OF_PEOPLE = ("human", "published", "judgment")
+HUMAN = frozenset(plain(n) for f in names.FIELDS if f.name in OF_PEOPLE for n in f.names)
 
 
 @dataclass(frozen=True)
@@ -100,8 +88,7 @@ class Choices:
 
 def is_human(name: str) -> bool:
     """Return whether a column has a name of human scores: `mqm`, `esa_1`."""
-    plain = name.casefold().replace("-", "_").replace(" ", "_")
-    return plain in HUMAN or plain.rstrip("0123456789").rstrip("_") in HUMAN
+    return not HUMAN.isdisjoint((plain(name), plain(name.rstrip("0123456789"))))
 
 
 # Read files.
@@ -137,9 +124,9 @@ def read(
     for table in tables:
         reading.columns |= table.titles
         reading.samples = table.samples | reading.samples
-    chosen = plainly(choices.columns, reading.columns, FIELDS, report)
-    for table in tables:
-        _attempt(_Scores(table, choices, collector, lines).read(chosen, test_set, reading))
+    chosen = read_chosen({"": choices.columns}, tables, FIELDS, report)
+    for table, own in zip(tables, chosen, strict=True):
+        _attempt(_Scores(table, choices, collector, lines).read(own, test_set, reading))
     return reading
 
 
@@ -188,10 +175,9 @@ class _Scores:
     segments: Sequence[int | None] = ()
     level: str = ""
 
-    def read(self, chosen: dict[str, str], test_set: TestSet, reading: Reading) -> Iterator[None]:
+    def read(self, own: dict[str, str], test_set: TestSet, reading: Reading) -> Iterator[None]:
         """Read all scores, one row per step."""
         table, report = self.table, self.collector.report
-        own = {column: meaning for column, meaning in chosen.items() if column in table.columns}
         fields = {c: f for c, f in propose(table.columns, FIELDS, own).items() if f}
         if SYSTEM not in fields.values() and (column := self._names_systems(own)):
             fields[column] = SYSTEM
@@ -202,8 +188,7 @@ class _Scores:
         for column in scored or free:
             read_percent(table, column, report)
         if len(scored) < 2:
-            headers = {field: table.titles.get(column, column) for column, field in fields.items()}
-            report.name_columns(table.file, headers)
+            name_fields(table, fields, report)
         table = self.table = renamed(table, fields)
         system = self._system([*free, *fields])
         if system is None:
@@ -214,7 +199,7 @@ class _Scores:
         rows = kept.rows
         metrics = self._metrics(free, system)
         named = [
-            (line, row | {SYSTEM: self._at_length(system or _name(row, SYSTEM), row, line)})
+            (line, row | {SYSTEM: self._system_of(system, row, Place(table.file, line))})
             for line, row in rows
         ]
         if metrics is None or not self._find_lines(named):
@@ -224,23 +209,8 @@ class _Scores:
             yield
         self._check_lengths()
 
-    def _at_length(self, system: str, row: Row, line: int) -> str:
-        """Return a system with the length ratio of its row; without one, as it is named.
-
-        A ratio that the system does not have makes a name that is unknown.
-        """
-        cell = _name(row, RATIO)
-        if not cell:
-            return system
-        try:
-            ratio = f"{parse_ratio(cell).normalize():f}"
-        except RatioError as error:
-            self.collector.error(error.message, Place(self.table.file, line, RATIO))
-            return system
-        if system.endswith(f"@{ratio}"):
-            return system
-        label = f"{label_of_file(system.replace(chr(92), '/'))}@{ratio}"
-        return label if self.collector.names_system(label) else f"{system}@{ratio}"
+    def _system_of(self, system: str, row: Row, place: Place) -> str:
+        return self.collector.at_length(system or _name(row, SYSTEM), _name(row, RATIO), place)
 
     def _names_systems(self, chosen: Mapping[str, str]) -> str:
         """Return the column of outputs, such as `mt`, whose cells name systems; empty if none."""
@@ -341,8 +311,8 @@ class _Scores:
         segments in order.
         """
         self.level = next((each for each in (DOCUMENT, DOMAIN) if each in self.table.columns), "")
-        names = self.collector.names
-        if not self.level or len(names.parts[self.level]) == len(names.segments):
+        known = self.collector.names
+        if not self.level or len(known.parts[self.level]) == len(known.segments):
             self.level = ""
         keys = [(_name(row, SYSTEM), _name(row, METRIC), _name(row, self.level)) for _, row in rows]
         if len(set(keys)) < len(keys):

@@ -1,8 +1,7 @@
 """The forms of the import page: the files, and the choices for each metric in them."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -12,11 +11,11 @@ from django.utils.translation import gettext_lazy as _
 from annotation.forms.columns import ColumnsForm
 from annotation.forms.uploads import FilesField
 from annotation.uploads import InputFile
-from annotation.uploads.tables.columns import Wanted, unnamed
-from annotation.uploads.tables.lines import LINES
-from annotation.uploads.tables.skipping import KINDS, SKIP
-from metrics.imported.checking import Look
-from metrics.imported.files import FIELDS, Choices
+from annotation.uploads.tables.lines import LABELS
+from core.messages import translated
+from metaeval.files.names import Field
+from metrics.imported.checking import Found
+from metrics.imported.files import Choices, Reading
 
 UNUSED = _("a metric, or not used")
 
@@ -40,17 +39,11 @@ class ScoreFilesForm(forms.Form):
         return [InputFile.sent(file) for file in self.cleaned_data["tables"]]
 
 
-def columns_form(checked: Look) -> ColumnsForm:
-    """Return a form for the fields of columns, with the titles of the files."""
-    reading = checked.reading
-    return titled_form(reading.columns, reading.fields, reading.samples, FIELDS, unused=UNUSED)
-
-
 def titled_form(
     columns: Mapping[str, str],
     fields: Mapping[str, str],
     samples: Mapping[str, str],
-    wanted: Sequence[Wanted],
+    wanted: Sequence[Field],
     data: QueryDict | None = None,
     **options: Any,
 ) -> ColumnsForm:
@@ -64,77 +57,58 @@ def titled_form(
     )
 
 
-def chosen_columns(data: QueryDict) -> ColumnsForm:
-    """Return the form of the columns that the page named; reading refuses unknown ones."""
-    return ColumnsForm(data.getlist("title"), FIELDS, {}, data, unused=UNUSED)
+HIGHER, LOWER = "higher", "lower"
 
 
-def choices_of(data: QueryDict, columns: ColumnsForm) -> Choices:
-    """Return the choices of a person for metrics and columns.
+class MetricsForm(forms.Form):
+    """Which metrics of the files are imported, their names, and what of each is better."""
 
-    Choices for metrics are valid as long as the columns are those that were shown with them.
-    """
-    chosen = columns.chosen if columns.is_valid() else {}
-    skip = frozenset(data.getlist(SKIP)) & KINDS.keys()
-    lines = lines if (lines := data.get("lines", "")) in LINES else ""
-    system = data.get("system", "")
-    if data.get("shown_columns") != shown(chosen):
-        return Choices(columns=chosen, skip=skip, lines=lines, system=system)
-    keys = data.getlist("key")
-    taken = [key for n, key in enumerate(keys) if f"take-{n}" in data]
-    return Choices(
-        columns=chosen,
-        metrics=tuple(taken) if keys else None,
-        names={key: data.get(f"name-{n}", "").strip() or key for n, key in enumerate(keys)},
-        lower=frozenset(key for n, key in enumerate(keys) if data.get(f"better-{n}") == "lower"),
-        higher=frozenset(key for n, key in enumerate(keys) if data.get(f"better-{n}") == "higher"),
-        skip=skip,
-        lines=lines,
-        system=system,
-    )
-
-
-def shown(fields: Any) -> str:
-    """Return a hash of the fields of columns, and of whether they have names."""
-    chosen = {c: meaning for c, meaning in dict(fields).items() if meaning or unnamed({"": [c]})}
-    return digest(json.dumps(chosen, sort_keys=True))
-
-
-def digest(text: str) -> str:
-    """Return a short hash for hidden fields."""
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
-
-
-def is_as_shown(checked: Look, choices: Choices, data: QueryDict) -> bool:
-    """Return whether a person's choices are those with which a page showed the files."""
-    own = [
-        each.name == choices.name_of(each.key)
-        and each.is_taken == choices.takes(each.key)
-        and (each.is_lower is not True or each.key in choices.lower)
-        and (each.is_lower is not False or each.key in choices.higher)
-        for each in checked.metrics
-    ]
-    return (
-        data.get("shown_columns") == shown(choices.columns)
-        and all(own)
-        and checked.choices.skip == choices.skip
-        and (checked.choices.lines, checked.choices.system) == (choices.lines, choices.system)
-    )
-
-
-def seen_of(checked: Look) -> str:
-    """Return a hash of what a page showed and would store, which the person confirms."""
-    metrics = [(each.key, each.name, each.is_taken, each.is_lower) for each in checked.metrics]
-    columns = sorted(checked.reading.fields.items())
-    return digest(
-        repr(
-            (
-                columns,
-                metrics,
-                sorted(checked.choices.skip),
-                checked.choices.lines,
-                checked.choices.system,
-                checked.fingerprint,
+    def __init__(self, found: Sequence[Found], data: QueryDict | None = None) -> None:
+        super().__init__(data)
+        self.found = found
+        for n, each in enumerate(found):
+            better = {None: "", True: LOWER, False: HIGHER}[each.is_lower]
+            self.fields[f"take-{n}"] = forms.BooleanField(required=False, initial=each.is_taken)
+            self.fields[f"name-{n}"] = forms.CharField(required=False, initial=each.name)
+            self.fields[f"better-{n}"] = forms.ChoiceField(
+                choices=[(name, name) for name in ("", HIGHER, LOWER)],
+                required=False,
+                initial=better,
             )
+
+    def _of(self, what: str) -> dict[str, Any]:
+        return {e.key: self.cleaned_data[f"{what}-{n}"] for n, e in enumerate(self.found)}
+
+    def applied(self, choices: Choices) -> Choices:
+        """Return choices with those of this form."""
+        if not self.found:
+            return choices
+        better = self._of("better")
+        return replace(
+            choices,
+            metrics=tuple(key for key, is_taken in self._of("take").items() if is_taken),
+            names={key: name or key for key, name in self._of("name").items()},
+            lower=frozenset(key for key, each in better.items() if each == LOWER),
+            higher=frozenset(key for key, each in better.items() if each == HIGHER),
         )
-    )
+
+
+class OriginForm(forms.Form):
+    """What files without keys and names are of: their lines, and their system."""
+
+    def __init__(self, reading: Reading, choices: Choices, data: QueryDict | None = None) -> None:
+        super().__init__(data, initial={"lines": choices.lines, "system": choices.system})
+        lines = [(each, translated(LABELS[each])) for each in reading.lines]
+        offered = (
+            ("lines", _("Line n of files without keys is"), lines),
+            (
+                "system",
+                _("The system of files that do not name one is"),
+                [(name, name) for name in reading.systems],
+            ),
+        )
+        for name, label, known in offered:
+            if known:
+                self.fields[name] = forms.ChoiceField(
+                    label=label, choices=[("", _("choose")), *known], required=False
+                )

@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from annotation.models import TestSet
+from annotation.uploads import OutdatedError
 from core.messages import invalid
 from core.work.models import Now
 from metaeval.messages import Message, message, plural, truncated
@@ -41,10 +42,6 @@ class Change(StrEnum):
 
 
 NO_SCORES = message("scores.none", "There are no scores to import.")
-
-
-class OutdatedError(Exception):
-    """The stored scores changed after the import was previewed."""
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,18 @@
 The files may have rows of several language pairs: each test set of their sender imports its own.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 from django.core.exceptions import ValidationError
 from django.urls import reverse
-from django.utils.http import urlencode
 
 from annotation.access import may_change_test_set, visible_test_sets
 from annotation.imports import background
 from annotation.models import FileImport, TestSet, listed
-from annotation.uploads import InputFile
+from annotation.uploads import InputFile, OutdatedError
 from annotation.uploads.tables.skipping import SKIP, kinds_of
 from annotation.uploads.waiting import Sent
 from core import languages
@@ -22,13 +22,17 @@ from core.messages import as_json
 from metaeval.messages import Message, message, plural
 from metrics.imported.checking import Look, bring_in, check
 from metrics.imported.files import Choices
-from metrics.imported.storing import Outcome, OutdatedError, summary
+from metrics.imported.storing import Outcome, summary
 from metrics.spans import importing
 
+NO_WORDS: Mapping[str, Any] = MappingProxyType({})
+# Answers about the ends of spans, and whether an end is the last character.
+ENDS_INCLUDED = {"included": True, "excluded": False}
 
-def sent_files(door: str, files: Sequence[InputFile]) -> Sent:
-    """Return files with scores or spans as sent."""
-    return Sent.of(door, [("tables", file) for file in files], {})
+
+def sent_files(door: str, files: Sequence[InputFile], words: Mapping[str, Any] = NO_WORDS) -> Sent:
+    """Return files with scores or spans as sent, with choices."""
+    return Sent.of(door, [("tables", file) for file in files], words)
 
 
 def other_sets(test_set: TestSet, pairs: Iterable[tuple[str, str]], user: Any) -> list[TestSet]:
@@ -69,8 +73,18 @@ def test_set_of(row: FileImport) -> TestSet:
 
 def to_values(test_set: TestSet, choices: Choices, **more: Any) -> dict[str, Any]:
     """Return choices as a row keeps them."""
-    values = msgspec.to_builtins(choices, order="deterministic")
-    return {"test_set": test_set.slug, "choices": values, **more}
+    return {"test_set": test_set.slug, **to_words(choices), **more}
+
+
+def to_words(choices: Choices) -> dict[str, Any]:
+    """Return choices as they wait with files."""
+    values = msgspec.json.encode(choices, order="deterministic")
+    return {"choices": msgspec.json.decode(values)}
+
+
+def choices_of(words: Mapping[str, Any]) -> Choices:
+    """Return the choices that wait with files or in a row."""
+    return msgspec.convert(words.get("choices", {}), Choices)
 
 
 class MetricScoresDoor(background.Door):
@@ -81,8 +95,7 @@ class MetricScoresDoor(background.Door):
     def check(self, row: FileImport, sent: Sent) -> background.Found:
         """Read the files as their page does."""
         files = list(sent.files.values())
-        choices = msgspec.convert(row.choices["choices"], Choices)
-        checked = check(test_set_of(row), files, choices, row.created_by)
+        checked = check(test_set_of(row), files, choices_of(row.choices), row.created_by)
         return background.Found(checked.report, background.look_of(checked, Look), checked)
 
     def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
@@ -105,21 +118,13 @@ class MetricScoresDoor(background.Door):
 
 
 class SpansDoor(background.Door):
-    """Error spans. The page has their choices in its address."""
+    """Error spans."""
 
     look = importing.Look
 
     def check(self, row: FileImport, sent: Sent) -> background.Found:
         """Read the files as their page does."""
-        values = row.choices
-        checked = importing.check(
-            test_set_of(row),
-            list(sent.files.values()),
-            values["name"],
-            values["ends_included"],
-            row.created_by,
-            choices=Choices(columns=values["columns"], skip=kinds_of(values[SKIP])),
-        )
+        checked = check_spans(test_set_of(row), sent, row.choices, row.created_by)
         look = background.look_of(checked, importing.Look)
         return background.Found(checked.report, look, checked)
 
@@ -129,10 +134,28 @@ class SpansDoor(background.Door):
         return {"sentences": [as_json(stored_sentence(found.drafts, outcome))]}
 
     def page(self, row: FileImport) -> str:
-        """Return the page of imported spans of the test set, with the choices."""
-        address = reverse("metric-spans", args=[row.choices["test_set"]])
-        query = row.choices.get("query", {})
-        return f"{address}?{urlencode(query)}" if query else address
+        """Return the page of imported spans of the test set."""
+        return reverse("metric-spans", args=[row.choices["test_set"]])
+
+
+def spans_values(test_set: TestSet, words: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """Return the choices for spans as a row keeps them: those of the form, columns and rows."""
+    chosen = {name: words.get(name, "") for name in ("name", "ends", SKIP)}
+    return {"test_set": test_set.slug, "columns": words.get("columns", {}), **chosen, **more}
+
+
+def check_spans(
+    test_set: TestSet, sent: Sent, values: Mapping[str, Any], user: Any
+) -> importing.Checked:
+    """Check files with spans."""
+    return importing.check(
+        test_set,
+        list(sent.files.values()),
+        values["name"],
+        ENDS_INCLUDED.get(values["ends"]),
+        user,
+        Choices(columns=values["columns"], skip=kinds_of(values[SKIP])),
+    )
 
 
 def stored_sentence(checked: importing.Checked, outcome: Outcome) -> Message:

@@ -15,41 +15,26 @@ from annotation.uploads.formats.registry import read_files
 from annotation.uploads.normalising import Normalised, normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import (
-    Wanted,
+    name_fields,
     propose,
+    read_chosen,
     refuse_unknown,
     renamed,
     say_unused,
     unnamed,
-    wanted,
 )
-from annotation.uploads.tables.meanings import LANGUAGES
 from annotation.uploads.tables.pairs import Pair, keep_pair
 from annotation.uploads.tables.rows import Table
 from annotation.uploads.tables.spans import span_objects
 from core.text import whole
+from metaeval.files import names
 from metaeval.files.cells import is_missing, read_score
-from metaeval.files.names import NAMES
+from metaeval.files.names import fields_of
 from metaeval.messages import message, truncated
 from metrics.error_spans import MISSING, SIDES, SOURCE, TARGET
-from metrics.imported.collecting import Collector, plainly
+from metrics.imported.collecting import Collector
 
-# The names of WMT25's lists go before those that other tables have.
-FIELDS = (
-    wanted("severity", message("field.severity", "severity"), "error_types", "error_type"),
-    wanted("segment", message("field.segment", "segment"), *NAMES["item"]),
-    wanted("system", message("field.system", "system")),
-    Wanted("start", message("field.start", "start"), ("span_start", *NAMES["span_start"])),
-    Wanted("end", message("field.end", "end"), ("span_end", *NAMES["span_end"])),
-    wanted("category", message("field.category", "category")),
-    wanted("side", message("field.side", "side")),
-    wanted("confidence", message("field.confidence", "confidence")),
-    wanted("score", message("field.score", "score"), "overall"),
-    wanted("source", message("field.source-text", "source text")),
-    wanted("output", message("field.system-output", "output of the system")),
-    *LANGUAGES,
-    Wanted("errors", message("field.errors", "errors"), ("spans", *NAMES["spans"])),
-)
+FIELDS = fields_of(names.SPANS)
 CLEAN = frozenset({"", "no-error", "noerror", "no error", "none", "-1"})
 WORDS = {"": TARGET, "tgt": TARGET, "output": TARGET, "src": SOURCE, "omission": MISSING} | {
     side: side for side in SIDES
@@ -100,23 +85,26 @@ def collect(
     for table in tables:
         found.titles |= table.titles
         found.samples = table.samples | found.samples
-    chosen = plainly(columns, found.titles, FIELDS, collector.report)
-    for table in tables:
-        _table(table, pair, chosen, collector, found)
+    chosen = read_chosen({"": columns}, tables, FIELDS, collector.report)
+    for table, own in zip(tables, chosen, strict=True):
+        _table(table, pair, own, collector, found)
     return found
 
 
 def _table(
-    table: Table, pair: Pair, chosen: Mapping[str, str], collector: Collector, found: Collected
+    table: Table, pair: Pair, own: Mapping[str, str], collector: Collector, found: Collected
 ) -> None:
-    own = {column: field for column, field in chosen.items() if column in table.columns}
     proposed = propose(table.columns, FIELDS, own, table.constants)
     fields = {c: f for c, f in proposed.items() if f or c in own}
     found.fields |= {column: field for column, field in fields.items() if field}
-    names = frozenset(fields.values()) - {""}
-    needed = ["system", "segment", *(() if "errors" in names else ("start", "end", "severity"))]
-    if lacking := [name for name in needed if name not in names]:
-        if not names:
+    has = frozenset(fields.values()) - {""}
+    needed = [
+        "system",
+        "segment",
+        *(() if "spans" in has else ("span_start", "span_end", "severity")),
+    ]
+    if lacking := [name for name in needed if name not in has]:
+        if not has:
             refuse_unknown(table, collector.report)
             return
         refusal = message(
@@ -128,17 +116,17 @@ def _table(
         collector.report.error(refusal, table.head)
         return
     say_unused(table, {c for c, field in fields.items() if field}, collector.report)
-    headers = {field: table.titles.get(c, c) for c, field in fields.items() if field}
-    collector.report.name_columns(table.file, headers)
+    name_fields(table, fields, collector.report)
     kept, pairs = keep_pair(renamed(table, fields), pair, collector.report, of_test_set=True)
     found.pairs += pairs
     for line, row in kept.rows:
-        values = {name: row.get(name) for name in names}
+        values = {name: row.get(name) for name in has}
         _row(values, Place(table.file, line), collector, found)
 
 
 def _row(values: dict[str, Any], place: Place, collector: Collector, found: Collected) -> None:
-    system = collector.system(_text(values, "system"), place)
+    ratio = _text(values, "length_ratio")
+    system = collector.system(collector.at_length(_text(values, "system"), ratio, place), place)
     segment = collector.segment(_text(values, "segment"), place)
     if system is None or segment is None or not collector.has_output(system, segment, place):
         return
@@ -167,10 +155,10 @@ def _moved(span: Read, texts: Mapping[str, Normalised]) -> Read:
 
 
 def _spans(values: dict[str, Any], place: Place, report: Report) -> Iterator[Read]:
-    if values.get("errors") not in (None, ""):
-        yield from _json(values["errors"], place, report)
-    lists = [_text(values, name).split() for name in ("start", "end", "severity")]
-    if not lists[2] or " ".join(lists[2]).lower() in CLEAN or "start" not in values:
+    if values.get("spans") not in (None, ""):
+        yield from _json(values["spans"], place, report)
+    lists = [_text(values, name).split() for name in ("span_start", "span_end", "severity")]
+    if not lists[2] or " ".join(lists[2]).lower() in CLEAN or "span_start" not in values:
         return
     if len({len(each) for each in lists}) > 1:
         refusal = message(
@@ -181,13 +169,13 @@ def _spans(values: dict[str, Any], place: Place, report: Report) -> Iterator[Rea
             ends=len(lists[1]),
             severities=len(lists[2]),
         )
-        report.error(refusal, place._replace(field="start"))
+        report.error(refusal, place._replace(field="span_start"))
         return
     for start, end, severity in zip(*lists, strict=True):
         given = {"start": start, "end": end, "severity": severity}
         others = {name: values.get(name) for name in ("category", "side", "confidence")}
         if span := _span(given | others, place, report):
-            yield span
+            yield replace(span, words=_text(values, "marked_text") if len(lists[0]) == 1 else "")
 
 
 def _json(cell: Any, place: Place, report: Report) -> Iterator[Read]:
@@ -195,7 +183,7 @@ def _json(cell: Any, place: Place, report: Report) -> Iterator[Read]:
     if listed is None:
         report.error(
             message("spans.not-a-list", "Spans must be a JSON list of objects."),
-            place._replace(field="errors"),
+            place._replace(field="spans"),
         )
     for each in listed or ():
         path = each.get("path")

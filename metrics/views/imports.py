@@ -1,10 +1,12 @@
 """Pages to import and withdraw metric scores that were computed elsewhere."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import PermissionDenied
+from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -22,32 +24,23 @@ from annotation.access import (
     test_set_refusal,
     visible_campaigns,
 )
-from annotation.forms.columns import SkipForm
-from annotation.forms.preview import Heading, Preview, download
-from annotation.imports import background
+from annotation.forms.columns import SkipForm, is_changed
+from annotation.forms.preview import Heading, Preview
 from annotation.models import FileImport, TestSet
-from annotation.uploads import waiting
-from annotation.uploads.tables.lines import LABELS
+from annotation.uploads import OutdatedError, waiting
 from annotation.uploads.tables.pairs import Pair
-from annotation.uploads.waiting import ExpiredError, Sent
+from annotation.uploads.waiting import Sent
+from annotation.views.confirming import Confirmation
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
-from core.messages import messages_of, sentences, translated
+from core.messages import translated
 from metaeval.messages import message
 from metrics import catalogue
 from metrics.imported.checking import LABELS as HEADINGS
 from metrics.imported.checking import Checked, Look, bring_in, check
-from metrics.imported.files import Choices
-from metrics.imported.form import (
-    ScoreFilesForm,
-    choices_of,
-    chosen_columns,
-    columns_form,
-    is_as_shown,
-    seen_of,
-    shown,
-)
-from metrics.imported.storing import OutdatedError, shown_imports, summary, withdraw
+from metrics.imported.files import FIELDS, Choices
+from metrics.imported.form import UNUSED, MetricsForm, OriginForm, ScoreFilesForm, titled_form
+from metrics.imported.storing import shown_imports, summary, withdraw
 from metrics.models import MetricImport
 from metrics.spans import doors
 
@@ -58,8 +51,14 @@ NO_SUCH_SCORES = message(
     "scores.none-to-withdraw",
     "This test set has no such scores, or they have already been withdrawn.",
 )
-EXPIRED = _("This import has expired or has already been stored. Send the files again.")
-CHANGED = _("Nothing was stored, because the result has changed. Check it again, then import it.")
+EXPIRED = message(
+    "scores.import-expired",
+    "This import has expired or has already been stored. Send the files again.",
+)
+OUTDATED = message(
+    "scores.outdated",
+    "Nothing was stored, because the result has changed. Check it again, then import it.",
+)
 
 
 @admin_required
@@ -82,7 +81,7 @@ def metric_scores(request: HttpRequest, slug: str) -> HttpResponse:
     if is_too_large(request):
         return refuse(request, 413, _("This import is too large"), too_large_sentence())
     if token:
-        return _confirm(request, test_set, token)
+        return MetricScores(request, token, test_set).respond()
     is_sent = request.method == "POST"
     form = ScoreFilesForm(request.POST, request.FILES) if is_sent else ScoreFilesForm()
     if form.is_valid():
@@ -123,105 +122,94 @@ def _imports(test_set: TestSet) -> dict[str, Any]:
     }
 
 
-def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpResponse:
-    try:
-        sent = waiting.recall(token, signed_in(request).pk, doors.METRIC_SCORES)
-        return _checked(request, test_set, token, sent)
-    except ExpiredError:
-        messages.error(request, EXPIRED)
-        return redirect("metric-scores", test_set.slug)
+class MetricScores(Confirmation):
+    """The preview of scores of metrics."""
 
+    doors, expired, outdated = (doors.METRIC_SCORES,), EXPIRED, OUTDATED
 
-def _checked(request: HttpRequest, test_set: TestSet, token: str, sent: Sent) -> HttpResponse:
-    """Show what was found in files, and store it or check it anew. Raises ExpiredError."""
-    user, choices, columns = signed_in(request), Choices(), None
-    files = list(sent.files.values())
-    if request.method == "POST":
-        columns = chosen_columns(request.POST)
-        choices = choices_of(request.POST, columns)
-    values = doors.to_values(test_set, choices)
-    row = background.of_files(user, token, sent, values)
-    is_other = row is not None and row.choices["test_set"] != test_set.slug
-    is_chosen = is_other or (columns is not None and columns.is_valid())
-    if row is not None and row.state == row.State.CHECKED and is_chosen:
-        row = _decided(request, row, choices, values)
-    if row is not None and row.state != row.State.CHECKED:
-        return redirect(row)
-    checked: Look = background.shown(row) if row else check(test_set, files, choices, user)
-    if row is not None:
-        choices = checked.choices
-    is_fit = columns is not None and columns.is_valid() and not checked.report.errors
-    if is_fit and "import" in request.POST:
-        if isinstance(checked, Checked) and request.POST.get("seen") == seen_of(checked):
-            try:
-                outcomes = bring_in(checked, user=request.user, expected=checked.fingerprint)
-            except ValidationError as error:
-                messages.error(request, sentences(messages_of(error)[:5]))
-            except OutdatedError:
-                messages.error(request, CHANGED)
-                return redirect(request.get_full_path())
-            else:
-                messages.success(request, translated(summary(outcomes)))
-                return after_import(
-                    request, "metric-scores", checked.test_set, checked.reading.pairs, token
-                )
-            return redirect("metric-scores", checked.test_set.slug)
-        messages.warning(request, CHANGED)
-    if "problems" in request.GET:
-        return download(checked.report)
-    bound = columns if columns is not None and not columns.is_valid() else columns_form(checked)
-    return _preview(request, test_set, checked, choices, bound, token)
+    def __init__(self, request: HttpRequest, token: str, test_set: TestSet) -> None:
+        super().__init__(request, token)
+        self.test_set = test_set
 
+    @property
+    def home(self) -> str:
+        """The page of the test set."""
+        return reverse("metric-scores", args=[self.test_set.slug])
 
-def _decided(
-    request: HttpRequest, row: FileImport, choices: Choices, values: dict[str, Any]
-) -> FileImport:
-    """Store what a page showed, if it was confirmed as it was; or else check the choices."""
-    checked = background.shown(row)
-    is_confirmed = "import" in request.POST and request.POST.get("seen") == seen_of(checked)
-    if is_confirmed and not checked.report.errors and is_as_shown(checked, choices, request.POST):
-        return background.confirm(row, values | {"expected": checked.fingerprint})
-    if "import" in request.POST:
-        messages.warning(request, CHANGED)
-    return background.check_again(row, values)
+    @property
+    def back(self) -> str:
+        """The preview."""
+        return self.request.get_full_path()
 
+    def values(self, sent: Sent) -> dict[str, Any]:
+        """Return the test set and the choices."""
+        return doors.to_values(self.test_set, doors.choices_of(sent.words))
 
-def _preview(
-    request: HttpRequest,
-    test_set: TestSet,
-    checked: Look,
-    choices: Choices,
-    columns: Any,
-    token: str,
-) -> HttpResponse:
-    report = checked.report
-    context = {
-        **_head(test_set),
-        "checked": checked,
-        "columns": columns,
-        "shown": Preview(
-            report,
-            SkipForm(report.counts, choices.skip),
-            [("", columns)] if columns.columns else [],
-            [Heading(label) for label in HEADINGS],
-            [] if report.errors else checked.first,
-        ),
-        "address": f"?{urlencode({'check': token})}&",
-        "kept": token,
-        "other_sets": doors.other_sets(test_set, checked.reading.pairs, request.user),
-        "shown_columns": shown({column: field.initial for column, field in _initial(columns)}),
-        "seen": seen_of(checked),
-        "lines": choices.lines,
-        "line_choices": [(each, translated(LABELS[each])) for each in checked.reading.lines],
-        "system": choices.system,
-        "n_taken": sum(found.is_taken for found in checked.metrics),
-    }
-    status = 422 if report.errors else 200
-    return render(request, "metrics/scores_preview.html", context, status=status)
+    def read(self, sent: Sent) -> Checked:
+        """Check the files."""
+        files, choices = list(sent.files.values()), doors.choices_of(sent.words)
+        return check(self.test_set, files, choices, self.user)
 
+    def look(self, checked: Checked) -> Look:
+        """Show all of it."""
+        return checked
 
-def _initial(columns: Any) -> list[tuple[str, Any]]:
-    return [(column, columns.fields[str(n)]) for n, column in enumerate(columns.columns)]
+    def forms(self, sent: Sent, look: Look) -> Sequence[BaseForm]:
+        """Return choices for columns, metrics, lines and rows."""
+        read, choices, data = look.reading, look.choices, self.data
+        self.columns = titled_form(
+            read.columns, read.fields, read.samples, FIELDS, data, unused=UNUSED
+        )
+        self.metrics = MetricsForm(look.metrics, data)
+        self.origin = OriginForm(read, choices, data)
+        self.skip = SkipForm(look.report.counts, choices.skip, data)
+        return self.columns, self.metrics, self.origin, self.skip
+
+    def chosen(self, sent: Sent) -> Sent:
+        """Add the choices to the words; where columns are others, the metrics are not known yet."""
+        earlier = doors.choices_of(sent.words)
+        columns = self.columns.stated(earlier.columns)
+        if is_changed(self.columns):
+            chosen = Choices(columns=columns)
+        else:
+            chosen = self.metrics.applied(replace(earlier, columns=columns))
+        chosen = replace(chosen, **self.origin.cleaned_data, skip=frozenset(self.skip.chosen))
+        return replace(sent, words=doors.to_words(chosen))
+
+    def confirmed(self, row: FileImport, look: Look) -> dict[str, Any]:
+        """Add what is to be stored."""
+        return {**row.choices, "expected": look.fingerprint}
+
+    def store(self, checked: Checked) -> HttpResponse:
+        """Store the scores."""
+        if self.request.POST.get("seen") != checked.fingerprint:
+            raise OutdatedError
+        outcomes = bring_in(checked, user=self.user, expected=checked.fingerprint)
+        messages.success(self.request, translated(summary(outcomes)))
+        pairs = checked.reading.pairs
+        return after_import(self.request, "metric-scores", self.test_set, pairs, self.token)
+
+    def page(self, sent: Sent, look: Look) -> HttpResponse:
+        """Show the metrics, what becomes of them, and the first scores."""
+        context = {
+            **_head(self.test_set),
+            "checked": look,
+            "columns": self.columns,
+            "origin": self.origin,
+            "shown": Preview(
+                look.report,
+                self.skip,
+                [("", self.columns)] if self.columns.columns else [],
+                [Heading(label) for label in HEADINGS],
+                [] if look.report.errors else look.first,
+            ),
+            "address": f"?{urlencode({'check': self.token})}&",
+            "kept": self.token,
+            "other_sets": doors.other_sets(self.test_set, look.reading.pairs, self.user),
+            "n_taken": sum(found.is_taken for found in look.metrics),
+            "is_changed": self.is_changed,
+        }
+        return render(self.request, "metrics/scores_preview.html", context)
 
 
 def after_import(

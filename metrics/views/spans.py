@@ -1,15 +1,16 @@
 """Pages to import error spans that were found elsewhere, and to download all spans."""
 
-import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied, ValidationError
-from django.forms import Form
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.core.exceptions import PermissionDenied
+from django.forms import BaseForm
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
@@ -23,25 +24,22 @@ from annotation.access import (
     test_set_refusal,
 )
 from annotation.exports.tables import csv_response
-from annotation.forms.columns import CHANGED, ColumnsForm, SkipForm, is_changed
-from annotation.forms.preview import Heading, Preview, download
-from annotation.imports import background
-from annotation.imports.judgments.options import read_columns
+from annotation.forms.columns import ColumnsForm, SkipForm
+from annotation.forms.preview import Heading, Preview
 from annotation.models import Output, TestSet
 from annotation.uploads import waiting
-from annotation.uploads.problems import Report
 from annotation.uploads.tables.skipping import SKIP, kinds_of
-from annotation.uploads.waiting import ExpiredError, Sent
+from annotation.uploads.waiting import Sent
+from annotation.views.confirming import Confirmation
 from annotation.views.uploads import is_too_large, too_large_sentence
 from annotation.web.errors import refuse
-from core.messages import messages_of, sentences, translated
+from core.messages import translated
 from metrics.error_spans import TARGET
 from metrics.forms.spans import SpanFilesForm
-from metrics.imported.files import Choices
 from metrics.imported.form import titled_form
 from metrics.scores import latest_signatures
 from metrics.spans import doors
-from metrics.spans.importing import LABELS, Checked, Look, check, store
+from metrics.spans.importing import LABELS, Checked, Look, store
 from metrics.spans.stored import find_with_spans, read_rows
 from metrics.spans.tables import FIELDS
 from metrics.views.imports import EXPIRED, after_import, kept_for
@@ -61,13 +59,13 @@ def metric_spans(request: HttpRequest, slug: str) -> HttpResponse:
     if is_too_large(request):
         return refuse(request, 413, _("This import is too large"), too_large_sentence())
     if token := request.GET.get("check", ""):
-        return _confirm(request, test_set, token)
+        return MetricSpans(request, token, test_set).respond()
     is_sent = request.method == "POST"
     form = SpanFilesForm(request.POST, request.FILES) if is_sent else SpanFilesForm()
     if is_sent and form.is_valid():
-        key = waiting.keep(doors.sent_files(doors.SPANS, form.sent()), signed_in(request).pk)
-        chosen = {name: form.cleaned_data[name] for name in ("name", "ends")}
-        return redirect(f"{request.path}?{urlencode({'check': key, **chosen})}")
+        words = {name: form.cleaned_data[name] for name in ("name", "ends")}
+        sent = doors.sent_files(doors.SPANS, form.sent(), words)
+        return redirect(f"{request.path}?check={waiting.keep(sent, signed_in(request).pk)}")
     context = _head(test_set) | {"form": form, "marking": _marking(test_set)}
     if rest := kept_for(request)["other_sets"]:
         context |= {"other_sets": rest, "kept": request.GET["kept"]}
@@ -85,103 +83,69 @@ def _marking(test_set: TestSet) -> list[str]:
     return [name for name, signature in signatures.items() if signature.pk in marking]
 
 
-def _confirm(request: HttpRequest, test_set: TestSet, token: str) -> HttpResponse:
-    try:
-        sent = waiting.recall(token, signed_in(request).pk, doors.SPANS)
-        return _checked(request, test_set, token, sent)
-    except ExpiredError:
-        messages.error(request, EXPIRED)
-        return redirect("metric-spans", test_set.slug)
+class MetricSpans(Confirmation):
+    """The preview of error spans of a metric."""
 
+    doors, expired = (doors.SPANS,), EXPIRED
 
-def _checked(request: HttpRequest, test_set: TestSet, token: str, sent: Sent) -> HttpResponse:
-    """Show what was found in files, and store it or check it anew. Raises ExpiredError."""
-    user, files = signed_in(request), list(sent.files.values())
-    is_sent = request.method == "POST"
-    form = SpanFilesForm(request.GET, has_files=True)
-    if not form.is_valid():
-        return render(
-            request,
-            "metrics/spans_import.html",
-            _head(test_set) | {"form": form, "token": token},
-            status=422,
-        )
-    asked = Choices(columns=_columns(request.GET), skip=kinds_of(request.GET.get(SKIP, "")))
-    name, ends = form.cleaned_data["name"], form.ends_included
-    query = {key: value for key, value in request.GET.items() if key != "check"}
-    values = {
-        "test_set": test_set.slug, "name": name, "ends_included": ends,
-        "columns": asked.columns, SKIP: request.GET.get(SKIP, ""), "query": query,
-    }  # fmt: skip
-    row = background.of_files(user, token, sent, values)
-    if row is not None and row.state == row.State.CHECKED and row.choices != values:
-        row = background.check_again(row, values)
-    if row is not None and row.state != row.State.CHECKED:
-        return redirect(row)
-    checked: Look = (
-        background.shown(row) if row else check(test_set, files, name, ends, user, choices=asked)
-    )
-    data = request.POST if is_sent else None
-    form = SpanFilesForm(data, has_files=True, initial=request.GET.dict())
-    columns = titled_form(checked.columns, checked.fields, checked.samples, FIELDS, data)
-    skip = SkipForm(checked.report.counts, asked.skip, data)
-    forms = (form, columns, skip)
-    if is_sent and all(each.is_valid() for each in forms):
-        if any(map(is_changed, forms)):
-            if "import" in request.POST:
-                messages.warning(request, CHANGED)
-            return redirect(f"{request.path}?{urlencode(_query(token, form, columns, skip))}")
-        if row is not None and "import" in request.POST and not checked.report.errors:
-            return redirect(background.confirm(row))
-        if "import" in request.POST and isinstance(checked, Checked) and not checked.report.errors:
-            try:
-                outcome = store(checked, user)
-            except ValidationError as error:
-                messages.error(request, sentences(messages_of(error)[:5]))
-            else:
-                messages.success(request, translated(doors.stored_sentence(checked, outcome)))
-                return after_import(request, "metric-spans", test_set, checked.pairs, token)
-    if "problems" in request.GET:
-        return download(checked.report)
-    tables = [("", columns)] if columns.columns else []
-    context = _head(test_set) | {
-        "form": form, "token": token, "checked": checked,
-        "shown": shown_of(checked, skip, tables), "address": f"?{request.GET.urlencode()}&",
-        "other_sets": doors.other_sets(test_set, checked.pairs, user), "kept": token,
-    }  # fmt: skip
-    status = 422 if checked.report.errors and is_sent else 200
-    return render(request, "metrics/spans_import.html", context, status=status)
+    def __init__(self, request: HttpRequest, token: str, test_set: TestSet) -> None:
+        super().__init__(request, token)
+        self.test_set = test_set
+
+    @property
+    def home(self) -> str:
+        """The page of the test set."""
+        return reverse("metric-spans", args=[self.test_set.slug])
+
+    def values(self, sent: Sent) -> dict[str, Any]:
+        """Return the test set and the choices."""
+        return doors.spans_values(self.test_set, sent.words)
+
+    def read(self, sent: Sent) -> Checked:
+        """Check the files."""
+        return doors.check_spans(self.test_set, sent, self.values(sent), self.user)
+
+    def look(self, checked: Checked) -> Look:
+        """Show all of it."""
+        return checked
+
+    def forms(self, sent: Sent, look: Look) -> Sequence[BaseForm]:
+        """Return choices for the name, ends, columns and rows."""
+        data, skips = self.data, kinds_of(sent.words.get(SKIP, ""))
+        self.form = SpanFilesForm(data, has_files=True, initial=sent.words)
+        self.columns = titled_form(look.columns, look.fields, look.samples, FIELDS, data)
+        self.skip = SkipForm(look.report.counts, skips, data)
+        return self.form, self.columns, self.skip
+
+    def chosen(self, sent: Sent) -> Sent:
+        """Add the choices to the words."""
+        columns = self.columns.stated(sent.words.get("columns", {}))
+        words = {**self.form.cleaned_data, "columns": columns, SKIP: ",".join(self.skip.chosen)}
+        return replace(sent, words=words)
+
+    def store(self, checked: Checked) -> HttpResponse:
+        """Store the spans."""
+        sentence = doors.stored_sentence(checked, store(checked, self.user))
+        messages.success(self.request, translated(sentence))
+        return after_import(self.request, "metric-spans", self.test_set, checked.pairs, self.token)
+
+    def page(self, sent: Sent, look: Look) -> HttpResponse:
+        """Show counts and the first spans."""
+        tables = [("", self.columns)] if self.columns.columns else []
+        context = _head(self.test_set) | {
+            "form": self.form, "token": self.token, "checked": look,
+            "shown": shown_of(look, self.skip, tables),
+            "address": f"?{urlencode({'check': self.token})}&",
+            "other_sets": doors.other_sets(self.test_set, look.pairs, self.user),
+            "kept": self.token,
+        }  # fmt: skip
+        return render(self.request, "metrics/spans_import.html", context)
 
 
 def shown_of(checked: Look, skip: SkipForm | None = None, tables: Tables = ()) -> Preview:
     """Return the preview of error spans."""
     first = () if checked.report.errors else checked.first
     return Preview(checked.report, skip, tables, [Heading(label) for label in LABELS], first)
-
-
-def _columns(given: QueryDict) -> dict[str, str]:
-    """Return the fields of columns in an address; anything else there is none."""
-    found = read_columns(given.get("columns", ""), Report())
-    known = {field.name for field in FIELDS} | {""}
-    return {column: field for column, field in found.items() if field in known}
-
-
-def _query(token: str, form: Form, columns: ColumnsForm, skip: SkipForm) -> dict[str, str]:
-    """Return the address of a preview with its choices."""
-    own = (
-        columns.chosen
-        if columns.is_renamed
-        else {
-            column: field
-            for n, (column, field) in enumerate(columns.chosen.items())
-            if columns.add_prefix(str(n)) in columns.data
-            and field != columns.fields[str(n)].initial
-        }
-    )
-    earlier = {} if columns.is_renamed else json.loads(form.initial.get("columns") or "{}")
-    both = json.dumps(earlier | own) if earlier or own else ""
-    query = {"check": token, **form.cleaned_data, "columns": both, SKIP: ",".join(skip.chosen)}
-    return {name: value for name, value in query.items() if value}
 
 
 @researcher_required

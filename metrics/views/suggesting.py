@@ -105,7 +105,7 @@ def _confirm(request: HttpRequest, campaign: Campaign, token: str) -> HttpRespon
     try:
         files = list(waiting.recall(token, user.pk, doors.SPANS).files.values())
     except ExpiredError:
-        messages.error(request, EXPIRED)
+        messages.error(request, translated(EXPIRED))
         return redirect("campaign-suggestions", campaign.slug)
     is_sent = request.method == "POST"
     given = request.POST if is_sent else request.GET
@@ -116,7 +116,9 @@ def _confirm(request: HttpRequest, campaign: Campaign, token: str) -> HttpRespon
         if "keep" in request.POST:
             messages.warning(request, CHANGED)
         return redirect(f"{request.path}?{urlencode({'check': token, **form.cleaned_data})}")
-    checked = check(campaign.test_set, files, "suggestions", form.ends_included)
+    checked = check(
+        campaign.test_set, files, "suggestions", doors.ENDS_INCLUDED.get(form.cleaned_data["ends"])
+    )
     if "problems" in request.GET:
         return download(checked.report)
     if "keep" in request.POST and not checked.report.errors:
@@ -205,7 +207,9 @@ def _page(
         or (shares and shares.errors)
         or (checked and checked.report.errors and request.method == "POST")
     )
-    return render(request, "metrics/suggestions.html", context, status=422 if is_wrong else 200)
+    response = render(request, "metrics/suggestions.html", context, status=422 if is_wrong else 200)
+    response.is_preview = True  # type: ignore[attr-defined]  # its links have the token
+    return response
 
 
 def _counts(prefill: Prefill | None) -> dict[str, int]:

@@ -65,10 +65,10 @@ def test_the_preview_suggests_the_name_and_the_page_after_it_leads_on(
                 "judgments-source_language": "de", "judgments-target_language": "en",
                 "skip": ["score"]}  # fmt: skip
         page = as_admin.post("/campaigns/import/", sent, follow=True)
-    assert page.context["correction"].words["name"].value() == "pier"
+    assert page.context["correction"]["words"]["name"].value() == "pier"
     assert page.context["shown"].errors == []
     form = page.context["correction"]
-    values = {field.html_name: field.value() or "" for each in form.forms for field in each}
+    values = {field.html_name: field.value() or "" for each in form.values() for field in each}
     page = as_admin.post(page.redirect_chain[-1][0], values)
     campaign = Campaign.objects.get(slug="pier")
     for view, key in (("results", "pier"), ("quality", "pier"),

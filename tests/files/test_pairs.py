@@ -67,7 +67,7 @@ def test_the_page_offers_every_pair_and_all(
     (table,) = page.context["understanding"].tables
     columns = {table.add_prefix(name): each.initial for name, each in table.fields.items()}
     if chosen:
-        page = as_admin.post(address, columns | {"pair": chosen, "read": "1"}, follow=True)
+        page = as_admin.post(address, columns | {"pair": chosen, "change": "1"}, follow=True)
         address = page.redirect_chain[-1][0]
     assert len(page.context["parts"]) == len(slugs)
     as_admin.post(address, columns | {"pair": "all" if chosen == "all" else ""}, follow=True)
@@ -126,10 +126,10 @@ def test_the_page_passes_files_on_to_the_test_set_of_another_pair(
     file.name = "t.jsonl"
     page = as_admin.post("/testsets/talks/scores/", {"tables": file}, follow=True)
     assert [each.slug for each in page.context["other_sets"]] == ["cs"]
-    seen = {name: page.context[name] for name in ("seen", "shown_columns")}
-    own = {"key": ["COMET"], "take-0": "on", "name-0": "COMET", "better-0": "higher"}
+    seen = {"seen": page.context["checked"].fingerprint}
+    own = {"take-0": "on", "name-0": "COMET", "better-0": "higher"}
     address = page.redirect_chain[-1][0]
-    sent = {**seen, **own, "title": page.context["columns"].columns, "import": "1"}
+    sent = {**seen, **own, "import": "1"}
     for bound in page.context["columns"]:
         sent[bound.html_name] = bound.initial or ""
     page = as_admin.post(address, sent, follow=True)

@@ -60,7 +60,7 @@ Remark remarks floor_marks told_of beside
 NAMES = frozenset(_NAMES.split())
 OUT = re.compile(
     r"(^|/)(migrations|node_modules|vendor|locale)/|^docs/reference/|(words|test_messages|test_numbers)\.py$"
-    r"|^extensions/judges/(prompts|options)\.py$"
+    r"|^extensions/judges/(prompts|options)\.py$|^metaeval/files/names\.py$"
 )
 
 

@@ -5,9 +5,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from annotation.imports.judgments.exported.columns import (
-    COLUMNS,
-    SOME,
-    Type,
     answer_field,
     answer_of,
     fields_beside,
@@ -16,85 +13,36 @@ from annotation.imports.judgments.exported.columns import (
 from annotation.imports.judgments.options import Options
 from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character
 from annotation.uploads.files import InputFile
-from annotation.uploads.formats.base import JUDGMENTS, Door, Import
+from annotation.uploads.formats import base
 from annotation.uploads.formats.registry import read_files
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import read_percent, write_points
-from annotation.uploads.tables.columns import Wanted, propose, refuse_absent, unnamed, wanted
+from annotation.uploads.tables.columns import propose, unnamed
 from annotation.uploads.tables.rows import Table, require_rows
 from core.text import restore
-from metaeval.files.names import NAMES
+from metaeval.files.names import JUDGMENTS, NAME, NUMBER, WORD, Field, fields_of
 from metaeval.messages import Message, message, truncated
 
+FIELDS = fields_of(JUDGMENTS)
 # Ratings and spans both have a start and an end: a table that has a severity a row means spans.
-SPAN_FIELDS = (
-    wanted("severity", message("column.error-severity", "severity of an error")),
-    wanted("category", message("column.error-category", "category of an error")),
-    wanted("side", message("column.error-side", "side of an error")),
-    wanted("span_start", message("column.error-start", "start of an error")),
-    wanted("span_end", message("column.error-end", "end of an error")),
-)
-TEXT_FIELDS = (
-    wanted("segment", message("column.segment-key", "segment")),
-    wanted("system", message("column.system-name", "system"), "target_id", "translator"),
-    wanted("document", message("column.document-id", "document")),
-    wanted("domain", message("column.domain-name", "domain, such as news")),
-    wanted("document_place", message("column.document-place", "place in the document")),
-    wanted("source", message("column.source", "source text")),
-    wanted("reference", message("column.reference", "reference")),
-    wanted("reference_B", message("column.reference-b", "second reference")),
-    wanted("output", message("column.system-output", "output of the system"), "text_shown", "text"),
-    wanted("language_pair", message("column.language-pair", "language pair")),
-    wanted("source_language", message("column.source-language", "source language")),
-    wanted("target_language", message("column.target-language", "target language")),
-    wanted("length_ratio", message("column.length-ratio", "length ratio")),
-)
-JUDGMENT_FIELDS = (
-    wanted("annotator", message("column.annotator", "annotator")),
-    wanted("score", message("column.score", "score"), *NAMES["judgment"]),
-    *TEXT_FIELDS,
-    wanted("item", message("column.item", "item")),
-    wanted("partner", message("column.partner", "item that a control item belongs to")),
-    wanted("kind", message("column.kind", "kind")),
-    wanted("level", message("column.level", "whole document or segment")),
-    wanted("batch", message("column.batch", "batch (HIT)")),
-    wanted("campaign", message("column.campaign", "campaign")),
-    wanted("spans", message("column.spans", "error spans (JSON)")),
-    wanted("started_at", message("column.started-at", "start of the rating")),
-    wanted("submitted_at", message("column.submitted-at", "end of the rating")),
-    wanted("seconds", message("column.seconds", "seconds taken")),
-    wanted("comment", message("column.comment", "comment")),
-    wanted("is_flagged", message("column.is-flagged", "flagged by the annotator")),
-    wanted("is_excluded", message("column.is-excluded", "annotator is excluded")),
-    wanted("is_simulated", message("column.is-simulated", "annotator is simulated")),
-    wanted("active_ms", message("column.active-ms", "milliseconds at work")),
-    wanted("visible_ms", message("column.visible-ms", "milliseconds in sight")),
-    wanted("post_edit", message("column.post-edit", "post-edited output")),
-    wanted("hter", message("column.hter", "edits in percent (HTER)")),
-    wanted("revision", message("column.revision", "number of the revision")),
-    wanted("protocol", message("column.protocol", "protocol")),
-    wanted("low", message("column.low", "lowest right score")),
-    wanted("high", message("column.high", "highest right score")),
-)
+SEVERITY = next(field for field in FIELDS if field.name == "severity")
+OF_SPANS = ("severity", "category", "side", "span_start", "span_end", "marked_text")
+SPAN_FIELDS = tuple(field for field in FIELDS if field.name in OF_SPANS)
 # The column of numbers that are given to segments.
-NUMBER = " number"
+NUMBERED = " number"
 # Where nothing else says what was shown, its number within the batch does.
-POSITION = Wanted(
+POSITION = Field(
     "item",
     message("column.item", "item"),
-    ("position", "place", "index", "number", "nr", "no", "line", "row"),
+    other_names="position, place, index, number, nr, no, line, row",
 )
 MAX_COLUMNS = 500
-FIELDS = (*JUDGMENT_FIELDS, *SPAN_FIELDS)
-# Those that our own exports have besides.
+# Fields that our own exports have besides.
 EXPORTED = fields_beside(field.name for field in FIELDS)
-_NUMERIC = {name for name, kind in (COLUMNS | SOME).items() if kind in (Type.WHOLE, Type.REAL)}
-NUMBERS = _NUMERIC | {"length_ratio"}
-# What two sheets may be joined by; a document's name is no key: it is repeated on purpose. Then
-# other names and words.
+KIND_OF = {field.name: field.kind for field in (*EXPORTED, *FIELDS)}
+# What two sheets may be joined by; a document's name is no key: it is repeated on purpose.
 KEYS = ("campaign", "language_pair", "batch", "item", "segment", "system", "length_ratio")
-NAMED = (*KEYS[:-1], "document", "domain", "annotator", "partner")
-WORDS = (*NAMED, "document_place", "kind", "level", "protocol", "is_flagged")
+NAMED = tuple(name for name, kind in KIND_OF.items() if kind == NAME)
 
 
 @dataclass(frozen=True)
@@ -134,7 +82,7 @@ class Sheet:
 
 
 def read_tables(
-    files: Iterable[InputFile], report: Report, options: Options, door: Door = JUDGMENTS
+    files: Iterable[InputFile], report: Report, options: Options, door: base.Door = base.JUDGMENTS
 ) -> list[Table]:
     """Read files as tables; what is wrong goes to the report."""
 
@@ -144,7 +92,7 @@ def read_tables(
         return is_usable
 
     without = unnamed({"": options.columns})
-    tables = read_files(files, Import(door, report, unnamed=without), prepare=prepare)
+    tables = read_files(files, base.Import(door, report, unnamed=without), prepare=prepare)
     for table in tables:
         require_rows(table, report)
     return tables
@@ -183,54 +131,52 @@ def _restore(table: Table) -> None:
         row |= {column: restore(cell) for column, cell in row.items() if cell.startswith("'")}
 
 
-def sheets_of(
-    tables: Sequence[Table],
-    chosen: Mapping[str, str],
-    among: Sequence[Wanted] = JUDGMENT_FIELDS,
-) -> list[Sheet]:
-    """Say what each column holds; `chosen` (column -> field, empty: not used) goes first.
+def sheets_of(tables: Sequence[Table], chosen: Sequence[Mapping[str, str]]) -> list[Sheet]:
+    """Say what each column holds; the `chosen` fields of each table's columns go first.
 
     `position` and the like are items where neither segment nor item is named, and then in all
     tables.
     """
-    sheets = [_sheet(table, chosen, among) for table in tables]
+    sheets = [_sheet(table, own) for table, own in zip(tables, chosen, strict=True)]
     judged = [sheet for sheet in sheets if "annotator" in sheet.has]
     lacking = [sheet for sheet in judged if not sheet.has & {"segment", "item", "document_place"}]
     for sheet in lacking:
         found = propose(sheet.table.columns, [POSITION], sheet.fields)
         column = next((c for c, field in found.items() if field == "item"), "")
         if column:
-            both = {**chosen, column: "item"}
-            return [_sheet(table, both, among) for table in tables]
+            return [
+                _sheet(table, {**own, column: "item"} if column in table.columns else own)
+                for table, own in zip(tables, chosen, strict=True)
+            ]
     return sheets
 
 
-def _sheet(table: Table, chosen: Mapping[str, str], among: Sequence[Wanted]) -> Sheet:
-    own = {column: field for column, field in chosen.items() if column in table.columns}
-    found = propose(table.columns, SPAN_FIELDS[:1], own)
-    if "severity" in found.values():
-        # There, `text` and `span` are what an error marks, not the whole output.
-        marked = {c: "" for c in ("text", "span") if c in table.columns and c not in own}
-        found = propose(table.columns, SPAN_FIELDS, found | marked)
-    found = propose(table.columns, among, found, table.constants)
+def _sheet(table: Table, chosen: Mapping[str, str]) -> Sheet:
+    has_spans = "severity" in propose(table.columns, [SEVERITY], chosen).values()
+    first = SPAN_FIELDS if has_spans else ()
+    among = (*first, *(field for field in FIELDS if field not in SPAN_FIELDS))
     if is_exported(table.columns):
-        found = propose(table.columns, EXPORTED, found)
+        among += EXPORTED
+    found = propose(table.columns, among, chosen, table.constants)
     titles = {column: table.titles.get(column, column) for column in table.columns}
     found = {c: answer_field(title) for c, title in titles.items()} | found
-    return Sheet(table, {c: field for c, field in found.items() if field or c in own})
+    return Sheet(table, {c: field for c, field in found.items() if field or c in chosen})
 
 
-def known_fields(also: Iterable[str]) -> tuple[Wanted, ...]:
+def known_fields(also: Iterable[str]) -> tuple[Field, ...]:
     """Return the fields of any table of judgments; `also` are fields that some of them have."""
-    usual = {field.name: field for field in FIELDS}
     exported = {field.name: field for field in EXPORTED}
-    more = dict.fromkeys(name for name in also if name and name not in usual)
     own = [
         exported.get(name) or answer_of(name)
-        for name in more
+        for name in dict.fromkeys(also)
         if name in exported or answer_field(name)
     ]
     return (*FIELDS, *own)
+
+
+def is_other_field(name: str) -> bool:
+    """Return True for the field of our exports alone, of an own scale, or of a choice."""
+    return bool(answer_field(name)) or any(field.name == name for field in EXPORTED)
 
 
 def numbered(sheets: Iterable[Sheet], report: Report) -> list[Sheet]:
@@ -254,7 +200,7 @@ def _numbered(sheet: Sheet, numbers: dict[tuple[str, ...], str], report: Report)
     rows = []
     for line, row in sheet.table.rows:
         key = tuple(str(row.get(column)) for column in columns)
-        rows.append((line, row | {NUMBER: numbers.setdefault(key, str(len(numbers) + 1))}))
+        rows.append((line, row | {NUMBERED: numbers.setdefault(key, str(len(numbers) + 1))}))
     text = (
         message(
             "human-scores.sources-numbered",
@@ -267,57 +213,14 @@ def _numbered(sheet: Sheet, numbers: dict[tuple[str, ...], str], report: Report)
         )
     )
     report.note(text, sheet.table.head)
-    table = replace(sheet.table, columns=[NUMBER, *sheet.table.columns], rows=rows)
-    return Sheet(table, {NUMBER: "segment", **sheet.fields})
-
-
-def matched(chosen: Mapping[str, str], tables: Sequence[Table]) -> dict[str, str]:
-    """Return the stated fields by the names of columns, without regard to case and outer blanks."""
-    names = {column.lower(): column for table in tables for column in table.columns}
-    return {names.get(c.strip().lower(), c): field.strip() for c, field in chosen.items()}
-
-
-def check_chosen(
-    chosen: Mapping[str, str],
-    tables: Sequence[Table],
-    report: Report,
-    among: Sequence[Wanted] = FIELDS,
-    repeatable: Iterable[str] = (),
-) -> None:
-    """Report columns that no table has, fields that do not exist, and two columns for one field."""
-    columns = list(dict.fromkeys(column for table in tables for column in table.columns))
-    names = [field.name for field in among]
-    for column, field in chosen.items():
-        if column not in columns:
-            refuse_absent(column, columns, report)
-        elif field and field not in names:
-            refusal = message(
-                "judgments.no-such-field",
-                "“{field}” is not a field. Use {fields}.",
-                field=field,
-                fields=names,
-            )
-            report.error(refusal, Place(field=column))
-    for table in tables:
-        own = [(c, f) for c, f in chosen.items() if f and c in table.columns]
-        for column, field in own:
-            first = next(c for c, f in own if f == field)
-            if first != column and field not in repeatable:
-                report.error(
-                    message(
-                        "judgments.field-twice",
-                        "The column “{column}” is already used for the field “{field}”.",
-                        column=first,
-                        field=field,
-                    ),
-                    table.head._replace(field=column),
-                )
+    table = replace(sheet.table, columns=[NUMBERED, *sheet.table.columns], rows=rows)
+    return Sheet(table, {NUMBERED: "segment", **sheet.fields})
 
 
 def read_commas(sheets: Iterable[Sheet], report: Report) -> None:
     """Read decimal commas in columns of numbers, where a spreadsheet wrote them."""
     for sheet in sheets:
-        columns = [column for column, field in sheet.fields.items() if field in NUMBERS]
+        columns = [c for c, field in sheet.fields.items() if KIND_OF.get(field) == NUMBER]
         write_points(sheet.table, columns, report)
         if "score" in sheet.has:
             for column in (c for c, field in sheet.fields.items() if field == "score"):
@@ -327,7 +230,7 @@ def read_commas(sheets: Iterable[Sheet], report: Report) -> None:
 def refuse_objects(sheets: Iterable[Sheet], report: Report) -> None:
     """Report lists and objects where names and words belong: they would be empty names."""
     for sheet in sheets:
-        columns = [column for column, field in sheet.fields.items() if field in WORDS]
+        columns = [c for c, field in sheet.fields.items() if KIND_OF.get(field) in (NAME, WORD)]
         for line, row in sheet.table.rows:
             for column in columns:
                 if isinstance(value := row.get(column), dict | list):

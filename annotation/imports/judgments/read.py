@@ -11,11 +11,9 @@ from annotation.imports.judgments.answers import Reader
 from annotation.imports.judgments.exported.cells import add_suggestions, has_suggestions
 from annotation.imports.judgments.fields import (
     FIELDS,
-    JUDGMENT_FIELDS,
     Sheet,
-    check_chosen,
+    is_other_field,
     known_fields,
-    matched,
     numbered,
     read_commas,
     read_tables,
@@ -32,10 +30,11 @@ from annotation.models import TestSet
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.columns import Wanted, refuse_unknown, say_unused
+from annotation.uploads.tables.columns import read_chosen, refuse_unknown, say_unused
 from annotation.uploads.tables.pairs import of_row
 from annotation.uploads.tables.rows import Table
 from core.languages import LanguageError
+from metaeval.files.names import Field
 from metaeval.messages import message, truncated
 from metaeval.scores.directions import Direction
 
@@ -116,7 +115,7 @@ class Understood:
 
     columns: Sequence[str] = ()
     fields: dict[str, str] = field(default_factory=dict)
-    wanted: Sequence[Wanted] = FIELDS
+    wanted: Sequence[Field] = FIELDS
     directions: Mapping[str, Direction] = field(default_factory=dict)
     samples: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
@@ -138,11 +137,10 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     suggested = [table for table in every if has_suggestions(table)]
     tables = [unfold(table, report) for table in every if table not in suggested]
     n_broken = len(report.errors)
-    chosen = matched(options.columns, tables)
-    check_chosen(chosen, tables, report, known_fields(chosen.values()))
+    chosen = read_chosen({"": options.columns}, tables, FIELDS, report, others=is_other_field)
     if len(report.errors) > n_broken or not tables:
         return Reading(columns=all_columns(tables), samples=all_samples(tables))
-    sheets = sheets_of(tables, chosen, JUDGMENT_FIELDS)
+    sheets = sheets_of(tables, chosen)
     read_commas(sheets, report)
     refuse_objects(sheets, report)
     fields = all_fields(sheets)

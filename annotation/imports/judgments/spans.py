@@ -74,8 +74,8 @@ def raw_spans(row: Row, report: Report, severity: str = "") -> list[RawSpan]:
         given = value if value.get("severity") else value | {"severity": severity}
         raws.append(RawSpan(given, place, texts, is_exported))
     if has_columns:
-        names = {"span_start": "start", "span_end": "end"}
-        fields = ("severity", "category", "side", "span_start", "span_end")
+        names = {"span_start": "start", "span_end": "end", "marked_text": "text"}
+        fields = ("severity", "category", "side", *names)
         values = {names.get(f, f): row.cells[f] for f in fields if f in row.cells}
         raw = RawSpan(values, row.at("severity"), texts)
         raws += [raw] if raw.severity.replace("-", "").replace(" ", "") not in NO_ERROR else []
@@ -154,7 +154,9 @@ class SpanReader:
         if text and not 0 <= start < end <= len(text):
             self.report.error(_outside(start, end, len(text)), raw.place)
             return None
-        if text and (differs := other_words(raw.values.get("text"), text[start:end])):
+        words = raw.values.get("text")
+        # A column of texts has the whole one.
+        if text and words != text and (differs := other_words(words, text[start:end])):
             self.report.error(differs, raw.place)
         start, end = moved.place(start), moved.place(end)
         return Span(side, start, end, raw.severity, self._category(raw, omitted))

@@ -12,7 +12,14 @@ from annotation.imports import appraise
 from annotation.imports.drafts import CampaignDraft, described
 from annotation.imports.sources import Drafts
 from annotation.imports.store import examine, launch
-from annotation.management.command_line import BaseCommand, errors_found, opened
+from annotation.management.command_line import (
+    BaseCommand,
+    add_dry_run_argument,
+    is_dry_run,
+    opened,
+    refuse_errors,
+    write_problems,
+)
 from annotation.uploads import Report
 from annotation.uploads.tables.skipping import skipped
 from core.commands import refused_by
@@ -46,9 +53,7 @@ class Command(BaseCommand):
             help="whether the ends of errors marked beforehand include the last character; "
             "default: inferred from the words",
         )
-        parser.add_argument(
-            "--dry-run", action="store_true", help="check the files without storing anything"
-        )
+        add_dry_run_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         report = Report()
@@ -95,11 +100,12 @@ def store_drafts(
 
     Raises RefusedCommandError for errors; then nothing is stored.
     """
-    report_problems(command, report)
+    write_problems(command, report)
+    refuse_errors(report)
     if options["dry_run"]:
         for _, draft in drafts:
             command.stdout.write(f"{draft.slug}: {_foreseen(draft)}.")
-        command.stdout.write("Dry run: nothing was stored.")
+    if is_dry_run(command, options):
         return
     try:
         for each in launch(drafts, skipped=skipped(report)):
@@ -112,14 +118,6 @@ def store_drafts(
                 command.stdout.write(f"  {invitation.annotator.label}: {path}")
     except ValidationError as error:
         raise refused_by(error) from error
-
-
-def report_problems(command: BaseCommand, report: Report) -> None:
-    """Write every problem. Raises RefusedCommandError if errors prevent storing."""
-    for problem in report.problems:
-        command.stderr.write(f"{problem.severity}: {problem}")
-    if report.errors:
-        raise errors_found(len(report.errors))
 
 
 def _foreseen(draft: CampaignDraft) -> str:

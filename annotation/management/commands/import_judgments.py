@@ -14,9 +14,9 @@ from annotation.imports.judgments.options import LAST_WINS, ORDERS
 from annotation.imports.sources import Reading, Sent
 from annotation.management.command_line import (
     BaseCommand,
-    add_skip_argument,
+    add_check_arguments,
     opened,
-    values_by_name,
+    values_of,
 )
 from annotation.management.commands.import_appraise import (
     add_study_arguments,
@@ -25,8 +25,6 @@ from annotation.management.commands.import_appraise import (
 from annotation.models import Campaign
 from annotation.uploads import InputFile
 from annotation.uploads.tables.skipping import SKIP
-from core.commands import RefusedCommandError
-from metaeval.messages import message
 
 WORDS = (
     *("name", "source_language", "target_language", "test_set", "system", "study", "question"),
@@ -77,7 +75,7 @@ class Command(BaseCommand):
         """Return the options that describe the tables."""
         words = {name: str(options[name]) for name in self.words if options.get(name)}
         words |= {SKIP: ",".join(options[SKIP]), "folder": options["tables"][0].parent.name}
-        return words | {"columns": json.dumps(_columns(options["column"]))}
+        return words | {"columns": json.dumps(values_of(options["column"]))}
 
     def _say_columns(self, reading: Reading) -> None:
         for column, field in reading.fields.items():
@@ -107,10 +105,7 @@ def add_table_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--source-language", help="language code, if no column has it")
     parser.add_argument("--target-language")
     parser.add_argument("--system", help="the system, if no column names one")
-    add_skip_argument(parser)
-    parser.add_argument(
-        "--dry-run", action="store_true", help="check the files without storing anything"
-    )
+    add_check_arguments(parser)
 
 
 def _opened(paths: Sequence[Path]) -> list[InputFile]:
@@ -122,17 +117,3 @@ def _opened(paths: Sequence[Path]) -> list[InputFile]:
         else opened(path)
         for path in paths
     ]
-
-
-def _columns(arguments: list[str]) -> dict[str, str]:
-    found = []
-    for argument in arguments:
-        column, mark, field = argument.rpartition("=")
-        if not mark or not column.strip():
-            raise RefusedCommandError(
-                message(
-                    "command.column", "--column {text}: write it as COLUMN=FIELD.", text=argument
-                )
-            )
-        found.append((column.strip(), field.strip()))
-    return values_by_name(found)

@@ -8,17 +8,18 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.management.command_line import (
+    SHOWN,
     BaseCommand,
-    add_skip_argument,
-    errors_found,
+    add_check_arguments,
+    is_dry_run,
     opened,
+    refuse_errors,
     values_by_name,
+    write_problems,
 )
 from annotation.models import TestSet
 from annotation.uploads import (
-    Checked,
     InputFile,
-    Report,
     Submission,
     SystemFile,
     check_pairs,
@@ -33,8 +34,6 @@ from core import languages
 from core.commands import RefusedCommandError, refused_by
 from core.text import pluralize
 from metaeval.messages import message
-
-SHOWN = 50
 
 
 class Command(BaseCommand):
@@ -80,20 +79,17 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument("--lines", choices=LINES, default="", help=LINES_HELP)
         parser.add_argument("--pair", default="", help=PAIR_HELP)
-        add_skip_argument(parser)
         parser.add_argument("--ratio", default="1", help="length ratio where files state none")
-        parser.add_argument(
-            "--dry-run", action="store_true", help="check the files without storing anything"
-        )
+        add_check_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = check_pairs(self._submission(options))
         report = found[0].report
-        self._report(found, report)
-        if report.errors:
-            raise errors_found(len(report.errors))
-        if options["dry_run"]:
-            self.stdout.write("Dry run: nothing was stored.")
+        write_problems(self, report, SHOWN)
+        for each in found:
+            self._count(each.draft.slug, each.preview)
+        refuse_errors(report)
+        if is_dry_run(self, options):
             return
         try:
             with transaction.atomic():
@@ -144,14 +140,6 @@ class Command(BaseCommand):
             pair=ALL if pair == ALL else "",
             skip=frozenset(options[SKIP]),
         )
-
-    def _report(self, found: list[Checked], report: Report) -> None:
-        for problem in report.problems[:SHOWN]:
-            self.stderr.write(f"{problem.severity}: {problem}")
-        if len(report.problems) > SHOWN:
-            self.stderr.write(f"… and {len(report.problems) - SHOWN} more")
-        for each in found:
-            self._count(each.draft.slug, each.preview)
 
     def _count(self, slug: str, preview: Preview) -> None:
         self.stdout.write(

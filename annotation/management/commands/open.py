@@ -8,8 +8,7 @@ from django.urls import reverse
 
 from annotation.campaign_files import Opened, open_file
 from annotation.campaign_files.storing import Wish
-from annotation.management.command_line import BaseCommand, opened
-from annotation.management.commands.import_appraise import report_problems
+from annotation.management.command_line import BaseCommand, opened, refuse_errors, write_problems
 from annotation.uploads import Report
 from core import languages
 from core.commands import refused_by
@@ -56,7 +55,8 @@ class Command(BaseCommand):
             [opened(path) for path in options["media"]],
         )
         found = open_file(opened(options["campaign"]), report, wish)
-        report_problems(self, report)
+        write_problems(self, report)
+        refuse_errors(report)
         if found is None:
             return
         self._say(found, options["address"].rstrip("/"), wish)

@@ -1,40 +1,25 @@
 """Match the columns of a person's table with fields: by their names, or as the person chose.
 
-The names that people give to fields are in `metaeval.files.names`, for every reader.
+The fields and their names are declared in `metaeval.files.names`, for every import.
 """
 
 import re
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table
-from metaeval.files import names
-from metaeval.files.names import NAMES, plain
-from metaeval.messages import Message, message, truncated
+from metaeval.files.names import Field, is_called, plain
+from metaeval.messages import message, truncated
 
 # What columns without names are called.
 NUMBERED = re.compile(r"\s*column [1-9]\d*\s*", re.IGNORECASE)
 FIRST = "column 1"
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """A field that a table may have, its label on pages, and other names that people give it."""
-
-    name: str
-    label: Message
-    synonyms: tuple[str, ...] = ()
-
-
-def wanted(name: str, label: Message, *also: str) -> Wanted:
-    """Return a field of the registry; `also` are names that it has in one kind of table alone."""
-    return Wanted(name, label, (*NAMES[name], *also))
-
-
 def propose(
     columns: Sequence[str],
-    fields: Sequence[Wanted],
+    fields: Iterable[Field],
     chosen: Mapping[str, str] | None = None,
     constants: Container[str] = (),
 ) -> dict[str, str]:
@@ -51,8 +36,7 @@ def propose(
         if field.name in found.values():
             continue
         by_name = {plain(column): column for column in reversed(free)}
-        known = map(plain, (field.name, *field.synonyms))
-        own = [by_name[name] for name in known if name in by_name]
+        own = [by_name[name] for name in map(plain, field.names) if name in by_name]
         if field.name == "output":
             own.sort(key=lambda column: column in constants)
         if column := next(iter(own), ""):
@@ -61,9 +45,87 @@ def propose(
     return found
 
 
-def is_called(column: str, field: Wanted) -> bool:
-    """Return True if a column has a name that people give to the field."""
-    return names.is_called(column, (field.name, *field.synonyms))
+Chosen = Mapping[str, Mapping[str, str]]
+
+
+def read_chosen(
+    chosen: Chosen,
+    tables: Sequence[Table],
+    fields: Sequence[Field],
+    report: Report,
+    *,
+    repeatable: Collection[str] = (),
+    others: Callable[[str], bool] = lambda field: False,
+) -> list[dict[str, str]]:
+    """Return the fields that a person chose for columns of each table; an empty one is not used.
+
+    `chosen` has them by file, or for all under an empty name. Columns are named as in the file,
+    without regard to case, and fields by any of their names; `others` accepts further ones. Columns
+    that no table has, unknown fields, and two columns of one field are errors.
+    """
+    found: list[dict[str, str]] = [{} for _ in tables]
+    for file, own in chosen.items():
+        here = [n for n, table in enumerate(tables) if file in ("", table.file)]
+        for column, stated in own.items():
+            named = [(n, name) for n in here if (name := _column_named(column, tables[n]))]
+            field = _field_named(stated.strip(), fields, others)
+            if here and not named:
+                known = {tables[n].titles.get(c, c): None for n in here for c in tables[n].columns}
+                place = tables[here[0]].head if file else None
+                refuse_absent(column, known, report, place)
+            elif field is None:
+                refusal = message(
+                    "columns.no-field",
+                    "“{field}” is not a field. Use {fields}.",
+                    field=stated,
+                    fields=[each.name for each in fields],
+                )
+                place = tables[here[0]].head if here else Place()
+                report.error(refusal, place._replace(field=column))
+            else:
+                for n, name in named:
+                    found[n][name] = field
+    for table, own in zip(tables, found, strict=True):
+        _refuse_twice(table, own, report, repeatable)
+    return found
+
+
+def _column_named(name: str, table: Table) -> str:
+    """Return the column that a person calls so; empty if there is none."""
+    if name in table.columns:
+        return name
+    wanted = name.strip().casefold()
+    return next(
+        (c for c in table.columns
+         if wanted in (c.strip().casefold(), table.titles.get(c, c).strip().casefold())), ""
+    )  # fmt: skip
+
+
+def _field_named(name: str, fields: Sequence[Field], others: Callable[[str], bool]) -> str | None:
+    if not name or name in {field.name for field in fields} or others(name):
+        return name
+    return next((field.name for field in fields if is_called(name, field.names)), None)
+
+
+def _refuse_twice(
+    table: Table, fields: Mapping[str, str], report: Report, repeatable: Collection[str] = ()
+) -> bool:
+    """Report columns whose field another one has, and return whether there are any."""
+    first: dict[str, str] = {}
+    twice = [
+        (column, field)
+        for column, field in fields.items()
+        if field and first.setdefault(field, column) != column and field not in repeatable
+    ]
+    for column, field in twice:
+        refusal = message(
+            "columns.same-field",
+            "The column “{column}” is already used for the field “{field}”.",
+            column=table.titles.get(first[field], first[field]),
+            field=field,
+        )
+        report.error(refusal, table.head._replace(field=table.titles.get(column, column)))
+    return bool(twice)
 
 
 def unnamed(chosen: Mapping[str, Iterable[str]]) -> list[str]:
@@ -115,8 +177,8 @@ def refuse_unknown(table: Table, report: Report) -> None:
     report.error(refusal, table.head)
 
 
-def say_unused(table: Table, used: Container[str], report: Report) -> None:
-    """Warn of unused columns with content, and note the empty ones."""
+def say_unused(table: Table, used: Container[str], report: Report) -> list[str]:
+    """Warn of unused columns with content, which are returned, and note the empty ones."""
     rest = [column for column in table.columns if column not in used]
     empty = [c for c in rest if all(row.get(c) in (None, "", [], {}) for _, row in table.rows)]
     titles = [table.titles.get(column, column) for column in rest if column not in empty]
@@ -138,18 +200,26 @@ def say_unused(table: Table, used: Container[str], report: Report) -> None:
         table.head,
         columns=truncated([table.titles.get(column, column) for column in empty]),
     )
+    return titles
 
 
 def renamed(table: Table, fields: Mapping[str, str]) -> Table:
     """Return the table under the names of fields; columns without a field keep their names.
 
-    Columns with an empty field are dropped.
+    Columns with an empty field are dropped, and those that are called as the field of another.
     """
-    if all(fields.get(column, column) == column for column in table.columns):
+    taken = {field for column, field in fields.items() if field and field != column}
+    if not taken and all(fields.get(column, column) == column for column in table.columns):
         return replace(table)
-    used = [column for column in table.columns if fields.get(column, column)]
+    used = [c for c in table.columns if fields.get(c, "" if c in taken else c)]
     rows = [
         (line, {fields.get(c, c): row[c] for c in used if c in row}) for line, row in table.rows
     ]
     columns = [fields.get(column, column) for column in used]
     return replace(table, columns=columns, rows=rows)
+
+
+def name_fields(table: Table, fields: Mapping[str, str], report: Report) -> None:
+    """Let errors in a table under the names of fields name the columns of the file."""
+    written = {field: table.titles.get(column, column) for column, field in fields.items() if field}
+    report.name_columns(table.file, written)

@@ -11,8 +11,8 @@ from django.core.exceptions import ValidationError
 
 from annotation.imports import Pair
 from annotation.imports.drafts import described
-from annotation.management.command_line import BaseCommand
-from annotation.management.commands.import_appraise import add_study_arguments, report_problems
+from annotation.management.command_line import BaseCommand, refuse_errors, write_problems
+from annotation.management.commands.import_appraise import add_study_arguments
 from annotation.uploads import Report
 from core.commands import RefusedCommandError, refused_by
 from core.messages import messages_of
@@ -48,7 +48,8 @@ class Command(BaseCommand):
             raise refused_by(error) from error
         report = Report()
         described([], options, report)
-        report_problems(self, report)
+        write_problems(self, report)
+        refuse_errors(report)
         done, failed = self._import_all(wanted, options)
         if len(wanted) > 1:
             self.stdout.write(f"Imported: {', '.join(done) or 'nothing'}.")

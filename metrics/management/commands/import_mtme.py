@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from annotation.imports.drafts import described
-from annotation.management.command_line import BaseCommand
+from annotation.management.command_line import BaseCommand, write_problems
 from annotation.management.commands.import_appraise import add_study_arguments
 from annotation.uploads import Report
 from core.commands import RefusedCommandError, refused_by
@@ -82,10 +82,7 @@ class Command(BaseCommand):
         described([], vars(choice), report)
         if not report.errors:
             datasets.examine(draft, report)
-        for problem in report.problems[:SHOWN]:
-            self.stderr.write(f"{problem.severity}: {problem}")
-        if len(report.problems) > SHOWN:
-            self.stderr.write(f"… and {len(report.problems) - SHOWN:,} more")
+        write_problems(self, report, SHOWN)
         if report.errors:
             return False
         self._describe(draft)

@@ -8,24 +8,24 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.management.command_line import (
+    SHOWN,
     BaseCommand,
-    add_skip_argument,
-    errors_found,
+    add_check_arguments,
     find_test_set,
+    is_dry_run,
     opened,
-    values_by_name,
+    refuse_errors,
+    values_of,
+    write_problems,
 )
 from annotation.models import TestSet
 from annotation.uploads.tables.lines import LINES, LINES_HELP
 from annotation.uploads.tables.skipping import SKIP
-from core.commands import RefusedCommandError, refused_by
+from core.commands import refused_by
 from core.text import pluralize
-from metaeval.messages import message
 from metrics.imported.checking import Checked, bring_in, check
 from metrics.imported.files import FIELDS, Choices
 from metrics.imported.storing import summary
-
-SHOWN = 50
 
 
 class Command(BaseCommand):
@@ -61,20 +61,19 @@ class Command(BaseCommand):
             "--higher-is-better", action="append", default=[], metavar="METRIC",
             help="a metric of the files that is better when higher",
         )  # fmt: skip
-        add_skip_argument(parser)
         parser.add_argument("--system", help="whose scores these are, where the files do not say")
         parser.add_argument("--lines", choices=LINES, default="", help=LINES_HELP)
         parser.add_argument("--note", default="", help="whence the scores come, in a sentence")
-        parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
+        add_check_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         files = [opened(path) for path in options["files"]]
         names = options["metric"]
         choices = Choices(
-            columns=values_by_name(map(column_and_field, options["column"])),
+            columns=values_of(options["column"]),
             metrics=tuple(names) or None,
             metric=names[0] if len(names) == 1 else "",
-            names=values_by_name(map(column_and_field, options["name"])),
+            names=values_of(options["name"]),
             lower=frozenset(options["lower_is_better"]),
             higher=frozenset(options["higher_is_better"]),
             skip=frozenset(options[SKIP]),
@@ -84,10 +83,8 @@ class Command(BaseCommand):
         found = [check(each, files, choices) for each in test_sets(options)]
         for each in found:
             self._report(each)
-        if n := sum(len(each.report.errors) for each in found):
-            raise errors_found(n)
-        if options["dry_run"]:
-            self.stdout.write("Dry run: nothing was stored.")
+        refuse_errors(*(each.report for each in found))
+        if is_dry_run(self, options):
             return
         try:
             with transaction.atomic():
@@ -98,11 +95,7 @@ class Command(BaseCommand):
             raise refused_by(error) from error
 
     def _report(self, checked: Checked) -> None:
-        problems = checked.report.problems
-        for problem in problems[:SHOWN]:
-            self.stderr.write(f"{problem.severity}: {problem}")
-        if len(problems) > SHOWN:
-            self.stderr.write(f"… and {len(problems) - SHOWN} more")
+        write_problems(self, checked.report, SHOWN)
         for found in checked.metrics:
             state = str(found.becomes) if found.becomes else "–" if found.is_taken else "skipped"
             parts = f"{found.n_parts:,} of documents and domains, " if found.n_parts else ""
@@ -111,16 +104,6 @@ class Command(BaseCommand):
                 f"{pluralize(found.n_systems, 'system')}, {parts}"
                 f"{found.n_missing:,} without a score; {state}"
             )
-
-
-def column_and_field(text: str) -> tuple[str, str]:
-    """Split `COLUMN=FIELD`; RefusedCommandError where there is no `=`."""
-    left, mark, right = text.rpartition("=")
-    if not mark:
-        raise RefusedCommandError(
-            message("command.pair", "“{text}”: write COLUMN=FIELD or METRIC=NAME.", text=text)
-        )
-    return left.strip(), right.strip()
 
 
 def add_test_set_arguments(parser: ArgumentParser) -> None:

@@ -8,26 +8,23 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.management.command_line import (
+    SHOWN,
     BaseCommand,
-    add_skip_argument,
-    errors_found,
+    add_check_arguments,
+    is_dry_run,
     opened,
-    values_by_name,
+    refuse_errors,
+    values_of,
+    write_problems,
 )
 from annotation.uploads.tables.skipping import SKIP
 from core.commands import refused_by
 from core.text import pluralize
 from metrics.imported.files import Choices
-from metrics.management.commands.import_scores import (
-    SHOWN,
-    add_test_set_arguments,
-    column_and_field,
-    test_sets,
-)
+from metrics.management.commands.import_scores import add_test_set_arguments, test_sets
+from metrics.spans.doors import ENDS_INCLUDED
 from metrics.spans.importing import Checked, check, store
 from metrics.spans.tables import FIELDS
-
-ENDS = {"included": True, "excluded": False}
 
 
 class Command(BaseCommand):
@@ -41,7 +38,7 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument("--name", required=True, help="the metric that found them")
         parser.add_argument(
-            "--ends", choices=list(ENDS),
+            "--ends", choices=list(ENDS_INCLUDED),
             help="whether an end is the last character of a span (included) or the position after "
             "it (excluded). Without this option nothing is stored, and the command says which "
             "reading ends at the ends of words",
@@ -51,24 +48,20 @@ class Command(BaseCommand):
             help=f"what a column holds: {', '.join(field.name for field in FIELDS)}, or nothing "
             "of these",
         )  # fmt: skip
-        add_skip_argument(parser)
-        parser.add_argument("--dry-run", action="store_true", help="check, store nothing")
+        add_check_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         files = [opened(path) for path in options["files"]]
-        columns = values_by_name(map(column_and_field, options["column"]))
-        choices = Choices(columns=columns, skip=frozenset(options[SKIP]))
-        ends = ENDS.get(options["ends"])
+        choices = Choices(columns=values_of(options["column"]), skip=frozenset(options[SKIP]))
+        ends = ENDS_INCLUDED.get(options["ends"])
         found = [
             check(each, files, options["name"], ends, choices=choices)
             for each in test_sets(options)
         ]
         for each in found:
             self._tell(each)
-        if n := sum(len(each.report.errors) for each in found):
-            raise errors_found(n)
-        if options["dry_run"]:
-            self.stdout.write("Dry run: nothing was stored.")
+        refuse_errors(*(each.report for each in found))
+        if is_dry_run(self, options):
             return
         try:
             with transaction.atomic():
@@ -82,11 +75,7 @@ class Command(BaseCommand):
             )
 
     def _tell(self, checked: Checked) -> None:
-        problems = checked.report.problems
-        for problem in problems[:SHOWN]:
-            self.stderr.write(f"{problem.severity}: {problem}")
-        if len(problems) > SHOWN:
-            self.stderr.write(f"… and {len(problems) - SHOWN} more")
+        write_problems(self, checked.report, SHOWN)
         kinds = ", ".join(f"{n:,} {kind or 'without'}" for kind, n in checked.severities.items())
         self.stdout.write(
             f"  {checked.name}: {pluralize(checked.n_spans, 'span')} of "

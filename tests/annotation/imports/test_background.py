@@ -254,7 +254,7 @@ def test_rows_of_a_test_set_are_skipped_after_the_preview(world: World, as_admin
     tables = page.context["understanding"].tables
     fields = [(form.add_prefix(n), each) for form in tables for n, each in form.fields.items()]
     chosen = {name: each.initial for name, each in fields} | {"skip": "duplicate"}
-    anew = as_admin.post(preview, {"read": "1", **chosen})["Location"]
+    anew = as_admin.post(preview, {"change": "1", **chosen})["Location"]
     read = as_admin.get(anew)["Location"]
     assert read != address
     work()

@@ -179,7 +179,7 @@ def test_the_command_with_its_dry_run(world: World, tmp_path: Path) -> None:
     assert f"later: {contents}: imported." in out.getvalue()
     with refused("command.errors", kind=CommandError, n=1):
         call_command("import_judgments", path, test_set="harbour", stderr=StringIO())
-    with refused("command.column", kind=CommandError, text="wer"):
+    with refused("command.pair", kind=CommandError, text="wer"):
         call_command("import_judgments", path, column=["wer"])
     scores = tmp_path / "scores.tsv"
     scores.write_text(SCORES)

@@ -157,10 +157,10 @@ def test_columns_that_do_not_exist_or_mean_the_same(db: None) -> None:
     files = table("R1|1|alpha|80")
     (error,) = read(files, columns={"Rating": "score"}, **DE_EN)[1].errors
     assert error.code == "columns.absent"
-    (error,) = read(files, columns={"annotator": "person"}, **DE_EN)[1].errors
-    assert error.code == "judgments.no-such-field"
+    (error,) = read(files, columns={"annotator": "soruce"}, **DE_EN)[1].errors
+    assert error.code == "columns.no-field"
     twice = errors_of(files, columns={"annotator": "system", "system": "system"}, **DE_EN)
-    assert twice == [("own.tsv, row 1, system", "judgments.field-twice")]
+    assert twice == [("own.tsv, row 1, system", "columns.same-field")]
     nobody = errors_of(table("1|alpha|80", head="seg\tsystem\tscore\n"), **DE_EN)
     assert nobody == [("own.tsv, row 1", "judgments.no-annotator-column")]
     (headless,) = read(table("0.9|z26|Die Uhr.", head="1.0\tZ17\tDer Hafen.\n"), **DE_EN)[1].errors

@@ -5,13 +5,18 @@ import re
 from django.template.loader import render_to_string
 
 from annotation.forms.columns import ColumnsForm
-from annotation.uploads.tables.columns import Wanted, propose, renamed
+from annotation.uploads.tables.columns import propose, renamed
 from annotation.uploads.tables.rows import Table
 from core.messages import messages_of
+from metaeval.files.names import Field
 from metaeval.messages import message
 
-SEGMENT = Wanted("segment", message("x.segment", "Segment"), ("segment_id", "seg_id", "sid", "id"))
-OUTPUT = Wanted("output", message("x.output", "Output"), ("translation", "hypothesis", "hyp", "mt"))
+SEGMENT = Field(
+    "segment", message("x.segment", "Segment"), other_names="segment_id, seg_id, sid, id"
+)
+OUTPUT = Field(
+    "output", message("x.output", "Output"), other_names="translation, hypothesis, hyp, mt"
+)
 
 
 def test_exact_names_go_before_synonyms_and_those_by_their_order() -> None:
@@ -48,7 +53,7 @@ def test_two_columns_for_one_field_are_refused_by_name() -> None:
 
 
 def test_a_comment_in_brackets_is_not_part_of_a_name() -> None:
-    score = Wanted("score", message("x.score", "Score"), ("rating", "quality"))
+    score = Field("score", message("x.score", "Score"), other_names="rating, quality")
     assert propose(["quality(0-6)"], [score]) == {"quality(0-6)": "score"}
     assert propose(["Rating [0-100] "], [score]) == {"Rating [0-100] ": "score"}
     assert propose(["(score)"], [score]) == {"(score)": "score"}

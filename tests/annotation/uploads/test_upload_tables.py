@@ -110,7 +110,7 @@ def test_what_a_person_says_goes_before_guesses(db: None) -> None:
     assert errors(checked) == []
     assert checked.draft.segments[0].key == "9"
     assert checked.draft.systems[0].identity == ("Online-B", Decimal(1))
-    assert parameters(checked.report.warnings, "columns.not-used")["columns"] == ["seg_id"]
+    assert parameters(checked.report.warnings, "columns.unused")["columns"] == ["seg_id"]
 
 
 def test_what_is_probably_misspelt_is_refused_until_somebody_says(db: None) -> None:
@@ -129,7 +129,11 @@ def test_what_is_probably_misspelt_is_refused_until_somebody_says(db: None) -> N
         ({"t.csv": {"nothing": "source"}}, "t.csv, row 1", "columns.absent"),
         ({"x.csv": {"source": "source"}}, "", "upload.no-table"),
         ({"": {"note": "soruce"}}, "t.csv, row 1, note", "columns.no-field"),
-        ({"": {"note": "source", "source": "source"}}, "t.csv, row 1", "columns.same-field"),
+        (
+            {"": {"note": "source", "source": "source"}},
+            "t.csv, row 1, source",
+            "columns.same-field",
+        ),
     ],
 )
 def test_choices_that_cannot_be_followed(
@@ -347,7 +351,7 @@ def test_a_reference_that_does_not_fit_is_not_said_to_be_missing(db: None) -> No
 
 def test_names_for_columns_of_outputs_are_suggested(db: None) -> None:
     checked = check(("s.tsv", "source\tours\ttheirs\nEins.\tOne.\tWon.\n"))
-    unused = parameters(checked.report.warnings, "columns.not-used")
+    unused = parameters(checked.report.warnings, "columns.unused")
     assert unused == {"n": 2, "columns": ["ours", "theirs"]}
     assert parameters(checked.report.warnings, "columns.no-outputs") == {"column": "ours"}
     right = check(("s.tsv", "source\tsystem:ours\tnote\nEins.\tOne.\tGood.\n"))

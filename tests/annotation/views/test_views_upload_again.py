@@ -53,7 +53,7 @@ def kept_token(page: Any) -> str:
 def choose(client: Client, page: Any, *fields: str, **more: str) -> Any:
     data = {f"table0-{number}": field for number, field in enumerate(fields)}
     address = page.redirect_chain[-1][0]
-    return client.post(address, data | {"read": "1"} | more, follow=True)
+    return client.post(address, data | {"change": "1"} | more, follow=True)
 
 
 CHOICE = ("segment", "", "source", "reference", "system:Online-B", "system:hyp")
@@ -83,7 +83,7 @@ def test_two_columns_for_one_field_are_refused_where_they_are(
     page = send(as_admin, tables=[sent("odd.csv", ODD)])
     address = page.redirect_chain[-1][0]
     data = {f"table0-{n}": field for n, field in enumerate(("source", "", "source", "", "", ""))}
-    page = as_admin.post(address, data | {"read": "1"})
+    page = as_admin.post(address, data | {"change": "1"})
     assert page.status_code == 422
     assert tells(page.text, "columns.meaning-taken", column="sid")
 

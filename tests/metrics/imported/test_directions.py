@@ -21,7 +21,7 @@ from metrics.datasets import mtme
 from metrics.imported.checking import check
 from metrics.imported.files import Choices
 from metrics.imported.storing import shown_imports
-from tests.metrics.imported.test_views import filled
+from tests.metrics.imported.test_views import filled, read_again
 from tests.world import World
 
 Door = Callable[..., str]
@@ -43,7 +43,7 @@ def by_page(client: Client, folder: Path, text: str, stated: Mapping[str, str]) 
     names = text.splitlines()[0].split("\t")[2:]
     chosen = {f"better-{names.index(name)}": better for name, better in stated.items()}
     if chosen:
-        page = client.post(address, filled(page, **chosen)).text
+        address, page = read_again(client, address, filled(page, **chosen))
     client.post(address, filled(page, **{"import": "1"}))
     return unescape(page)
 

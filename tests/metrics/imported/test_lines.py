@@ -21,7 +21,7 @@ from dashboards.panel.human import human_scores
 from metrics.imported.held import read
 from metrics.imported.storing import shown_imports
 from tests.metaeval.published import CASES
-from tests.metrics.imported.test_views import filled
+from tests.metrics.imported.test_views import filled, read_again
 from tests.refusals import tells
 from tests.world import World
 
@@ -46,7 +46,7 @@ def by_page(client: Client, name: str, content: str, lines: str) -> str:
     address = sent.headers["Location"]
     page = client.get(address).text
     if lines:
-        page = client.post(address, filled(page, lines=lines)).text
+        address, page = read_again(client, address, filled(page, lines=lines))
     client.post(address, filled(page, lines=lines, **{"import": "1"}))
     return unescape(page)
 

@@ -208,7 +208,7 @@ def test_columns_that_a_person_names(world: World) -> None:
     result = checked(world, *lines, columns={"Zeile": "segment", "x": "system"})
     assert [each.n_outputs for each in result.metrics] == [1]
     assert errors(world, *LONG, columns={"y": "system"})[0].code == "columns.absent"
-    assert errors(world, *LONG, columns={"score": "who"})[0].code == "scores.no-such-field"
+    assert errors(world, *LONG, columns={"score": "who"})[0].code == "columns.no-field"
 
 
 def test_a_metric_that_no_file_has(world: World) -> None:

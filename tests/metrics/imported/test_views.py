@@ -7,9 +7,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from annotation.forms.columns import CHANGED
 from annotation.models import TestSet
 from metrics.models import MetricImport
-from metrics.views.imports import CHANGED
 from tests.refusals import tells
 from tests.world import World, make_user
 
@@ -35,17 +35,19 @@ def send(client: Client, text: str = WIDE, name: str = "scores.tsv") -> str:
 
 def filled(page: str, **changed: object) -> dict[str, object]:
     """What the form of a preview sends if unchanged, with some changes (None: not sent)."""
-    found: dict[str, object] = dict(
-        findall(r'type="hidden" name="(shown_columns|seen)" value="([^"]*)"', page)
-    )
-    found["title"] = findall(r'name="title" value="([^"]*)"', page)
-    found["key"] = findall(r'name="key" value="([^"]*)"', page)
+    found: dict[str, object] = dict(findall(r'type="hidden" name="(seen)" value="([^"]*)"', page))
     found |= dict(findall(r'name="(name-\d+)" value="([^"]*)"', page))
     found |= dict.fromkeys(findall(r'name="(take-\d+)"[^>]* checked', page), "on")
     for name, options in findall(r'(?s)<select name="((?:column|better)-\d+)"(.*?)</select>', page):
         found[name] = (findall(r'<option value="([^"]*)" selected', options) or [""])[0]
     found |= changed
     return {name: value for name, value in found.items() if value is not None}
+
+
+def read_again(client: Client, address: str, data: dict[str, object]) -> tuple[str, str]:
+    """Send other choices; return the address of the new preview, and the preview."""
+    response = client.post(address, data, follow=True)
+    return response.redirect_chain[-1][0], unescape(response.content.decode())
 
 
 def test_from_the_files_to_the_scores(world: World, as_owner: Client) -> None:
@@ -57,10 +59,10 @@ def test_from_the_files_to_the_scores(world: World, as_owner: Client) -> None:
     assert not MetricImport.objects.exists()
     # What changed since it was shown has to be looked at first.
     sent = filled(page, **{"better-1": "higher", "import": "1"})
-    page = unescape(as_owner.post(address, sent).text)
+    address, page = read_again(as_owner, address, sent)
     assert str(CHANGED) in page
     assert not MetricImport.objects.exists()
-    page = unescape(as_owner.post(address, filled(page, **{"better-1": "lower"})).text)
+    address, page = read_again(as_owner, address, filled(page, **{"better-1": "lower"}))
     response = as_owner.post(address, filled(page, **{"import": "1"}), follow=True)
     assert "Imported 2 metrics: 3 scores" in response.text
     rows = {row.metric: row for row in MetricImport.objects.all()}
@@ -75,7 +77,7 @@ def test_metrics_can_be_skipped_and_named(world: World, as_owner: Client) -> Non
     address = send(as_owner)
     page = as_owner.get(address).text
     chosen = {"take-0": None, "take-2": "on", "name-2": "Human MQM"}
-    page = as_owner.post(address, filled(page, **chosen)).text
+    address, page = read_again(as_owner, address, filled(page, **chosen))
     assert "Import 2 metrics" in page
     as_owner.post(address, filled(page, **{"import": "1"}))
     assert set(MetricImport.objects.values_list("metric", flat=True)) == {
@@ -83,7 +85,7 @@ def test_metrics_can_be_skipped_and_named(world: World, as_owner: Client) -> Non
         "imported-human-mqm",
     }
     nothing = filled(page, **{"take-1": None, "take-2": None})
-    assert as_owner.post(send(as_owner), nothing).status_code == 422
+    assert as_owner.post(send(as_owner), nothing, follow=True).status_code == 422
 
 
 def test_columns_can_be_stated_on_the_page(world: World, as_owner: Client) -> None:
@@ -92,7 +94,7 @@ def test_columns_can_be_stated_on_the_page(world: World, as_owner: Client) -> No
     assert response.status_code == 422
     assert "Zeile, Maschine and COMET" in response.text
     chosen = {"column-0": "segment", "column-1": "system"}
-    page = as_owner.post(address, filled(response.text, **chosen)).text
+    address, page = read_again(as_owner, address, filled(response.text, **chosen))
     assert "Import 1 metric<" in page
     as_owner.post(address, filled(page, **{"import": "1"}))
     assert MetricImport.objects.get().n_outputs == 1
@@ -154,7 +156,7 @@ def test_the_next_import_keeps_a_stated_direction(world: World, as_owner: Client
     address = send(as_owner)
     page = as_owner.get(address).text
     sent = filled(page, **{"better-1": "higher"})
-    page = as_owner.post(address, {**sent, "again": "1"}).text
+    address, page = read_again(as_owner, address, {**sent, "change": "1"})
     as_owner.post(address, filled(page, **{"import": "1"}))
     address = send(as_owner)
     page = unescape(as_owner.get(address).text)
@@ -196,7 +198,7 @@ def test_a_system_can_be_stated_on_the_page(world: World, as_owner: Client) -> N
     response = as_owner.get(address)
     assert response.status_code == 422
     assert 'name="system"' in response.text
-    page = as_owner.post(address, filled(response.text, system="strong")).text
+    address, page = read_again(as_owner, address, filled(response.text, system="strong"))
     assert "Import 1 metric<" in page
     as_owner.post(address, filled(page, system="strong", **{"import": "1"}))
     assert MetricImport.objects.get().n_outputs == n

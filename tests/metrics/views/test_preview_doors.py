@@ -1,7 +1,9 @@
 """Every preview of an import: a choice that was changed is shown before anything is stored."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -116,8 +118,6 @@ class Reader(HTMLParser):
         elif tag == "input" and given.get("type") in ("checkbox", "radio"):
             if "checked" in given:
                 values[name] = given.get("value", "on")
-        elif tag == "input" and name in ("title", "key"):
-            values[name] = [*values.get(name, []), given["value"]]
         elif tag == "input" and name:
             values[name] = given.get("value", "")
 
@@ -168,6 +168,20 @@ def test_unchanged_choices_are_stored_at_once(world: World, as_admin: Client, na
     assert stored() != before
 
 
+@pytest.mark.parametrize("name", DOORS)
+def test_links_of_a_preview_with_errors_work(world: World, as_admin: Client, name: str) -> None:
+    door, campaign = DOORS[name], drafted(world)
+    TestSet.objects.filter(pk=campaign.test_set_id).update(created_by=world.admin)
+    sent = door.sent()
+    tables = next(key for key in sent if key.endswith("tables"))
+    broken = file("a\tb\n1\t2\n")
+    sent[tables] = [broken] if isinstance(sent[tables], list) else broken
+    page = as_admin.post(door.address, sent, follow=True)
+    (link,) = re.findall(r'href="([^"]*problems)"', page.text)
+    path = page.redirect_chain[-1][0].partition("?")[0]
+    assert as_admin.get(path + unescape(link)).text.startswith("error\t")
+
+
 def test_no_preview_has_choices_beside_the_form_that_stores() -> None:
     """A template that says that nothing is stored yet asks in one form, or asks nothing."""
     previews = [
@@ -191,7 +205,7 @@ NAMELESS: dict[str, tuple[str, tuple[str, ...]]] = {
         "1\tstrong\tCOMET\t0.5\n2\tstrong\tCOMET\t0.6\n", ("segment", "system", "metric", "score"),
     ),
     "spans: name": (
-        "strong\t1\t0\t7\tmajor\n", ("system", "segment", "start", "end", "severity"),
+        "strong\t1\t0\t7\tmajor\n", ("system", "segment", "span_start", "span_end", "severity"),
     ),
 }  # fmt: skip
 

@@ -5,8 +5,8 @@ from enum import StrEnum
 from functools import lru_cache
 
 from annotation.uploads.formats.registry import OUR_JUDGMENTS
-from annotation.uploads.tables.columns import Wanted
-from metaeval.files.names import NAMES
+from metaeval.files.names import NAMES, NUMBER, Field
+from metaeval.files.names import TEXT as ANY
 from metaeval.messages import Message, message
 
 
@@ -134,16 +134,21 @@ def is_answer(field: str) -> bool:
     return field == "post_edit" or bool(answer_field(field))
 
 
-def answer_of(field: str) -> Wanted:
+def answer_of(field: str) -> Field:
     """Return the field of an own scale or a choice."""
-    return Wanted(field, _label(field))
+    return Field(field, _label(field))
 
 
-def fields_beside(names: Iterable[str]) -> tuple[Wanted, ...]:
+def fields_beside(names: Iterable[str]) -> tuple[Field, ...]:
     """Return the fields of exports that have none of these names."""
     known = set(names)
     return tuple(
-        Wanted(name, _label(name), NAMES.get(name, ()))
+        Field(
+            name,
+            _label(name),
+            NUMBER if type_of(name) in (Type.WHOLE, Type.REAL) else ANY,
+            other_names=", ".join(NAMES.get(name, ())),
+        )
         for name in (*COLUMNS, *SOME)
         if name not in known
     )
