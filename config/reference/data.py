@@ -25,7 +25,7 @@ from metrics.registry import FAMILIES, METRICS, get_family
 def columns_page() -> str:
     """Return the page."""
     start = "# Columns of tables\n\nNames are compared without case, spaces and punctuation."
-    parts = zip(DOORS, IMPORTS, strict=True)
+    parts = zip(base.TABLES, IMPORTS, strict=True)
     return start + "".join(
         f"\n\n## {str(door).capitalize()}\n\n{_fields(key)}" for door, key in parts
     )
