@@ -70,7 +70,11 @@ VARIABLES = (
         *("TOUCHSTONE_MEDIA", "`media` in `TOUCHSTONE_VAR`"),
         "recordings and pictures of segments; with several hosts, a shared folder",
     ),
-    Variable("FILES_S3_BUCKET", "", "bucket for uploads and media, in place of shared folders"),
+    Variable(
+        "FILES_S3_BUCKET",
+        "",
+        "bucket for uploads, media and trained checkpoints, in place of shared folders",
+    ),
     Variable("FILES_S3_ENDPOINT", "", "address of an S3-compatible server; empty: Amazon's"),
     Variable(
         *("TOUCHSTONE_STATIC", "`staticfiles` in `TOUCHSTONE_VAR`"),
