@@ -49,7 +49,7 @@ from benchmarks.outages.site import (
 from metaeval.repeats import refuse_repeats
 
 # Segments of the two test sets, of ten systems each.
-SEGMENTS, SYSTEMS = (700, 50), 10
+SEGMENTS, SYSTEMS = (250, 50), 10
 METRIC = "ter"
 COLUMNS = (
     "struck",
