@@ -106,6 +106,11 @@ VARIABLES = (
         *("SECOND_FACTOR", "no"),
         "second factors: `yes` offers them, `admins` also requires them of site admins",
     ),
+    Variable(
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "",
+        "address of an OpenTelemetry collector, for spans; its other variables apply too",
+    ),
     Variable("SENTRY_DSN_FILE", "", "file with the address of a Sentry project, for errors"),
     Variable("HSTS_SECONDS", "0", "Strict-Transport-Security; `check --deploy` requires it"),
     Variable(
