@@ -103,7 +103,7 @@ test-core: $(DEV)
 test-newest:
 	rm -rf $(NEWEST)
 	$(PYTHON) -m venv $(NEWEST)
-	sed -n 's/^\([A-Za-z][^=]*\)==.*/\1/p' requirements/web.txt requirements/postgres.txt requirements/sso.txt requirements/s3.txt requirements/sentry.txt requirements/test.txt > $(NEWEST)/names.txt
+	sed -n 's/^\([A-Za-z][^=]*\)==.*/\1/p' requirements/web.txt requirements/postgres.txt requirements/sso.txt requirements/s3.txt requirements/sentry.txt requirements/otel.txt requirements/test.txt > $(NEWEST)/names.txt
 	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade \
 	  -r $(NEWEST)/names.txt setuptools 'numpy>=2'
 	$(NEWEST)/bin/python -m pip check

@@ -18,6 +18,7 @@ class Requirements(MetadataHookInterface):
             "postgres": self._read("postgres"),
             "sso": self._read("sso"),
             "s3": self._read("s3"),
+            "otel": self._read("otel"),
             "sentry": self._read("sentry"),
         }
 

@@ -9,12 +9,13 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.utils import timezone
+from django.utils.crypto import get_random_string
 from django.utils.text import slugify
 
-from annotation.access import run_projects
+from annotation.access import run_projects, visible_projects
 from annotation.campaigns.people import reader_named
 from annotation.models import (
     AuditEntry,
@@ -30,7 +31,9 @@ from metaeval.messages import Message, message
 LIMITS = ("max_bytes", "max_starts", "max_tokens", "max_money")
 DAYS = 30
 AS_ADMIN = "project admin"
-RESERVED = frozenset({"new"})
+# Of addresses; without vowels there are no words.
+SUFFIX, LETTERS = 6, "bcdfghjkmnpqrstvwxz23456789"
+NAME_TAKEN = message("project.name-taken", "You already have a project with this name.")
 NOT_YOURS = message(
     "project.not-yours", "Only admins of the project and site admins may change this."
 )
@@ -38,15 +41,16 @@ NOT_YOURS = message(
 
 @transaction.atomic
 def create(*, name: str, actor: User) -> Project:
-    """Create a project with its creator as admin. Raises ValidationError for a name in use."""
-    stem = slugify(name)[:70] or "project"
-    taken = RESERVED | set(
-        Project.objects.filter(slug__startswith=stem).values_list("slug", flat=True)
-    )
-    slugs = (stem, *(f"{stem}-{number}" for number in range(2, 10_000)))
-    project = Project(
-        name=name.strip(), slug=next(s for s in slugs if s not in taken), created_by=actor
-    )
+    """Create a project with its creator as admin.
+
+    Raises ValidationError for the name of a project that the creator may read. Others are not
+    compared, and an address always has a random part: neither tells what other groups work on.
+    """
+    name = name.strip()
+    if visible_projects(actor).filter(name=name).exists():
+        raise ValidationError({"name": [NAME_TAKEN]})
+    slug = f"{slugify(name)[:70] or 'project'}-{get_random_string(SUFFIX, LETTERS)}"
+    project = Project(name=name, slug=slug, created_by=actor)
     project.full_clean()
     project.save()
     ProjectMember.objects.create(project=project, user=actor, role=ProjectMember.Role.ADMIN)

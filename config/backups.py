@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from io import BytesIO
@@ -30,7 +30,7 @@ from metaeval.reasons import reason_of
 FORMAT = 1
 MANIFEST, KEY, DATABASE = "manifest.json", "secret_key", "database"
 # Folders whose files are in the bucket, where a site has one.
-SHARED = ("media", "uploads")
+SHARED = ("media", "uploads", shared_files.TRAINED)
 # Recordings and checkpoints do not become smaller with more time. Links are stored as files.
 _OPTIONS: Any = {"compresslevel": 1, "dereference": True}
 
@@ -72,8 +72,10 @@ def save(path: Path) -> None:
             _copy_database(copy)
             archive.add(copy, DATABASE)
             copy.unlink()
+            # This host may have an older state of a training.
+            stored = {_top(key) for key, _ in shared_files.listing(shared_files.TRAINED)}
             for name, folder in folders().items():
-                _add_folder(archive, folder, name)
+                _add_folder(archive, folder, name, stored)
             _add_shared(archive, Path(scratch))
         os.replace(part, path)
     finally:
@@ -120,11 +122,16 @@ def _add(archive: tarfile.TarFile, name: str, text: str) -> None:
     archive.addfile(member, BytesIO(data))
 
 
-def _add_folder(archive: tarfile.TarFile, folder: Path, name: str) -> None:
-    """Add a folder; files that are removed meanwhile are skipped."""
+def _add_folder(
+    archive: tarfile.TarFile, folder: Path, name: str, without: Container[str] = ()
+) -> None:
+    """Add a folder; files that are removed meanwhile, or below `without`, are skipped."""
     for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+        key = f"{name}/{path.relative_to(folder)}"
+        if _top(key) in without:
+            continue
         try:
-            member = archive.gettarinfo(path, f"{name}/{path.relative_to(folder)}")
+            member = archive.gettarinfo(path, key)
             content = path.open("rb") if member.isreg() else None
         except FileNotFoundError:
             continue
@@ -132,12 +139,18 @@ def _add_folder(archive: tarfile.TarFile, folder: Path, name: str) -> None:
             archive.addfile(member, file if content else None)
 
 
+def _top(key: str) -> str:
+    """Return a key up to the folder of a training."""
+    return "/".join(key.split("/")[:2])
+
+
 def _add_shared(archive: tarfile.TarFile, scratch: Path) -> None:
-    """Add what the bucket has and this host lacks; what is deleted meanwhile is skipped."""
+    """Add what the bucket has and was not added; what is deleted meanwhile is skipped."""
     places = folders()
     for name in SHARED:
         for key, _at in shared_files.listing(name):
-            if (places[name] / key.removeprefix(f"{name}/")).exists():
+            path = places[name] / key.removeprefix(f"{name}/")
+            if name != shared_files.TRAINED and path.exists():
                 continue
             copy = scratch / "object"
             try:

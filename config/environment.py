@@ -12,6 +12,8 @@ from urllib.parse import unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
 
+# Seconds until a silent bucket is tried once more, and until that is an error.
+BUCKET_SECONDS = 5
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 
 
@@ -161,8 +163,23 @@ def _number_problem(given: dict[str, Any]) -> str:
 
 
 def bucket(name: str, endpoint: str) -> dict[str, Any]:
-    """Return the storage of a bucket: private, and an object of a name replaces the one before."""
-    options = {"bucket_name": name, "default_acl": None, "file_overwrite": True, "gzip": False}
+    """Return the storage of a bucket: private, and an object of a name replaces the one before.
+
+    Requests wait for it, so a bucket that has fallen silent is an error within seconds.
+    """
+    from botocore.config import Config
+
+    options: dict[str, Any] = {
+        "bucket_name": name,
+        "default_acl": None,
+        "file_overwrite": True,
+        "gzip": False,
+        "client_config": Config(
+            connect_timeout=BUCKET_SECONDS,
+            read_timeout=BUCKET_SECONDS,
+            retries={"total_max_attempts": 2, "mode": "standard"},
+        ),
+    }
     if endpoint:
         options["endpoint_url"] = site_url(endpoint)
     return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}

@@ -1,8 +1,8 @@
 """`/prometheus`: what web processes count, and what the database tells of workers and their work.
 
-For Prometheus alone, which sends `PROMETHEUS_TOKEN` as bearer token; without that setting nothing
-is counted and the address does not exist. Requests are named by their view, never by address, so
-that no link is among the labels.
+`/prometheus` is for Prometheus alone, which sends `PROMETHEUS_TOKEN` as bearer token; without that
+setting nothing is counted and the address does not exist. Requests are named by their view, never
+by address, so that no link is among the labels; so are their spans (`core.tracing`).
 """
 
 from collections import Counter as Counted
@@ -30,6 +30,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from annotation.models import Judgment
+from core import tracing
 from core.caching import ttl_cache
 from core.work.models import Now, Work, all_kinds
 from metrics.models.fleet import live_workers
@@ -67,6 +68,27 @@ class RequestMetricsMiddleware:
         method = request.method if request.method in METHODS else "other"
         REQUESTS.labels(method, view, response.status_code).inc()
         SECONDS.labels(view).observe(perf_counter() - began)
+        return response
+
+
+class TracingMiddleware:
+    """Make a span of each request; raises MiddlewareNotUsed where there is no collector."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        if not settings.IS_TRACED:
+            raise MiddlewareNotUsed
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        method = str(request.method if request.method in METHODS else "other")
+        with tracing.span(method, **{"http.request.method": method}) as span:
+            response = self.get_response(request)
+            if match := request.resolver_match:
+                span.update_name(f"{method} {match.view_name}")
+                span.set_attribute("http.route", match.route)
+            span.set_attribute("http.response.status_code", response.status_code)
+            if response.status_code >= 500:
+                tracing.failed(str(response.status_code))
         return response
 
 

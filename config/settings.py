@@ -113,6 +113,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.logs.RequestIdMiddleware",
     "config.monitoring.RequestMetricsMiddleware",
+    "config.monitoring.TracingMiddleware",
     "config.redaction.RedactionMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -340,6 +341,13 @@ SENTRY_DSN = secret_file("SENTRY_DSN_FILE", os.environ.get("SENTRY_DSN_FILE", ""
 if SENTRY_DSN and find_spec("sentry_sdk") is None:
     raise ImproperlyConfigured(
         "SENTRY_DSN_FILE needs a further package: pip install 'touchstone-mt[sentry]'."
+    )
+
+# Spans go where OpenTelemetry's own variables say.
+IS_TRACED = bool(os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"))
+if IS_TRACED and find_spec("opentelemetry") is None:
+    raise ImproperlyConfigured(
+        "OTEL_EXPORTER_OTLP_ENDPOINT needs further packages: pip install 'touchstone-mt[otel]'."
     )
 
 # --- API ----------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Model, ProtectedError
@@ -28,7 +29,7 @@ from annotation.models import (
     TestSet,
 )
 from annotation.presets import free_name
-from core import extensions
+from core import extensions, shared_files
 from lifecycle.resources import ResourceType
 from metaeval.messages import Message, message
 
@@ -255,7 +256,7 @@ def delete(
             _check(kind, locked, seen, typed)
             counts = {what: n for what, n in kind.going(locked) if n}
             entry = note(kind, locked, actor, Action.DELETED, counts=counts, reason=reason)
-            folders = [folder for folder in kind.folders(locked) if folder.is_dir()]
+            folders = kind.folders(locked)
             label, pk = locked._meta.label_lower, locked.pk
             kind.erase(locked)
             Archived.objects.filter(model=label, object_id=pk).delete()
@@ -280,7 +281,10 @@ def _check(kind: ResourceType[Any], resource: Any, seen: str | None, typed: str)
 def _remove(folders: Sequence[Path]) -> None:
     for folder in folders:
         try:
-            shutil.rmtree(folder)
+            if folder.is_dir():
+                shutil.rmtree(folder)
+            if folder.is_relative_to(settings.TRAINED_DIR):
+                shared_files.remove(f"{shared_files.trained_name(folder)}/")
         except OSError:
             logger.exception("%s is no longer used and could not be removed", folder)
 

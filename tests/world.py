@@ -12,6 +12,11 @@ from django.core.management import call_command
 from django.db.models import Value
 from django.db.models.functions import Concat
 
+# What receives a sign-in, as in a server, which loads all pages before anybody signs in.
+import annotation.entry.accounts
+import annotation.entry.sign_ins
+import annotation.interface
+import annotation.web.password  # noqa: F401
 from annotation.demo import load_demo
 from annotation.models import (
     Campaign,

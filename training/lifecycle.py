@@ -72,6 +72,7 @@ class Jobs(ResourceType[TrainingJob]):
 
     name, home = "job", "jobs"
     label = message("resource.job", "Training job")
+    several = message("resource.jobs", "Training jobs")
     model = TrainingJob
     project = "project"
     fixed = message(

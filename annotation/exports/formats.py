@@ -9,6 +9,7 @@ from django.db.models.functions import Length
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from annotation.campaigns.facts import n_removed, removed
 from annotation.exports import appraise, mqm, mtme, pearmut
 from annotation.exports.judgments import (
     header_of,
@@ -204,8 +205,14 @@ class Format:
         return [name for name in has if name not in carried]
 
     def file_name(self, campaign: Campaign, filters: Filters = EVERYTHING) -> str:
-        """Return the name of the file, which shows whether filters excluded something."""
-        return f"{filters.file_name(campaign.slug)}-{self.suffix}"
+        """Return the name of the file.
+
+        It shows whether filters excluded something, and how many judgments of erased persons were
+        removed: tables have no place for that.
+        """
+        n = n_removed(campaign)
+        removed = f"-{n}-removed" if n else ""
+        return f"{filters.file_name(campaign.slug)}{removed}-{self.suffix}"
 
     def pieces(self, campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[bytes]:
         """Yield the file piece by piece. Raises FilterError for what the campaign lacks."""
@@ -229,10 +236,15 @@ def _with_readme(
     campaign: Campaign,
     filters: Filters,
 ) -> Iterator[tuple[str, Iterable[str]]]:
-    """Yield the files of an archive, with a README first if filters excluded judgments."""
+    """Yield the files of an archive, with a README first if judgments are missing in it."""
+    notes = []
     if filters.words:
         words = "; ".join(map(str, filters.words))
-        yield "README.txt", [README.format(name=campaign.name, words=words)]
+        notes.append(README.format(name=campaign.name, words=words))
+    if n := n_removed(campaign):
+        notes.append(f"{campaign.name}: {removed(n)}.\n")
+    if notes:
+        yield "README.txt", notes
     yield from bundle(campaign, filters)
 
 

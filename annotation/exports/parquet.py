@@ -6,6 +6,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
+from annotation.campaigns.facts import n_removed
 from annotation.exports.judgments import header_of, judgment_dicts
 from annotation.filters import EVERYTHING, Filters
 from annotation.imports.judgments.exported.columns import Type, type_of
@@ -24,13 +25,15 @@ class MissingPackageError(MessageError):
 def parquet_bytes(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[bytes]:
     """Yield a Parquet file with the columns of `header_of` and typed values.
 
-    Its metadata contain the chosen `filters`, as in an address.
+    Its metadata contain the chosen `filters`, as in an address, and how many judgments of erased
+    persons were removed.
     """
     try:
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
         raise MissingPackageError(INSTALL) from error
-    schema = _schema(pyarrow, header_of(campaign)).with_metadata({"filters": filters.query()})
+    metadata = {"filters": filters.query(), "judgments_removed": str(n_removed(campaign))}
+    schema = _schema(pyarrow, header_of(campaign)).with_metadata(metadata)
     rows = judgment_dicts(campaign, filters)
     with tempfile.TemporaryFile() as file:
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:

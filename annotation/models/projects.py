@@ -16,7 +16,7 @@ class Project(models.Model):
     """
 
     slug = models.SlugField(max_length=80, unique=True)
-    name = models.CharField(max_length=120, unique=True)
+    name = models.CharField(max_length=120)
     max_bytes = models.PositiveBigIntegerField(null=True, blank=True)
     max_starts = models.PositiveIntegerField(null=True, blank=True)
     max_tokens = models.PositiveBigIntegerField(null=True, blank=True)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlencode
@@ -31,23 +32,27 @@ def free_port() -> int:
 
 
 class Server:
-    """gunicorn with 2 processes × 4 threads on a free port."""
+    """gunicorn with 2 processes × 4 threads on a free port, behind the command `prefix`."""
 
-    def __init__(self, log_level: str = "warning") -> None:
-        self.port = free_port()
-        self.log_level = log_level
+    def __init__(
+        self, log_level: str = "warning", address: str = "127.0.0.1", prefix: Sequence[str] = (),
+        **environment: str,
+    ) -> None:  # fmt: skip
+        self.port, self.address, self.prefix = free_port(), address, prefix
+        self.log_level, self.environment = log_level, environment
         self.start()
 
     def start(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{self.port}",
+            [*self.prefix, sys.executable, "-m", "gunicorn", "config.wsgi",
+             "--bind", f"{self.address}:{self.port}",
              "--workers", "2", "--threads", "4", "--log-level", self.log_level],
-            process_group=0,
+            process_group=0, env=os.environ | self.environment,
         )  # fmt: skip
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                socket.create_connection((self.address, self.port), timeout=1).close()
                 return
             except OSError:
                 time.sleep(0.1)

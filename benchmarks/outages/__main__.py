@@ -2,10 +2,12 @@
 
     python -m benchmarks.outages [--broker rabbitmq] [--away 15] [NAME ...]
 
-In a trial two workers, each a host of its own, score two test sets with TER while an annotator
-rates; one part is struck, `Cancel` of a run is clicked, and a server comes back after `--away`
-seconds. At the end every text must have one score, and every answer that was acknowledged must be
-stored once: the exit status says so. Needs root, on Linux.
+A site has two web hosts, three workers, and a host with database, broker and bucket; hosts share
+nothing else. In a trial the workers score two test sets with TER, two annotators rate, and a
+researcher uploads test sets, whose files arrive on one web host and are confirmed on the other. One
+part is struck, `Cancel` of a run is clicked, and a server comes back after `--away` seconds. At the
+end every text must have one score, and every answer and upload that was acknowledged must be stored
+once: the exit status says so. Needs root, on Linux.
 """
 
 import argparse
@@ -21,14 +23,33 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.annotation.browsing import Server
 from benchmarks.outages.blows import BLOWS
-from benchmarks.outages.servers import DATABASE, URLS, Broker, Postgres, network
-from benchmarks.outages.site import PASSWORD, Annotator, Watch, World, cancel, longest, sign_in
+from benchmarks.outages.servers import (
+    DATABASE,
+    URLS,
+    WEB,
+    WORKERS,
+    Broker,
+    Bucket,
+    Postgres,
+    address,
+    network,
+)
+from benchmarks.outages.site import (
+    PASSWORD,
+    Annotator,
+    Uploader,
+    Visitor,
+    Watch,
+    World,
+    cancel,
+    longest,
+    sign_in,
+)
 from metaeval.repeats import refuse_repeats
 
 # Segments of the two test sets, of ten systems each.
-SEGMENTS, SYSTEMS = (90, 20), 10
+SEGMENTS, SYSTEMS = (250, 50), 10
 METRIC = "ter"
 COLUMNS = (
     "struck",
@@ -62,22 +83,31 @@ def trial(site: World, name: str, away: float) -> tuple[str, int]:
 
     struck = BLOWS[name]
     sets = [plant_scored(segments, SYSTEMS) for segments in SEGMENTS]
-    campaign, [token] = planted(
-        f"trial-{name}", mode="static", segments=200, systems=10, annotators=1, per_item=1
+    campaign, [token, other] = planted(
+        f"trial-{name}", mode="static", segments=200, systems=10, annotators=2, per_item=1
     )
-    annotator, reader = Annotator(site.web.port, token), sign_in(site.web.port)
-    annotator.enter()
-    runs = [starting.start(test_set=one, metrics=[METRIC]).runs[0].pk for one in sets]
-    site.wait_for("both at work", lambda: len(site.hands()) == 2)
+    hosts = list(site.web.values())
+    annotators = [Annotator(0, token, hosts=hosts), Annotator(0, other, hosts=hosts[::-1])]
+    reader, uploader = Visitor(0, "reader", hosts=hosts), Uploader(0, "uploader", hosts=hosts)
+    sign_in(reader)
+    sign_in(uploader)
+    for one in annotators:
+        one.turn(60)
+        one.enter()
+        one.turn()
+    runs = [starting.start(test_set=each, metrics=[METRIC]).runs[0].pk for each in sets]
+    site.wait_for("all at work", lambda: len(site.hands()) == len(WORKERS))
     is_over, watch = threading.Event(), Watch(site)
-    rating = threading.Thread(target=annotator.work_until, args=[is_over], daemon=True)
-    rating.start()
+    works = [one.work_until for one in annotators] + [uploader.work_until]
+    busy = [threading.Thread(target=work, args=[is_over], daemon=True) for work in works]
+    for thread in busy:
+        thread.start()
     with watch.watching(), ThreadPoolExecutor(1) as pool:
         with struck.strike(site) as (watch.process, held):
             began = time.monotonic()
             # Of a run that is cancelled nobody takes anything over.
-            other = next(run for run in reversed(runs) if run != held)
-            cancelled = pool.submit(cancel, reader, held if struck.holds_run else other)
+            free = next(run for run in reversed(runs) if run != held)
+            cancelled = pool.submit(cancel, reader, held if struck.holds_run else free)
             if struck.returns:
                 time.sleep(max(0.0, began + away - time.monotonic()))
             else:
@@ -87,14 +117,22 @@ def trial(site: World, name: str, away: float) -> tuple[str, int]:
         site.wait_for("the end of all runs", lambda: all(map(is_scored, sets)))
         time.sleep(2)
     is_over.set()
-    rating.join()
+    for thread in busy:
+        thread.join()
     scored = site.query("SELECT count(*), count(DISTINCT content_key) FROM metrics_segmentscore")
     [(expected,)] = site.query(
         "SELECT count(DISTINCT content_key) FROM annotation_output JOIN annotation_system s "
         "ON s.id = system_id JOIN annotation_testset t ON t.id = s.test_set_id "
         "WHERE t.slug LIKE 'scored-%'"
     )
-    wrong = [n - expected for n in scored[0]] + list(faults(campaign, [annotator]).values())
+    wrong = [n - expected for n in scored[0]] + list(faults(campaign, annotators).values())
+    names = "', '".join(uploader.uploaded)
+    sql = "SELECT count(*), count(DISTINCT name) FROM annotation_testset WHERE name IN ('{}')"
+    wrong += [n - len(uploader.uploaded) for n in site.query(sql.format(names))[0]]
+    answers, stored = (
+        [wait for one in annotators for wait in getattr(one, kind)]
+        for kind in ("answers", "stored")
+    )
     connection.close()
     cells = (
         struck.title,
@@ -102,10 +140,10 @@ def trial(site: World, name: str, away: float) -> tuple[str, int]:
         f"{watch.next_after(back):.1f} s" if struck.returns else "",
         f"{watch.held_until - began:.1f} s" if watch.process else "",
         cancelled.result(),
-        f"{longest(annotator.answers, began):.1f}, {longest(annotator.stored, began):.1f} s",
-        f"0 of {scored[0][0]:,} scores, {len(annotator.sent):,} answers"
+        f"{longest(answers, began):.1f}, {longest(stored, began):.1f} s",
+        f"0 of {scored[0][0]:,} scores, {len(stored):,} answers, {len(uploader.uploaded)} uploads"
         if not any(wrong)
-        else f"**{wrong}**",
+        else f"**{wrong}** {uploader.problems}",
     )
     return f"| {' | '.join(cells)} |", sum(map(abs, wrong))
 
@@ -123,10 +161,12 @@ def running(kind: str) -> Iterator[World]:
         stack.callback(broker.stop)
         site = World(var, "cpu", server.url, broker)
         site.server, site.services = server, broker
+        stack.callback(Bucket().stop)
         set_up(site)
-        site.web = Server()
-        stack.callback(site.web.stop)
-        for host in ("first", "second"):
+        site.web = {}
+        for host in WEB:
+            stack.callback(site.start_web(host).kill)
+        for host in WORKERS:
             site.start_worker(host)
             stack.callback(lambda host=host: site.workers[host].kill())
         yield site
@@ -136,6 +176,8 @@ def set_up(site: World) -> None:
     """Make the tables; what is started from now on reaches the database by its address."""
     os.environ |= {"TOUCHSTONE_VAR": str(site.var), "DATABASE_URL": site.server.url}
     os.environ |= {"SECRET_KEY": "benchmark", "DJANGO_SETTINGS_MODULE": "config.settings"}
+    os.environ["TOUCHSTONE_STATIC"] = str(site.var / "static")
+    os.environ["ALLOWED_HOSTS"] = ",".join(map(address, WEB))
     os.environ["CELERY_BROKER_URL"] = URLS[site.services.kind]
     import django
 

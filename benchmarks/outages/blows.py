@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import psycopg
 
-from benchmarks.outages.servers import BROKER, DATABASE, OTHER, silent
+from benchmarks.outages.servers import BROKER, BUCKET, DATABASE, WORKERS, address, silent, slowed
 from benchmarks.outages.site import World
 from benchmarks.processes import family
 
@@ -57,9 +57,10 @@ def host_suspended(site: World) -> Iterator[tuple[str, int]]:
         "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
         "AND query LIKE '%metrics_metricrun%FOR UPDATE%'"
     )
-    held, first, second = NOBODY, site.pids("first"), site.pids("second")
+    held, first = NOBODY, site.pids("first")
+    others = [pid for host in WORKERS[1:] for pid in site.pids(host)]
     while held == NOBODY:
-        send(second, signal.SIGSTOP)  # so that it is the first who waits
+        send(others, signal.SIGSTOP)  # so that it is the first who waits
         with suppress(psycopg.Error), psycopg.connect(str(site.database_url)) as other:
             _, run = site.struck("first")
             other.execute(f"SELECT FROM metrics_metricrun WHERE id = {run} FOR UPDATE NOWAIT")
@@ -69,7 +70,7 @@ def host_suspended(site: World) -> Iterator[tuple[str, int]]:
                 if site.query(waiting) == [(1,)]:
                     send(first, signal.SIGSTOP)
                     held = site.struck("first")
-        send(second, signal.SIGCONT)
+        send(others, signal.SIGCONT)
     yield held
     send(first, signal.SIGCONT)
 
@@ -77,8 +78,15 @@ def host_suspended(site: World) -> Iterator[tuple[str, int]]:
 @blow("worker's host cut off from database and broker")
 def host_cut_off(site: World) -> Iterator[tuple[str, int]]:
     found = site.struck("second")
-    with silent(f"to {OTHER}"):
+    with silent(f"to {address('second')}"):
         yield found
+
+
+@blow("worker's host on a slow line")
+def host_slowed(site: World) -> Iterator[tuple[str, int]]:
+    """It keeps its work: nothing is to be taken over."""
+    with slowed("second"):
+        yield NOBODY
 
 
 @blow("worker killed (-9)")
@@ -123,14 +131,50 @@ def database_silent(site: World) -> Iterator[tuple[str, int]]:
         yield NOBODY
 
 
-@blow("one of two web processes killed (-9)")
+@blow("bucket silent", returns=True)
+def bucket_silent(site: World) -> Iterator[tuple[str, int]]:
+    with silent(f"from {BUCKET}"):
+        yield NOBODY
+
+
+@blow("one of two processes of a web host killed (-9)")
 def web_process_killed(site: World) -> Iterator[tuple[str, int]]:
-    os.kill(family(site.web.process.pid)[1], signal.SIGKILL)
+    os.kill(family(site.web["web1"].process.pid)[-1], signal.SIGKILL)
     yield NOBODY
 
 
-@blow("web server killed (-9)", returns=True)
+@blow("web host suspended", returns=True)
+def web_suspended(site: World) -> Iterator[tuple[str, int]]:
+    pids = family(site.web["web1"].process.pid)
+    send(pids, signal.SIGSTOP)
+    yield NOBODY
+    send(pids, signal.SIGCONT)
+
+
+@blow("web host cut off from everybody", returns=True)
+def web_cut_off(site: World) -> Iterator[tuple[str, int]]:
+    with silent(f"to {address('web1')}"):
+        yield NOBODY
+
+
+@blow("web host on a slow line", returns=True)
+def web_slowed(site: World) -> Iterator[tuple[str, int]]:
+    with slowed("web1"):
+        yield NOBODY
+
+
+@blow("web host without power", returns=True)
+def web_lost(site: World) -> Iterator[tuple[str, int]]:
+    with silent(f"to {address('web1')}"):
+        site.web["web1"].kill()
+        yield NOBODY
+    site.web["web1"].start()
+
+
+@blow("both web hosts killed (-9)", returns=True)
 def web_killed(site: World) -> Iterator[tuple[str, int]]:
-    site.web.kill()
+    for web in site.web.values():
+        web.kill()
     yield NOBODY
-    site.web.start()
+    for web in site.web.values():
+        web.start()

@@ -70,7 +70,11 @@ VARIABLES = (
         *("TOUCHSTONE_MEDIA", "`media` in `TOUCHSTONE_VAR`"),
         "recordings and pictures of segments; with several hosts, a shared folder",
     ),
-    Variable("FILES_S3_BUCKET", "", "bucket for uploads and media, in place of shared folders"),
+    Variable(
+        "FILES_S3_BUCKET",
+        "",
+        "bucket for uploads, media and trained checkpoints, in place of shared folders",
+    ),
     Variable("FILES_S3_ENDPOINT", "", "address of an S3-compatible server; empty: Amazon's"),
     Variable(
         *("TOUCHSTONE_STATIC", "`staticfiles` in `TOUCHSTONE_VAR`"),
@@ -101,6 +105,11 @@ VARIABLES = (
     Variable(
         *("SECOND_FACTOR", "no"),
         "second factors: `yes` offers them, `admins` also requires them of site admins",
+    ),
+    Variable(
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "",
+        "address of an OpenTelemetry collector, for spans; its other variables apply too",
     ),
     Variable("SENTRY_DSN_FILE", "", "file with the address of a Sentry project, for errors"),
     Variable("HSTS_SECONDS", "0", "Strict-Transport-Security; `check --deploy` requires it"),

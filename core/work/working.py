@@ -16,6 +16,7 @@ from celery import Task
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import QuerySet
 
+from core import tracing
 from core.database.waits import db_retry
 from core.work import claims, processes, sending
 from core.work.brokers import app
@@ -77,6 +78,7 @@ def do(kind: WorkKind[Row], row: Row) -> None:
             db_retry(partial(claims.give_back, row))
             return
         logger.exception("%s %s failed", kind.name, row.pk)
+        tracing.failed(type(error).__name__)
         db_retry(partial(kind.failed, row, error))
     except BaseException:
         claims.give_back(row)
@@ -87,7 +89,8 @@ def do_one(kind: WorkKind[Row], rows: QuerySet[Row] | None = None) -> Row | None
     """Take one row and process it; None if no row could be taken."""
     row = db_retry(partial(take, kind, rows))
     if row is not None:
-        do(kind, row)
+        with tracing.span(f"job {kind.name}", **{"job.id": row.pk, "job.attempt": row.attempts}):
+            do(kind, row)
     return row
 
 

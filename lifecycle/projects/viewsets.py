@@ -23,6 +23,7 @@ from annotation.api.parameters import TakesParameters
 from annotation.models import Project, ProjectMember
 from annotation.projects import LIMITS, NOT_YOURS
 from annotation.web.password import require_recent
+from core.messages import invalid_field, messages_of
 from lifecycle.projects.usage import contents, usage_of
 
 OF_SLUG = OpenApiParameter(
@@ -91,7 +92,10 @@ class ProjectViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[Project]):
         sent = ProjectSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         user: Any = request.user
-        made = projects.create(name=sent.validated_data["name"], actor=user)
+        try:
+            made = projects.create(name=sent.validated_data["name"], actor=user)
+        except ValidationError as error:
+            raise invalid_field("name", *messages_of(error)) from error
         return Response(self.get_serializer(made).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(request=LimitsSerializer, responses=ProjectDetailSerializer)

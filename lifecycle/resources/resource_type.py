@@ -120,6 +120,8 @@ class ResourceType(Generic[Resource]):
 
     name: ClassVar[str]
     label: ClassVar[Message]
+    # The heading of a list of them on the page of a project.
+    several: ClassVar[Message]
     model: type[Resource]
     home: ClassVar[str]
     key = "pk"

@@ -190,6 +190,7 @@ class Runs(ResourceType[MetricRun]):
 
     name, home = "run", "runs"
     label = message("resource.run", "Metric run")
+    several = message("resource.runs", "Metric runs")
     test_set, project = "test_set", "test_set__project"
     model = MetricRun
     fixed = NAME_FIXED

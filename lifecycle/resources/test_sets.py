@@ -52,6 +52,7 @@ class TestSets(ResourceType[TestSet]):
     __test__ = False
     name, home = "test-set", "testsets"
     label = message("resource.test-set", "Test set")
+    several = message("resource.test-sets", "Test sets")
     model = TestSet
     key, title, test_set, project = "slug", "name", "pk", "project"
 
@@ -192,6 +193,7 @@ class Campaigns(ResourceType[Campaign]):
 
     name, home = "campaign", "campaigns"
     label = message("resource.campaign", "Campaign")
+    several = message("resource.campaigns", "Campaigns")
     model = Campaign
     key, title, project = "slug", "name", "project"
     studies = True

@@ -8,6 +8,7 @@ from typing import TypedDict
 
 import yaml
 
+from core import shared_files
 from metaeval.messages import Message
 from metrics import catalogue, options, registry
 from metrics.base import MetricError, MetricInfo
@@ -69,6 +70,12 @@ def find(name: str) -> Path | None:
         return Path(places.find(name))
     except MetricError:
         return None
+
+
+def fetched(name: str) -> Path | None:
+    """Return the same for a host that is to load it: one trained elsewhere is brought here."""
+    shared_files.fetch_trained(Path(name))
+    return find(name)
 
 
 def look(name: str) -> Found | None:

@@ -3,7 +3,9 @@
 import os
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
+from core import shared_files
 from metaeval.messages import Message, message
 from metaeval.reasons import reason_of
 from metrics import catalogue, plugins, registry
@@ -137,7 +139,7 @@ def _tokenizer(info: MetricInfo, language: str) -> Iterator[Message]:
 
 def _checkpoints(info: MetricInfo) -> Iterator[Message]:
     for name in inventory.checkpoints_of(info):
-        folder = inventory.find(name)
+        folder = inventory.fetched(name)
         for each in inventory.companions(folder) if folder else [name]:
             if inventory.find(each) is None:
                 yield message(
@@ -183,6 +185,7 @@ def _layers(info: MetricInfo) -> Iterator[Message]:
 
 def _files(info: MetricInfo) -> Iterator[Message]:
     for path in inventory.files_of(info):
+        shared_files.fetch_trained(Path(path))
         if not os.access(path, os.R_OK):
             yield message(
                 "worker.file-missing",

@@ -14,6 +14,7 @@ from annotation.models import (
     Campaign,
     Instructions,
     Item,
+    Project,
     Reference,
     TestSet,
 )
@@ -115,6 +116,7 @@ def make_full() -> World:
     finish(world, "closed", Campaign.Status.CLOSED)
     make_campaign(world.test_set, "draft")
     project = projects.create(name="Port", actor=world.admin)
+    Project.objects.filter(pk=project.pk).update(slug="port")
     make_campaign(world.test_set, "of-project", project=project, status="closed")
     answer(world, "harbour-80", "0")
     test_set = Campaign.objects.get(slug=DEMO).test_set

@@ -1,15 +1,11 @@
 """Two hosts with folders of their own and one bucket, on a server of S3's protocol here."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
-from django.core.files.storage import storages
-from moto.server import ThreadedMotoServer
 
 from annotation.models import SiteMark
 from annotation.uploads import waiting
@@ -18,56 +14,23 @@ from annotation.uploads.media import storage as media
 from config import backups, checks, health
 from config.environment import bucket
 from core import shared_files
+from tests.buckets import Hosts, s3_server, two_hosts
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"picture" * 5_000
 
 
-@dataclass
-class Hosts:
-    """`on` makes the code that follows run on a host."""
-
-    on: Callable[[str], None]
-    client: Any
-
-    def keys(self) -> set[str]:
-        listed = self.client.list_objects_v2(Bucket="files").get("Contents", [])
-        return {each["Key"] for each in listed}
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    with s3_server() as address:
+        yield address
 
 
 @pytest.fixture
 def hosts(
     server: str, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Hosts]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "only-for-tests")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    client = boto3.client("s3", endpoint_url=server)
-    client.create_bucket(Bucket="files")
-    settings.FILES_S3_BUCKET = "files"
-    settings.STORAGES = settings.STORAGES | {"files": bucket("files", server)}
-    assert "files" in storages.backends
-
-    def on(name: str) -> None:
-        settings.VAR_DIR = tmp_path / name
-        settings.MEDIA_ROOT = tmp_path / name / "media"
-        settings.VAR_DIR.mkdir(exist_ok=True)
-
-    on("a")
-    found = Hosts(on, client)
-    yield found
-    for key in sorted(found.keys()):
-        client.delete_object(Bucket="files", Key=key)
-    client.delete_bucket(Bucket="files")
+    with two_hosts(server, settings, tmp_path, monkeypatch) as made:
+        yield made
 
 
 def picture(content: bytes = PNG) -> InputFile:

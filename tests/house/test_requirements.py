@@ -24,7 +24,7 @@ POSTGRES, WORKER, TEST, DEV, DEMO = (
 # With what it includes.
 WEB = (FOLDER / "web.txt", POSTGRES)
 # Extras of the wheel that no other file includes.
-EXTRAS = [FOLDER / f"{name}.txt" for name in ("sso", "s3", "sentry")]
+EXTRAS = [FOLDER / f"{name}.txt" for name in ("sso", "s3", "sentry", "otel")]
 CODE = (
     *("annotation", "config", "core", "dashboards"),
     *("extensions", "metaeval", "metrics", "training"),
@@ -118,8 +118,14 @@ def imported(*tops: str) -> set[str]:
                     modules |= {alias.name.split(".")[0] for alias in node.names}
                 elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                     modules.add(node.module.split(".")[0])
-    found = installed()
-    return {canonicalize_name(found[module][0]) for module in modules if module in found}
+    return {name for module in modules if module in installed() for name in _behind(module)}
+
+
+def _behind(module: str) -> set[str]:
+    """The distribution of a module; of several in one namespace, those that are required."""
+    found = [canonicalize_name(each) for each in installed()[module]]
+    required = names(*WEB, WORKER, TEST, DEV, *EXTRAS).intersection(found)
+    return required if len(found) > 1 and required else {found[0]}
 
 
 @full

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -129,6 +129,7 @@ def make_broker(kind: str, var: Path, queue: str) -> Broker:
 class Site:
     """One installation, seen from outside: commands, workers, and its database by plain SQL."""
 
+    deadline: ClassVar[int] = DEADLINE
     var: Path
     queue: str
     database_url: str | None
@@ -203,12 +204,12 @@ class Site:
         return self.query(sql.format(metric) + " ORDER BY id DESC LIMIT 1")[0]
 
     def wait_for(self, what: str, is_true: Callable[[], bool]) -> None:
-        """Poll until something is true; fails with the workers' logs after DEADLINE seconds."""
-        deadline = time.monotonic() + DEADLINE
+        """Poll until something is true; fails with the workers' logs after `deadline` seconds."""
+        deadline = time.monotonic() + self.deadline
         while not is_true():
             if time.monotonic() > deadline:
                 logs = "\n".join(path.read_text() for path in self.var.glob("*.log"))
-                pytest.fail(f"{what}: not within {DEADLINE} s\n{logs}")
+                pytest.fail(f"{what}: not within {self.deadline} s\n{logs}")
             time.sleep(0.05)
 
     def wait_for_end(self, metric: str) -> None:

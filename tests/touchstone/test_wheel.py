@@ -98,7 +98,7 @@ def test_the_wheel_says_its_version_and_its_requirements(installed: Installed) -
     plain = {each.lower() for each in found.requires or () if "extra" not in each}
     assert plain == pins
     assert set(found.metadata.get_all("Provides-Extra")) == {
-        "postgres", "s3", "sentry", "sso", "worker",
+        "otel", "postgres", "s3", "sentry", "sso", "worker",
     }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ A host that lacks packages or checkpoints for a job leaves it to others; the job
 
 import logging
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
@@ -17,6 +18,7 @@ from django.db.models.functions import Coalesce
 
 from core import disk
 from core.messages import as_json
+from core.shared_files import SharedFolder
 from core.work import processes
 from core.work.claims import fail, finish, give_back, hold
 from core.work.kinds import Lease, WorkKind, unexpected
@@ -37,6 +39,9 @@ from training.parallel.corpora import as_corpus
 logger = logging.getLogger(__name__)
 # A process that lost a job, for example without a database, saves and stops within seconds.
 LOCK_SECONDS = 20.0
+# With a bucket: seconds between two looks at what a training has saved, and between two tries to
+# store it there.
+SHARE_SECONDS, BUCKET_SECONDS = 60.0, 5.0
 LONGEST_LABEL = ConfiguredMetric._meta.get_field("label").max_length
 COMMAND_ENDED = message(
     "training.command-lost",
@@ -78,7 +83,10 @@ class Trainings(WorkKind[TrainingJob]):
         """Train; JobError ends the job, StoppedError leaves it to another worker."""
         try:
             with _folder(row):
-                _store(row, contract.load(row.kind)(_work(row, lease)))
+                shared = SharedFolder(row.folder, (saving.LOCK,))
+                if KINDS[row.kind].has_folder:
+                    shared.take()
+                _store(row, _train(row, _work(row, lease, shared), shared))
         except StoppedError:
             give_back(row)
         except JobError as error:
@@ -126,11 +134,41 @@ def _folder(job: TrainingJob) -> AbstractContextManager[None]:
     return saving.locked(job.folder, job.title, LOCK_SECONDS)
 
 
-def _work(job: TrainingJob, lease: Lease) -> Work:
+def _train(job: TrainingJob, work: Work, shared: SharedFolder) -> Outcome:
+    """Train, and store in the site's bucket what was saved, however it ends."""
+    try:
+        outcome = contract.load(job.kind)(work)
+    except (StoppedError, JobError):
+        _give(job, shared)
+        raise
+    while not _give(job, shared):
+        # Without its files the result is of no use to other hosts.
+        work.report({"stage": message("stage.bucket", "waiting for the storage of files")})
+        time.sleep(BUCKET_SECONDS)
+    return outcome
+
+
+def _give(job: TrainingJob, shared: SharedFolder) -> bool:
+    """Store what this host saved in the bucket, as long as it has the job; False if it refuses."""
+    try:
+        shared.give(lambda: hold(job))
+    except OSError:
+        logger.warning("The files of job %s could not be shared", job.pk, exc_info=True)
+        return False
+    return True
+
+
+def _work(job: TrainingJob, lease: Lease, shared: SharedFolder) -> Work:
+    given_at = time.monotonic()
+
     def report(progress: dict[str, Any]) -> None:
+        nonlocal given_at
         lease.progress()
         if lease.should_stop or not hold(job, progress=plain(progress)):
             raise StoppedError
+        if time.monotonic() - given_at > SHARE_SECONDS:
+            _give(job, shared)
+            given_at = time.monotonic()
 
     return Work(
         options=job.options,
@@ -198,7 +236,7 @@ def _lacking(job: TrainingJob) -> Iterator[Message]:
         if find_spec(package) is None:
             yield missing_package(package)
     for name in kind.checkpoints(job.options):
-        if inventory.find(name) is None:
+        if inventory.fetched(name) is None:
             yield missing_checkpoint(name)
     if names := kind.metrics(job.options):
         known = catalogue.infos(retired=True)

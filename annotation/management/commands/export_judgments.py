@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from annotation.campaigns.facts import n_removed, removed
 from annotation.exports import FORMATS
 from annotation.exports.formats import FACTS, facts_of
 from annotation.exports.parquet import MissingPackageError
@@ -31,6 +32,8 @@ class Command(BaseCommand):
             self._write(campaign, options["format"], options["output"])
         except (MissingPackageError, FilterError) as error:
             raise refused_by(error) from error
+        if n := n_removed(campaign):
+            self.stderr.write(str(removed(n)))
         missing = FORMATS[options["format"]].without_place(campaign, facts_of(campaign))
         if missing:
             facts = [FACTS[fact] for fact in missing]

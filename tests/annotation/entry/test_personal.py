@@ -1,12 +1,15 @@
 """One person's data: exported, erased as each campaign decided, deleted when its time is over."""
 
 import json
+import re
 import uuid
 from datetime import timedelta
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
+import pyarrow.parquet
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -18,6 +21,7 @@ from django.utils import timezone
 from annotation.accounts import personal, retention, tokens
 from annotation.campaigns import close_campaign
 from annotation.entry import links
+from annotation.exports import FORMATS
 from annotation.filters import EVERYTHING
 from annotation.filters.chosen import filtered_report
 from annotation.models import (
@@ -409,6 +413,12 @@ def test_people_who_were_imported(
     assert not OriginalFile.objects.exists()
     # The API and the page of exports say what is missing.
     assert as_admin.get(f"/api/campaigns/{campaign.slug}/").json()["n_removed"] == removed
+    assert (f"-{removed}-removed-" in FORMATS["csv"].file_name(campaign)) == bool(removed)
+    table = pyarrow.parquet.read_schema(BytesIO(b"".join(FORMATS["parquet"].pieces(campaign))))
+    assert int(table.metadata[b"judgments_removed"]) == removed
+    with ZipFile(BytesIO(b"".join(FORMATS["mtme"].pieces(campaign)))) as archive:
+        notes = [archive.read(name).decode() for name in archive.namelist() if "README" in name]
+    assert re.findall(r"(\d+) judgments? of", "".join(notes)) == [str(removed)] * bool(removed)
     page = as_admin.get(reverse("export", args=[campaign.slug])).text
     assert tells(page, "facts.removed") == bool(removed)
     warnings = [each.code for each in filtered_report(campaign, EVERYTHING).warnings]

@@ -391,7 +391,7 @@ def test_people_of_a_project(harbour: Harbour, world: World, client: Client) -> 
 def test_a_project_by_programs(world: World, client: Client) -> None:
     client.force_login(make_user("maker", "campaign admin"))
     made = client.post("/api/projects/", {"name": "Ocean"}, content_type="application/json")
-    assert (made.status_code, made.json()["slug"]) == (201, "ocean")
+    assert made.status_code == 201
     again = client.post("/api/projects/", {"name": "Ocean"}, content_type="application/json")
     assert again.status_code == 400
     client.force_login(world.researcher)
@@ -400,3 +400,24 @@ def test_a_project_by_programs(world: World, client: Client) -> None:
     assert client.get("/api/projects/").json()["results"] == []
     with pytest.raises(ValidationError):
         projects.create(name="Ocean", actor=world.admin)
+
+
+def test_creating_a_project_tells_nothing_of_those_of_others(world: World, client: Client) -> None:
+    """The same answer, whether or not another group has a project of this name."""
+    client.force_login(make_user("other", "campaign admin"))
+    client.post("/api/projects/", {"name": "Ocean"}, content_type="application/json")
+    client.force_login(make_user("maker", "campaign admin"))
+    shapes = set()
+    for name in ("Ocean", "River"):
+        made = client.post("/api/projects/", {"name": name}, content_type="application/json")
+        stem, _, suffix = made.json()["slug"].rpartition("-")
+        shapes.add((made.status_code, stem == name.lower(), len(suffix)))
+    assert shapes == {(201, True, projects.SUFFIX)}
+    assert Project.objects.filter(name="Ocean").count() == 2
+
+
+def test_the_page_counts_what_a_project_holds(harbour: Harbour, client: Client) -> None:
+    client.force_login(harbour.admin)
+    page = client.get(harbour.project.get_absolute_url()).text
+    headings = re.findall(r'<h2 id="held-[\w-]+">\s*(.*?)\s*<', page)
+    assert {"Campaigns", "Test sets", "Metric runs"} <= set(headings)

@@ -70,7 +70,7 @@ def lacking(row: Translation) -> Iterator[Message]:
         if find_spec(package) is None:
             yield missing_package(package)
     for name in (row.model, row.request.get("language_model")):
-        if name and inventory.find(name) is None:
+        if name and inventory.fetched(name) is None:
             yield missing_checkpoint(name)
 
 
