@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0038_second_factor'),
+        ('annotation', '0039_published_parts'),
     ]
 
     operations = [
