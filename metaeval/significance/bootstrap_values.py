@@ -86,7 +86,7 @@ def weighted(z: FloatArray, x: FloatArray, w: FloatArray, measure: Measure) -> F
     if measure.correlation == "kendall" and len(z) > WIDE:
         return np.asarray(weighted_kendall(z, [x], w, measure)[0])
     correlate = _wide_spearman if len(z) > WIDE else _weighted_order
-    return np.concatenate([correlate(z, x, w[at], measure) for at in _stretches(w)])
+    return np.concatenate([correlate(z, x, w[at], measure) for at in stretches(*w.shape)])
 
 
 def weighted_kendall(
@@ -101,7 +101,7 @@ def weighted_kendall(
     if len(z) <= WIDE:
         return np.array([weighted(z, x, w.astype(np.float64), measure) for x in others])
     count = _updated if measure.variant == "b" and len(others) > 1 else _counted
-    parts = [count(z, np.array(others), w[at], measure.variant) for at in _stretches(w)]
+    parts = [count(z, np.array(others), w[at], measure.variant) for at in stretches(*w.shape)]
     return np.concatenate(parts, axis=1)
 
 
@@ -135,10 +135,10 @@ def _updated(z: FloatArray, others: FloatArray, w: FloatArray | Counts, variant:
     )
 
 
-def _stretches(w: FloatArray | Counts) -> list[slice]:
+def stretches(samples: int, cells: int) -> list[slice]:
     """Return slices of the samples whose counts fit into memory."""
-    step = max(1, NUMBERS // w.shape[1])
-    return [slice(at, at + step) for at in range(0, len(w), step)]
+    step = max(1, NUMBERS // max(cells, 1))
+    return [slice(at, at + step) for at in range(0, samples, step)]
 
 
 def _wide_kendall(pairs: DrawnPairs, x: IntArray, variant: str) -> FloatArray:
