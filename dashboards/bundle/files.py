@@ -85,34 +85,25 @@ def _judgments(content: Content) -> Iterator[str]:
     number = {s.pk: n for s, n in zip(content.segments, content.numbers, strict=True)}
     documents = _documents_of(content)
     yield _line(*JUDGMENT_COLUMNS, *(["document"] if documents else []))
-    rows = zip(
-        columns.annotator.tolist(),
+    outputs, segments = columns.output.tolist(), columns.segment.tolist()
+    pairs = zip(columns.item.tolist(), outputs, strict=True)
+    cells = [
+        [_clean(labels[annotator]) for annotator in columns.annotator.tolist()],
         columns.kind.tolist(),
-        columns.segment.tolist(),
+        [_clean(systems.get(-item if output < 0 else output, "")) for item, output in pairs],
+        [_clean(str(number[segment])) for segment in segments],
         plain_numbers(columns.score),
-        columns.is_target.tolist(),
+        ["1" if is_target else "0" for is_target in columns.is_target.tolist()],
         plain_numbers(columns.seconds),
-        columns.submitted.tolist(),
-        columns.item.tolist(),
-        columns.partner.tolist(),
-        columns.output.tolist(),
-        strict=True,
-    )
-    for annotator, kind, segment, score, is_target, seconds, sent, item, partner, output in rows:
-        yield _line(
-            labels[annotator],
-            kind,
-            systems.get(-item if output < 0 else output, ""),
-            number[segment],
-            score,
-            int(is_target),
-            seconds,
-            _stamp(sent),
-            item,
-            partner if partner >= 0 else None,
-            output if output >= 0 else None,
-            *([documents.get(segment)] if documents else []),
-        )
+        map(_stamp, columns.submitted.tolist()),
+        map(str, columns.item.tolist()),
+        ["" if partner < 0 else str(partner) for partner in columns.partner.tolist()],
+        ["" if output < 0 else str(output) for output in outputs],
+    ]
+    if documents:
+        cells.append([_clean(documents.get(segment, "")) for segment in segments])
+    for line in map("\t".join, zip(*cells, strict=True)):
+        yield f"{line}\n"
 
 
 def _documents_of(content: Content) -> dict[int, str]:
@@ -124,8 +115,8 @@ def _documents_of(content: Content) -> dict[int, str]:
     return {segment.pk: name for segment, name in named if sizes[name] > 1}
 
 
-def _stamp(time: float) -> str | None:
-    return None if math.isnan(time) else datetime.fromtimestamp(time, UTC).isoformat()
+def _stamp(time: float) -> str:
+    return "" if math.isnan(time) else datetime.fromtimestamp(time, UTC).isoformat()
 
 
 def _systems_of(content: Content) -> dict[int, str]:

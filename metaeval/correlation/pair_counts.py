@@ -109,6 +109,42 @@ class DrawnPairs:
         return totals
 
 
+def moved(
+    z: FloatArray, changed: FloatArray, others: FloatArray, w: FloatArray | Counts, most: int
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return by how much `DrawnPairs.score` and ``untied`` change where z becomes ``changed``.
+
+    Only pairs of a changed cell with the cells whose order beside it changes are compared. None if
+    these are more than ``most``.
+
+    Parameters
+    ----------
+    z, changed
+        Values of the cells, (n,).
+    others
+        k x n values of other sides; the change of ``score`` is k x samples.
+    w
+        samples x n.
+    """
+    z = z.copy()
+    score, untied = np.zeros((len(others), len(w))), np.zeros(len(w))
+    for cell in np.flatnonzero(z != changed):
+        signs = np.sign(changed[cell] - z) - np.sign(z[cell] - z)
+        ties = (z == z[cell]).astype(np.float64) - (z == changed[cell])
+        signs[cell] = ties[cell] = 0.0
+        z[cell] = changed[cell]
+        beside = np.flatnonzero((signs != 0.0) | (ties != 0.0))
+        most -= len(beside)
+        if most < 0:
+            return None
+        for part in np.array_split(beside, 1 + len(beside) // 2**12):
+            counts = w[:, part].astype(np.float64) * w[:, [cell]]
+            agree = np.sign(others[:, [cell]] - others[:, part]) * signs[part]
+            score += agree @ counts.T
+            untied += counts @ ties[part]
+    return score, untied
+
+
 def bins(codes: IntArray, most: int = BIN) -> IntArray:
     """Return the bin of each cell: neighbouring codes of at most `most` cells, or a single code.
 

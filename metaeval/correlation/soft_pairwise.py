@@ -23,6 +23,13 @@ from metaeval.results import (
 )
 from metaeval.scores.matrix import ScoreMatrix, align
 
+# Of q in Phi(z) = (1 + tanh(z q(z^2))) / 2, least to largest power; fitted to the least largest
+# error, which is 1e-7.
+NORMAL = (
+    *(0.79788494, 0.036333084, -3.2594808e-05, -5.530627e-05),
+    *(3.9647611e-06, -1.3226483e-07, 1.7562171e-09),
+)
+
 # Why SPA is undefined: the human side, and the metric's.
 CONSTANT = (
     message(
@@ -209,8 +216,8 @@ def pair_pvalues(values: FloatArray, valid: BoolArray, flips: FloatArray) -> Flo
     sizes = np.abs(filled).sum(axis=1)
     # Equal sums in another order differ in the last bits; a tie must count as reached.
     slack = 1e-12 * np.abs(differences).sum(axis=1) + 1e-13 * (sizes[upper] + sizes[lower])
-    if (valid.all(axis=0) == valid.any(axis=0)).all():
-        # All systems have the same segments: their sums give those of their differences.
+    if has_same_segments(valid):
+        # The sums of the systems give those of their differences.
         sums = flips @ filled.T
         flipped = sums[:, upper] - sums[:, lower]
     else:
@@ -230,6 +237,8 @@ def within_segments(values: FloatArray, valid: BoolArray) -> FloatArray:
     values
         ... x systems x segments, used where ``valid`` (systems x segments).
     """
+    if valid.all():
+        return np.asarray(values - values.mean(axis=-2, keepdims=True))
     known = np.where(valid, values, 0.0)
     means = known.sum(axis=-2, keepdims=True) / np.maximum(valid.sum(axis=0), 1)
     return np.where(valid, known - means, 0.0)
@@ -250,19 +259,35 @@ def normal_pvalues(
         matrices x systems x segments, used where ``valid`` (systems x segments).
     """
     values = within_segments(values, valid)
-    if clusters is not None and unit_of(clusters) == DOCUMENTS:
-        upper, lower = np.triu_indices(len(valid), 1)
-        shared = valid[upper] & valid[lower]
-        gaps = np.where(shared, values[:, upper] - values[:, lower], 0.0)
-        sizes = np.where(shared, values[:, upper] ** 2 + values[:, lower] ** 2, 0.0).sum(axis=-1)
-        sums = sum_by(gaps, clusters)
-        pvalues = gaps_to_pvalues(sums.sum(axis=-1), (sums**2).sum(axis=-1), sizes)
-        return np.where(shared.any(axis=1), pvalues, np.nan)
-    shared = valid.astype(np.float64)
-    products = np.matmul(values, np.swapaxes(values, 1, 2))
-    pvalues = sums_to_pvalues(values @ shared.T, (values * values) @ shared.T, products)
     upper, lower = np.triu_indices(len(valid), 1)
-    return np.where((shared @ shared.T)[upper, lower] > 0, pvalues, np.nan)
+    shared = valid.astype(np.float64)
+    is_shared = (shared @ shared.T)[upper, lower] > 0
+    if has_same_segments(valid):
+        squares = np.einsum("...s,...s", values, values)
+        sums = values if clusters is None else sum_by(values, clusters)
+        level, products = sums.sum(axis=-1), np.matmul(sums, np.swapaxes(sums, 1, 2))
+        own = np.diagonal(products, axis1=1, axis2=2)
+        crossed = products.reshape(len(values), -1)[:, upper * len(valid) + lower]
+        pvalues = gaps_to_pvalues(
+            level[:, upper] - level[:, lower],
+            own[:, upper] + own[:, lower] - 2.0 * crossed,
+            squares[:, upper] + squares[:, lower],
+        )
+    elif clusters is not None and unit_of(clusters) == DOCUMENTS:
+        both = valid[upper] & valid[lower]
+        sums = sum_by(np.where(both, values[:, upper] - values[:, lower], 0.0), clusters)
+        squares = (values * values) @ shared.T
+        sizes = squares[:, upper, lower] + squares[:, lower, upper]
+        pvalues = gaps_to_pvalues(sums.sum(axis=-1), (sums**2).sum(axis=-1), sizes)
+    else:
+        products = np.matmul(values, np.swapaxes(values, 1, 2))
+        pvalues = sums_to_pvalues(values @ shared.T, (values * values) @ shared.T, products)
+    return np.where(is_shared, pvalues, np.nan)
+
+
+def has_same_segments(valid: BoolArray) -> bool:
+    """Tell whether all systems have the same segments; systems x segments."""
+    return bool((valid.all(axis=0) == valid.any(axis=0)).all())
 
 
 def sums_to_pvalues(
@@ -287,6 +312,27 @@ def gaps_to_pvalues(level: NDArray[Any], spread: NDArray[Any], size: NDArray[Any
     same = spread <= 1e-6 * size
     reached: FloatArray = ndtr(-level / np.sqrt(np.where(same, 1.0, spread))).astype(np.float64)
     return np.where(same, 1.0, reached)
+
+
+def normal_tail(z: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return 1 - Phi(z) to 2e-7, several times as fast as `ndtr`; |z| at most 1,000.
+
+    Examples
+    --------
+    >>> normal_tail(np.float32([0.0, 1.96, -40.0])).astype(float).round(4).tolist()
+    [0.5, 0.025, 1.0]
+    """
+    square = z * z
+    q = square * np.float32(NORMAL[-1])
+    for coefficient in NORMAL[-2:0:-1]:
+        q += np.float32(coefficient)
+        q *= square
+    q += np.float32(NORMAL[0])
+    q *= z
+    np.tanh(q, out=q)
+    q *= np.float32(-0.5)
+    q += np.float32(0.5)
+    return q
 
 
 def _square(pvalues: FloatArray, size: int) -> FloatArray:

@@ -174,7 +174,10 @@ def split_lines(text: str) -> list[str]:
     >>> split_lines("one\\r\\ntwo\\u2028\\n")
     ['one', 'two\\u2028']
     """
-    return list(lines_of(text))
+    lines = text.split("\n")
+    if not lines[-1]:
+        del lines[-1]
+    return [line.removesuffix("\r") for line in lines] if "\r" in text else lines
 
 
 def lines_of(text: str) -> Iterator[str]:

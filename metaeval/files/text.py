@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -98,24 +99,22 @@ def number(path: Path, line: int, field: str, text: str) -> float:
     return value
 
 
-def numbers(path: Path, field: str, lines: Iterable[int], cells: Sequence[str]) -> list[float]:
+def numbers(path: Path, field: str, lines: Iterable[int], cells: Sequence[str]) -> FloatArray:
     """Do what `number` does for many cells and their lines, in a tenth of the time."""
     values = np.full(len(cells), math.nan)
     if "_" not in "".join(cells):
-        for parts in (
-            [cell or "nan" for cell in cells],
-            ["nan" if cell in EMPTY else cell for cell in cells],
-        ):
+        try:
+            values = np.fromiter(map(float, cells), np.float64, len(cells))
+        except ValueError:
+            parts = ("nan" if cell in EMPTY else cell for cell in cells)
             with suppress(ValueError):
-                values = np.fromiter(map(float, parts), dtype=np.float64, count=len(cells))
-                break
+                values = np.fromiter(map(float, parts), np.float64, len(cells))
     # Cells that are not finite numbers are read again: words for missing scores are known there.
     again = [n for n in np.flatnonzero(~np.isfinite(values)).tolist() if cells[n] not in EMPTY]
     if again:
         line_of = list(lines)
         values[again] = [number(path, line_of[n], field, cells[n]) for n in again]
-    found: list[float] = values.tolist()
-    return found
+    return values
 
 
 def plain_number(value: float, *, empty: str = "") -> str:
@@ -221,7 +220,8 @@ class Table:
         """Return a column of numbers, of all rows or some; missing ones are nan."""
         column, rows = self.columns[name], self.rows if rows is None else rows
         cells = [row[column] for _, row in rows]
-        return numbers(self.path, self._title(name), (line for line, _ in rows), cells)
+        found = numbers(self.path, self._title(name), (line for line, _ in rows), cells)
+        return cast("list[float]", found.tolist())
 
 
 def no_column(names: Sequence[str], header: Sequence[str]) -> Message:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
+from hashlib import blake2b
 from pathlib import Path
 from sys import intern
 from typing import Any
 
 import numpy as np
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, group_means
+from metaeval.arrays import BoolArray, FloatArray, IntArray, content, group_means
 from metaeval.files.tables import DOCUMENT
 from metaeval.files.text import Table
 from metaeval.judgments.agreement.intervals import judgment_agreement
@@ -140,7 +141,22 @@ def read_judgments(
     """Read judgments.tsv and annotators.tsv of a bundle, without excluded annotators.
 
     A column document names each segment's document; a segment without one is its own document.
+    The last file is remembered by its content, because several tables of a bundle read it.
     """
+    chosen = chosen or Chosen()
+    files = [path, annotators, *([chosen.segments] if chosen.segments else [])]
+    read = [Path(file).read_bytes() if Path(file).is_file() else b"" for file in files]
+    key = content(*map(str, files), repr(chosen), *(blake2b(each).digest() for each in read))
+    if key not in _remembered:
+        _remembered.clear()
+        _remembered[key] = _read(path, annotators, chosen)
+    return _remembered[key]
+
+
+_remembered: dict[bytes, JudgmentFile] = {}
+
+
+def _read(path: str | Path, annotators: str | Path, chosen: Chosen) -> JudgmentFile:
     who = Table(annotators, ["annotator", "is_excluded"])
     excluded = {
         who.text(n, row, "annotator"): who.number(n, row, "is_excluded") > 0 for n, row in who.rows
@@ -148,7 +164,7 @@ def read_judgments(
     names = ["annotator", "kind", "item", "output", "score", "seconds", "is_target"]
     table = Table(path, [*names, "system", "segment", "submitted_at"], optional=[DOCUMENT])
     is_in = np.array([not excluded[name] for name in table.texts("annotator")], dtype=np.bool_)
-    is_in &= (chosen or Chosen()).selects(table)
+    is_in &= chosen.selects(table)
     rows = [table.rows[n] for n in np.flatnonzero(is_in)]
 
     def texts(name: str) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.arrays import FloatArray, IntArray
+from metaeval.arrays import FloatArray, IntArray, Remembered, content
 from metaeval.correlation.measure import FEWEST_SYSTEMS, SYSTEM_LEVEL, Measure
-from metaeval.correlation.pair_counts import Counts, DrawnPairs, codes_of, mid_ranks
+from metaeval.correlation.pair_counts import Counts, DrawnPairs, codes_of, mid_ranks, moved
 from metaeval.correlation.panel import Panel, grouped
 from metaeval.correlation.rows import row_kendall, row_spearman
 from metaeval.correlation.soft_pairwise import (
@@ -86,7 +86,7 @@ def weighted(z: FloatArray, x: FloatArray, w: FloatArray, measure: Measure) -> F
     if measure.correlation == "kendall" and len(z) > WIDE:
         return np.asarray(weighted_kendall(z, [x], w, measure)[0])
     correlate = _wide_spearman if len(z) > WIDE else _weighted_order
-    return np.concatenate([correlate(z, x, w[at], measure) for at in _stretches(w)])
+    return np.concatenate([correlate(z, x, w[at], measure) for at in stretches(*w.shape)])
 
 
 def weighted_kendall(
@@ -94,21 +94,51 @@ def weighted_kendall(
 ) -> FloatArray:
     """Return Kendall's tau of z with each of the others in each sample (others x samples).
 
-    With many cells, everything that depends only on z and the samples is computed once.
+    With many cells, everything that depends only on z and the samples is computed once. What was
+    computed last for several others and the same samples is remembered; if few values of z have
+    changed since, only their pairs are compared.
     """
     if len(z) <= WIDE:
         return np.array([weighted(z, x, w.astype(np.float64), measure) for x in others])
-    codes, parts = [codes_of(x) for x in others], []
-    for at in _stretches(w):
-        pairs = DrawnPairs(codes_of(z), w[at])
-        parts.append([_wide_kendall(pairs, x, measure.variant) for x in codes])
+    count = _updated if measure.variant == "b" and len(others) > 1 else _counted
+    parts = [count(z, np.array(others), w[at], measure.variant) for at in stretches(*w.shape)]
     return np.concatenate(parts, axis=1)
 
 
-def _stretches(w: FloatArray | Counts) -> list[slice]:
+def _counted(z: FloatArray, others: FloatArray, w: FloatArray | Counts, variant: str) -> FloatArray:
+    pairs = DrawnPairs(codes_of(z), w)
+    return np.array([_wide_kendall(pairs, codes_of(x), variant) for x in others])
+
+
+# Of each set of samples and others: z, and for each sample the untied pairs of z, the cells drawn,
+# and for each of the others the score and the untied pairs.
+_remembered = Remembered(2**25)
+
+
+def _updated(z: FloatArray, others: FloatArray, w: FloatArray | Counts, variant: str) -> FloatArray:
+    key, n = content(others, w), len(z)
+    known, change = _remembered.get(key), None
+    if known is not None:
+        change = moved(known[:n], z, others, w, 4 * n)
+    if known is not None and change is not None:
+        rows = known[n:].reshape(2 * len(others) + 2, -1).copy()
+        rows[2 : len(others) + 2] += change[0]
+        rows[0] += change[1]
+    else:
+        pairs, codes = DrawnPairs(codes_of(z), w), [codes_of(x) for x in others]
+        scores = [pairs.score(x) for x in codes]
+        rows = np.array([pairs.untied, pairs.n, *scores, *map(pairs.untied_by, codes)])
+    _remembered.put(key, np.concatenate([z, rows.ravel()]))
+    scores, untied = np.split(rows[2:], 2)
+    return np.array(
+        [_tau(s, (rows[0], u), rows[1], None) for s, u in zip(scores, untied, strict=True)]
+    )
+
+
+def stretches(samples: int, cells: int) -> list[slice]:
     """Return slices of the samples whose counts fit into memory."""
-    step = max(1, NUMBERS // w.shape[1])
-    return [slice(at, at + step) for at in range(0, len(w), step)]
+    step = max(1, NUMBERS // max(cells, 1))
+    return [slice(at, at + step) for at in range(0, samples, step)]
 
 
 def _wide_kendall(pairs: DrawnPairs, x: IntArray, variant: str) -> FloatArray:

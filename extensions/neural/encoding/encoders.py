@@ -24,6 +24,8 @@ from metrics.checkpoints import places
 TOKENS_PER_BATCH = {"cpu": 1_024, "cuda": 32_768}
 # An item larger than this many budgets is split, although its parts then repeat shared texts.
 OVERSIZE = 4
+# Padded tokens of a batch beside those of its items.
+MOST_PADDED = 1.2
 NO_LIMIT = 10**6
 # Files of vocabularies; byte-level tokenizers have none.
 VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
@@ -288,16 +290,19 @@ def _take(
     split: Callable[[Item], list[Item]],
     budget: int,
 ) -> list[Item]:
-    """Remove from the left as many items as fit in the budget, at least one."""
+    """Remove from the left as many items as fit in the budget and are of similar length, at least
+    one."""
     batch = [waiting.popleft()]
     too_large = OVERSIZE * budget
     while size(batch[0]) * length(batch[0]) > too_large and len(parts := split(batch[0])) > 1:
         waiting.extendleft(reversed(parts[1:]))
         batch = parts[:1]
     longest, n_texts = length(batch[0]), size(batch[0])
+    n_tokens = longest * n_texts
     while waiting:
         longest, n_texts = max(longest, length(waiting[0])), n_texts + size(waiting[0])
-        if n_texts * longest > budget:
+        n_tokens += length(waiting[0]) * size(waiting[0])
+        if n_texts * longest > min(budget, MOST_PADDED * n_tokens):
             break
         batch.append(waiting.popleft())
     return batch

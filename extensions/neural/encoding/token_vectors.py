@@ -22,8 +22,6 @@ from metrics.truncation import note
 
 # Cached vectors, in MiB; 1,000 texts of 40 pieces × 768 numbers take 117 MiB.
 KEPT_MIB = int(os.environ.get("EMBEDDING_CACHE_MB", "1024"))
-# The most padded tokens per real token.
-MOST_PADDED = 1.2
 Key = tuple[EncoderSpec, int, tuple[int, ...]]
 
 
@@ -100,11 +98,10 @@ def embed(
     }
     states = {each: _find(encoder.spec, wanted, each) for each in ids.values()}
     missing = [each for each, found in states.items() if len(found) < len(wanted)]
-    for group in alike(missing):
-        for each, found in _encode(encoder, group, wanted):
-            states[each] = found
-            for layer, vectors in found.items():
-                _cache.keep((encoder.spec, layer, each), vectors)
+    for each, found in _encode(encoder, missing, wanted):
+        states[each] = found
+        for layer, vectors in found.items():
+            _cache.keep((encoder.spec, layer, each), vectors)
     return {
         text: _embedded(encoder.tokenizer, text, each, states[each]) for text, each in ids.items()
     }
@@ -123,7 +120,7 @@ def alike(texts: Iterable[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
     n_tokens = 0
     for ids in sorted(texts, key=len, reverse=True):
         n_padded = len(group[0]) * (len(group) + 1) if group else 0
-        if n_padded > MOST_PADDED * (n_tokens + len(ids)):
+        if n_padded > encoders.MOST_PADDED * (n_tokens + len(ids)):
             yield group
             group, n_tokens = [], 0
         group.append(ids)

@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 from metaeval.arrays import BoolArray, FloatArray, IntArray, mean_along
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.panel import Panel, grouped, snapped
-from metaeval.correlation.soft_pairwise import (
-    gaps_to_pvalues,
-    is_constant,
-    normal_pvalues,
-    pair_pvalues,
-    within_segments,
-)
+from metaeval.correlation.soft_pairwise import is_constant
 from metaeval.correlation.ties import PairTable, calibrate, pair_table
 from metaeval.documents import DOCUMENTS, SEGMENTS, recoded, sum_by, unit_of
 from metaeval.rounding import SHARE, largest, round_to_ties
@@ -155,125 +149,6 @@ class SystemLevelTest(GroupedTest):
         expected = np.sign(self.means[known][upper] - self.means[known][lower])
         agreeing = (np.sign(gaps) == expected).sum(axis=1) / (len(upper) or np.nan)
         return np.where(gaps.any(axis=1) & expected.any(), agreeing, np.nan)
-
-
-class SoftPairwiseTest(GroupedTest):
-    """Soft pairwise accuracy, its p-values recomputed in every permutation.
-
-    By default they are the limit of infinitely many sign flips, Phi(-sum d / sqrt(sum d^2)), for
-    all pairs of metrics at once: a few matrix products for each pair of systems.
-    """
-
-    def __init__(self, panel: Panel, flips: FloatArray | None) -> None:
-        super().__init__(panel, "system")
-        self.flips = flips
-        self.filled = np.nan_to_num(self.metrics)
-        self.within = within_segments(self.metrics, self.valid)
-        self.human_p = self._pvalues(self.human[None])[0]
-        self.can_differ = _are_distinct(self.metrics) & (not is_constant(self.human, self.valid))
-
-    def differences(
-        self, pairs: Sequence[tuple[int, int]], forms: Sequence[Any], chunk: Chunk
-    ) -> FloatArray:
-        """Return pairs x masks."""
-        if self.flips is not None:
-            found = np.array([self._of_flips(*pair, chunk) for pair in pairs])
-        else:
-            found = np.empty((len(pairs), len(chunk.masks)))
-            for some in slices(len(pairs), max(2 * self.valid.size, 8 * len(chunk.masks))):
-                first, second = np.array(pairs[some]).T
-                found[some] = self._of_limit(first, second, chunk)
-        for place, (first, second) in enumerate(pairs):
-            if not (self.can_differ[first] & self.can_differ[second]).any():
-                found[place, self._is_undefined(first, second, chunk)] = np.nan
-        return found
-
-    def _of_limit(self, first: IntArray, second: IntArray, chunk: Chunk) -> FloatArray:
-        """Return pairs x masks of metrics ``first`` and ``second``.
-
-        A system's sign is the same in all segments of a document. With u, v and w the sums over a
-        document of the gap of two systems' means of the metrics, and of half the difference of the
-        metrics for the one and the other system, the gap is u + e v - f w, and u - e v + f w of
-        the complement; its square has three terms that change with e and f.
-        """
-        is_known = ~np.isnan(self.human_p)
-        if not is_known.any():
-            return np.full((len(first), len(chunk.masks)), np.nan)
-        clusters = self.panel.clusters
-        columns = np.unique(clusters, return_index=True)[1]
-        signs = np.take(chunk.by_system, columns, axis=2)
-        half = (self.filled[first] - self.filled[second]) / 2.0
-        # Only differences within a segment count; small numbers suit single precision.
-        mean = (self.within[first] + self.within[second]) / 2.0
-        sizes = mean**2 + half**2
-        total = np.zeros((len(chunk.masks), len(first)))
-        for place, (a, b) in enumerate(zip(*np.triu_indices(len(self.valid), 1), strict=True)):
-            if not is_known[place]:
-                continue
-            shared = (self.valid[a] & self.valid[b]).astype(np.float64)
-            u, v, w = (
-                sum_by(part * shared, clusters)
-                for part in (mean[:, a] - mean[:, b], half[:, a], half[:, b])
-            )
-            scores = [sum_by(self.filled[:, k] * shared, clusters) for k in (a, b)]
-            e, f = signs[a], signs[b]
-            moved = (e @ scores[0].T - f @ scores[1].T) / 2.0
-            moved = moved[:, first] - moved[:, second]
-            single = [
-                (x * y).T.astype(np.float32) for x, y in ((2.0 * u, v), (2.0 * u, w), (2.0 * v, w))
-            ]
-            own = e @ single[0] - f @ single[1]
-            fixed = (u * u + v * v + w * w).sum(axis=1) - (e * f) @ single[2]
-            level, size = u.sum(axis=1), (sizes[:, a] + sizes[:, b]) @ shared
-            sides = [
-                np.abs(
-                    gaps_to_pvalues(level + sign * moved, fixed + sign * own, size)
-                    - self.human_p[place]
-                )
-                for sign in (1.0, -1.0)
-            ]
-            total += sides[1] - sides[0]
-        return np.asarray(total.T / is_known.sum())
-
-    def _of_flips(self, first: int, second: int, chunk: Chunk) -> FloatArray:
-        mean, half = (
-            np.where(self.valid, (self.filled[first] + sign * self.filled[second]) / 2.0, 0.0)
-            for sign in (1.0, -1.0)
-        )
-        moves = chunk.masks * half
-        return self._spa(self._pvalues(mean + moves)) - self._spa(self._pvalues(mean - moves))
-
-    def _is_undefined(self, first: int, second: int, chunk: Chunk) -> BoolArray:
-        x = self.metrics[first].T
-        y = snapped(self.metrics[second].T, x)
-        if is_constant(self.human, self.valid):
-            return np.ones(len(chunk.masks), dtype=np.bool_)
-        if not mixture_can_be_constant(x, y):
-            return np.zeros(len(chunk.masks), dtype=np.bool_)
-        return constant_mixtures(x, y, np.swapaxes(chunk.masks, 1, 2))
-
-    def _spa(self, pvalues: FloatArray) -> FloatArray:
-        defined = ~np.isnan(self.human_p)
-        if not defined.any():
-            return np.full(len(pvalues), np.nan)
-        gaps = np.abs(pvalues[:, defined] - self.human_p[defined])
-        return np.asarray(1.0 - gaps.mean(axis=1))
-
-    def _pvalues(self, values: FloatArray) -> FloatArray:
-        if self.flips is None:
-            return normal_pvalues(values, self.valid, self.panel.clusters)
-        return np.array([pair_pvalues(one, self.valid, self.flips) for one in values])
-
-
-def _are_distinct(metrics: FloatArray) -> BoolArray:
-    """Return, per metric and segment, whether three systems or more differ well beyond rounding.
-
-    If they do for both metrics, no mixture of the two is constant.
-    """
-    gaps = np.diff(np.sort(metrics, axis=1), axis=1)
-    return np.asarray(
-        ((gaps > 1e-9) | np.isnan(gaps)).all(axis=1) & ((~np.isnan(gaps)).sum(axis=1) > 1)
-    )
 
 
 def mixture_can_be_constant(x: FloatArray, y: FloatArray) -> bool:

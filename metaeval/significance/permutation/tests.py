@@ -30,9 +30,9 @@ from metaeval.significance.permutation.pairs import (
     AccEqPairsTest,
     AccEqTest,
     KendallLikeTest,
-    SoftPairwiseTest,
     SystemLevelTest,
 )
+from metaeval.significance.permutation.soft_pairwise import SoftPairwiseTest
 
 # Closer differences are equal up to rounding errors (single precision for SPA).
 SLACK = {"soft_pairwise_accuracy": 1e-6}
@@ -218,7 +218,7 @@ def _permuted(
     screen: tuple[float, bool] | None = None,
 ) -> Iterator[tuple[slice, FloatArray]]:
     test, shape, clusters = permuted_test(measure, scores, swap, seed)
-    if isinstance(test, OrderTest):
+    if isinstance(test, OrderTest) or (isinstance(test, SoftPairwiseTest) and swap == "both"):
         test.screen = screen
     return test.permuted(pairs, Swaps(seed, n_resamples, shape, swap, clusters))
 

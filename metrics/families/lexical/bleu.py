@@ -1,7 +1,7 @@
 """BLEU (Papineni et al., 2002), BLEU* without the brevity penalty, sentence BLEU, WMT's sentBLEU.
 
 A segment's statistics are hypothesis length, reference length (the closest one), 4 numbers of
-matched n-grams and 4 numbers of all n-grams, all counted by sacrebleu. Zero matches of an order are
+matched n-grams and 4 numbers of all n-grams, as sacrebleu counts them. Zero matches of an order are
 smoothed by sacrebleu's ``exp`` (the k-th such order counts as ``2**-k`` matches). Unless an option
 says otherwise, a corpus score uses 4 orders, and a segment score uses the orders that the
 hypothesis is long enough for (sacrebleu's ``effective_order``). Without a single match, or with an
@@ -28,16 +28,38 @@ from metrics.base import (
     format_signature,
 )
 from metrics.families import references
+from metrics.families.lexical.ngrams import matches, of_words, totals
 from metrics.families.lexical.sacre import SacreMetric
 from metrics.families.lexical.sequences import bleu_for
 
 ORDER = 4
 
 
-class Bleu(SacreMetric):
-    """BLEU: corpus score from summed counts; a segment's own value is its sentence BLEU."""
+class WordCounts(SacreMetric):
+    """Count the words of hypothesis and reference, and n-grams of words, as BLEU needs them."""
 
     n_statistics = 2 + 2 * ORDER
+
+    def counted(self, groups: Sequence[Sequence[str]], references: Sequence[int]) -> Scores:
+        texts = [text.split() for group in groups for text in group]
+        tokens, sizes = of_words(texts), np.array([*map(len, groups)])
+        matched = matches(tokens, sizes, np.array(references), ORDER)
+        is_hypothesis, closest, start = np.ones(len(texts), np.bool_), [], 0
+        for size, n_references in zip(sizes, references, strict=True):
+            known = np.sort(tokens[1][start : start + n_references])
+            own = tokens[1][start + n_references : start + size]
+            # Of two equally close ones the shorter.
+            closest.append(known[np.abs(own[:, None] - known).argmin(axis=1)])
+            is_hypothesis[start : start + n_references] = False
+            start += size
+        lengths = tokens[1][is_hypothesis]
+        parts = lengths, np.concatenate(closest), matched[is_hypothesis], totals(lengths, ORDER)
+        return np.column_stack(parts).astype(np.float64)
+
+
+class Bleu(WordCounts):
+    """BLEU: corpus score from summed counts; a segment's own value is its sentence BLEU."""
+
     brevity = "yes"
     # What the signature calls "effective order for segments only", which is the default.
     for_segments = "segment"
@@ -112,14 +134,12 @@ def geometric_mean_precision(statistics: Scores, *, effective_order: bool) -> Sc
     return np.where(correct.any(axis=1), np.exp(mean), 0.0)
 
 
-class WmtSentBleu(MeanOfSegments, SacreMetric):
+class WmtSentBleu(MeanOfSegments, WordCounts):
     """Compute sentence BLEU of the WMT metrics tasks.
 
     With several references, counts are clipped by the largest count and the closest length is used,
     as in BLEU, unless an option uses references one by one.
     """
-
-    n_statistics = 2 + 2 * ORDER
 
     def __init__(self, info: MetricInfo, *, source_language: str, target_language: str) -> None:
         self.lowercase = bool(info.option("lowercase"))

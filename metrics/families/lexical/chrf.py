@@ -1,4 +1,4 @@
-"""chrF (Popović, 2015) and chrF++ (Popović, 2017) from sacrebleu's n-gram counts.
+"""chrF (Popović, 2015) and chrF++ (Popović, 2017) with sacrebleu's n-gram counts.
 
 A segment's statistics are, for each n-gram order, the n-grams of hypothesis, of reference and the
 matches, against the reference with the best F-score. Character n-grams ignore white space; the word
@@ -6,10 +6,8 @@ n-grams of chrF++ are cut at white space in every language, as sacrebleu does, s
 and Japanese chrF is the better choice.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import sacrebleu
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 from sacrebleu.metrics.chrf import CHRF
 
 from metrics.base import MetricInfo, Scores, format_signature
+from metrics.families.lexical.ngrams import matches, of_characters, of_words, totals
 from metrics.families.lexical.sacre import SacreMetric
 
 CHARACTER_ORDER = 6
@@ -41,21 +40,47 @@ class Chrf(SacreMetric):
         version = {"version": sacrebleu.__version__}
         return format_signature(self.info.name, {**fields, **orders, **version})
 
-    def row(self, hypothesis: str, references: dict[str, Any]) -> Sequence[float]:
-        """Return sacrebleu's counts sooner: n-grams that a reference lacks are not counted."""
-        text = "".join(hypothesis.split())
-        words = self.scorer._remove_punctuation(hypothesis) if self.word_order else []
-        best: list[float] = []
-        for counts in references["ref_ngrams"]:
-            row: list[float] = []
-            for n, known in enumerate(counts[:CHARACTER_ORDER], start=1):
-                ngrams = map("".join, zip(*(text[k:] for k in range(n)), strict=False))
-                row += _matches(ngrams, len(text) - n + 1, known)
-            for n, known in enumerate(counts[CHARACTER_ORDER:], start=1):
-                ngrams = map(" ".join, zip(*(words[k:] for k in range(n)), strict=False))
-                row += _matches(ngrams, len(words) - n + 1, known)
-            best = max(best or row, row, key=self.scorer._compute_f_score)
+    def counted(self, groups: Sequence[Sequence[str]], references: Sequence[int]) -> Scores:
+        """Return the counts against the reference with the best F-score, the first of equals."""
+        best = np.empty((0, self.n_statistics))
+        counts = np.array(references)
+        sizes = np.array([*map(len, groups)]) - counts
+        for place in range(counts.max()):
+            with_more = counts > place
+            pairs = [
+                [group[place], *group[size:]]
+                for group, size in zip(groups, references, strict=True)
+                if size > place
+            ]
+            rows = self._against_one(pairs)
+            if not place:
+                best = rows
+                continue
+            at = np.flatnonzero(np.repeat(with_more, sizes))
+            is_better = f_score(rows) > f_score(best[at])
+            best[at[is_better]] = rows[is_better]
         return best
+
+    def _against_one(self, groups: Sequence[Sequence[str]]) -> Scores:
+        """Return the counts of hypotheses; each group has one reference, its first text."""
+        texts = [text for group in groups for text in group]
+        sizes = np.array([*map(len, groups)])
+        reference = np.cumsum(sizes) - sizes
+        is_hypothesis = np.ones(len(texts), np.bool_)
+        is_hypothesis[reference] = False
+        kinds = [(of_characters(["".join(text.split()) for text in texts]), CHARACTER_ORDER)]
+        if self.word_order:
+            words = [self.scorer._remove_punctuation(text) for text in texts]
+            kinds.append((of_words(words), self.word_order))
+        columns = []
+        for tokens, order in kinds:
+            own = totals(tokens[1], order)
+            wanted = np.repeat(own[reference], sizes, axis=0)
+            matched = matches(tokens, sizes, np.ones_like(sizes), order)
+            # N-grams of an order that the reference lacks do not count.
+            columns.append(np.stack([np.where(wanted > 0, own, 0), wanted, matched], axis=2))
+        rows = np.concatenate(columns, axis=1)[is_hypothesis].astype(np.float64)
+        return np.asarray(rows.reshape(-1, self.n_statistics))
 
     def segments(self, statistics: Scores) -> Scores:
         return f_score(statistics)[:, None]
@@ -68,16 +93,6 @@ class ChrfPlusPlus(Chrf):
     """chrF2++: chrF2 with word n-grams of orders 1 and 2 besides."""
 
     word_order = 2
-
-
-def _matches(ngrams: Iterable[str], total: int, known: Counter[str]) -> list[float]:
-    """The n-grams of hypothesis and reference and the matches, as sacrebleu counts one order."""
-    left, matches = dict(known), 0
-    for ngram in ngrams:
-        if left.get(ngram):
-            left[ngram] -= 1
-            matches += 1
-    return [max(total, 0) if known else 0, known.total(), matches]
 
 
 def f_score(statistics: Scores) -> Scores:

@@ -16,9 +16,9 @@ class SacreMetric(ABC):
 
     The scorer is made when it is first needed: corpus scores need no tokenizer.
 
-    No public method of sacrebleu returns chrF's statistics, so the three hooks that its abstract
-    base class defines for subclasses are called here; tests compare them with ``sentence_score``
-    and ``corpus_score``.
+    Statistics are counted for many texts at once, where sacrebleu counts text by text; tests
+    compare them with its ``sentence_score`` and ``corpus_score``. Texts are prepared by the hook
+    that its abstract base class defines for subclasses.
     """
 
     n_statistics: int
@@ -53,18 +53,22 @@ class SacreMetric(ABC):
 
     def statistics(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return statistics, (n, k); each set of references is prepared once."""
-        rows: list[Sequence[float]] = [()] * len(inputs)
-        for reference_texts, indices in group_by_references(inputs).items():
-            texts = [self.scorer._preprocess_segment(text) for text in reference_texts]
-            prepared = self.scorer._extract_reference_info(texts)
-            for index in indices:
-                text = self.scorer._preprocess_segment(inputs[index].hypothesis)
-                rows[index] = self.row(text, prepared)
-        return np.array(rows, dtype=np.float64).reshape(len(inputs), self.n_statistics)
+        groups = group_by_references(inputs)
+        prepare = self.scorer._preprocess_segment
+        texts = [
+            [prepare(text) for text in (*references, *(inputs[k].hypothesis for k in indices))]
+            for references, indices in groups.items()
+        ]
+        rows = np.empty((len(inputs), self.n_statistics))
+        if inputs:
+            order = [index for indices in groups.values() for index in indices]
+            rows[order] = self.counted(texts, [*map(len, groups)])
+        return rows
 
-    def row(self, hypothesis: str, references: dict[str, Any]) -> Sequence[float]:
-        """Return the statistics of a preprocessed hypothesis against prepared references."""
-        statistics: Sequence[float] = self.scorer._compute_segment_statistics(
-            hypothesis, references
-        )
-        return statistics
+    @abstractmethod
+    def counted(self, groups: Sequence[Sequence[str]], references: Sequence[int]) -> Scores:
+        """Return the statistics of the hypotheses of all groups, one group after another.
+
+        A group has preprocessed texts, ``references`` says how many of them are its references,
+        which come first.
+        """

@@ -8,7 +8,6 @@ mean length. Chinese and Japanese are split into characters by sacrebleu's Asian
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import sacrebleu
@@ -43,8 +42,14 @@ class Ter(SacreMetric):
         limit = {"asian": asian, "shift": f"{MAX_SHIFT_TOKENS}tok"}
         return format_signature(self.info.name, fields | limit | {"version": sacrebleu.__version__})
 
-    def row(self, hypothesis: str, references: dict[str, Any]) -> Sequence[float]:
-        words, wanted = hypothesis.split(), references["ref_words"]
+    def counted(self, groups: Sequence[Sequence[str]], references: Sequence[int]) -> Scores:
+        rows: list[Sequence[float]] = []
+        for texts, size in zip(groups, references, strict=True):
+            prepared = self.scorer._extract_reference_info(texts[:size])["ref_words"]
+            rows += [self._row(text.split(), prepared) for text in texts[size:]]
+        return np.array(rows, dtype=np.float64)
+
+    def _row(self, words: list[str], wanted: list[list[str]]) -> Sequence[float]:
         if max(map(len, (words, *wanted))) <= MAX_SHIFT_TOKENS:
             return _statistics(words, wanted, edit_count)
         warnings.warn(
@@ -60,7 +65,7 @@ class Ter(SacreMetric):
                     limit=MAX_SHIFT_TOKENS,
                 )
             ),
-            stacklevel=4,
+            stacklevel=5,
         )
         return _statistics(words, wanted, edit_distance)
 

@@ -127,6 +127,27 @@ def test_what_rests_on_one_side_serves_many_others() -> None:
     assert found.tolist() == [weighted(z, other, w, kendall).tolist() for other in others]
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_few_changed_values_are_compared_with_the_others_alone(shape, monkeypatch) -> None:
+    z, x, w = draw(shape)
+    others, kendall = [SHAPES[other](x) for other in SHAPES], Measure("kendall", "none")
+    weighted_kendall(z, others, w, kendall)
+    computed = []
+    score = DrawnPairs.score
+    monkeypatch.setattr(DrawnPairs, "score", lambda self, x: computed.append(1) or score(self, x))
+    rng = np.random.default_rng(5)
+    for n_changed in (0, 1, 1, 3, N // 2):
+        z = z.copy()
+        at = rng.choice(N, n_changed, replace=False)
+        # To the value of another cell, to one of their own, and so that changed ones tie.
+        z[at] = rng.choice([z[0], z[1], z.min() - 1.0, z[2] + 1e-9], n_changed)
+        computed.clear()
+        found = weighted_kendall(z, others, w, kendall)
+        assert bool(computed) == (n_changed > 3)
+        expected = [weighted(z, other, w, kendall).tolist() for other in others]
+        assert found.tolist() == expected
+
+
 @pytest.mark.parametrize("correlation", ["kendall", "spearman"])
 @pytest.mark.parametrize("digits", [0, 8])
 def test_many_cells_give_the_same_permutations(correlation, digits, monkeypatch):

@@ -1,4 +1,5 @@
 import tracemalloc
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.special import ndtr
 
 from metaeval.correlation import Measure, acc_eq, kendall
 from metaeval.correlation.measure import CORRELATIONS
+from metaeval.correlation.soft_pairwise import normal_pvalues, normal_tail
 from metaeval.correlation.ties import pair_table
 from metaeval.messages import DataError
 from metaeval.results import ConstantInputWarning, IdenticalInputWarning, MissingDataWarning
@@ -17,7 +19,7 @@ from metaeval.significance.bootstrap import _counts
 from metaeval.significance.bootstrap_values import samples
 from metaeval.significance.corrections import adjust_table
 from metaeval.significance.permutation import correlations as tests
-from metaeval.significance.permutation import masks
+from metaeval.significance.permutation import masks, soft_pairwise
 from metaeval.significance.permutation.tests import (
     default_swap,
     permutation_pvalue,
@@ -217,6 +219,55 @@ def test_screening_decides_wide_groups_as_all_of_their_pairs_do(name, alternativ
     for place, row in enumerate(permuted_differences(*arguments)):
         assert there[place] == permutation_pvalue(row, alternative, arguments[1])
         assert back[place] == permutation_pvalue(-row, alternative, arguments[1])
+
+
+@pytest.mark.parametrize("alternative", ["greater", "two-sided"])
+@pytest.mark.parametrize("n_documents", [40, 9])
+def test_approximate_soft_accuracies_decide_as_exact_ones_do(n_documents, alternative, monkeypatch):
+    rng = np.random.default_rng(6)
+    human = rng.normal(size=(30, 40)) + rng.normal(size=(30, 1)) / 4
+    metrics = [human / 2 + rng.normal(size=human.shape) for _ in range(4)]
+    # Equal but for a few outputs; whole numbers on another scale; offsets of segments.
+    metrics += [metrics[0] + (rng.random(human.shape) < 0.02), 100 * metrics[1].round()]
+    metrics[2] += 9 * rng.normal(size=40)
+    documents = [str(k * n_documents // 40) for k in range(40)]
+    panel = replace(panel_of(human, *metrics), documents=tuple(documents))
+    measure, pairs = Measure("soft_pairwise_accuracy"), list(combinations(range(6), 2))
+    arguments = panel, measure, "both", 300, 3, pairs
+    exact = permuted_differences(*arguments)
+    made = []
+    one_by_one = soft_pairwise.SoftPairwiseTest._exact
+    monkeypatch.setattr(
+        soft_pairwise.SoftPairwiseTest,
+        "_exact",
+        lambda self, *rest: made.append(len(rest[2])) or one_by_one(self, *rest),
+    )
+    there, back = permuted_pvalues(*arguments, alternative)
+    # Most permutations are decided without their exact difference.
+    assert 0 < sum(made) < 300 * len(pairs) / 2
+    for place, row in enumerate(exact):
+        assert there[place] == permutation_pvalue(row, alternative, measure)
+        assert back[place] == permutation_pvalue(-row, alternative, measure)
+
+
+def test_the_fast_normal_tail_is_scipys():
+    z = np.linspace(-1000, 1000, 400_001).astype(np.float32)
+    z = np.concatenate([z, np.linspace(-7, 7, 400_001).astype(np.float32)])
+    np.testing.assert_allclose(normal_tail(z), ndtr(-z.astype(np.float64)), atol=2e-7)
+
+
+def test_p_values_of_documents_do_not_depend_on_how_they_are_summed():
+    """Complete scores by products of documents' sums, incomplete ones by pairs of systems."""
+    values = np.random.default_rng(2).normal(size=(2, 5, 12))
+    valid, clusters = np.ones((5, 12), dtype=np.bool_), np.arange(12) // 3
+    sums = values.reshape(2, 5, 4, 3).sum(axis=-1)
+    gaps = sums[:, 1] - sums[:, 3]
+    expected = ndtr(-gaps.sum(axis=-1) / np.sqrt((gaps**2).sum(axis=-1)))
+    # A system without the last document has no part in this pair.
+    lacking = np.where((np.arange(5) == 0)[:, None] & (clusters == 3), False, valid)
+    for known in (valid, lacking):
+        found = normal_pvalues(values, known, clusters)[:, 5]
+        np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["continuous", "ties", "gaps"])

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -39,8 +40,18 @@ def batches(budget: int, lengths: list[int], *, fits: int = 10**6) -> tuple[list
 
 def test_batches_stay_within_the_budget() -> None:
     found, budget = batches(20, [3, 9, 10, 1, 4, 5, 2])
-    assert found == [[10, 9], [5, 4, 3, 2], [1]]
+    assert found == [[10, 9], [5, 4], [3, 2], [1]]
     assert budget == 20
+
+
+def test_padding_adds_at_most_a_fifth_however_large_the_budget() -> None:
+    lengths = np.random.default_rng(1).lognormal(3.3, 0.6, 500).astype(int) + 1
+    found, _ = batches(32_768, lengths.tolist())
+    padded = sum(len(batch) * max(batch) for batch in found)
+    assert padded <= 1.2 * lengths.sum()
+    # Few passes: in one, most tokens would be padding.
+    assert len(found) <= 20
+    assert max(lengths) * 500 > 2 * lengths.sum()
 
 
 def test_an_item_larger_than_the_budget_comes_alone() -> None:
