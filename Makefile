@@ -21,7 +21,7 @@ WITH_SERVICES := tests/fuzz tests/annotation tests/browser tests/config tests/co
   $(addprefix tests/dashboards/,documents home pages) tests/house/test_traces.py \
   $(addprefix --ignore=tests/annotation/,blindness demo tables test_access.py views) \
   $(addprefix --ignore=tests/annotation/imports/test_,crowd_workers.py imports.py mqm.py) \
-  $(addprefix --ignore=tests/config/test_,full_disk.py redaction.py) \
+  $(addprefix --ignore=tests/,core/test_full_disk.py config/test_redaction.py) \
   $(addprefix --ignore=tests/metrics/,checkpoints datasets families forms test_plugins.py views) \
   $(addprefix --ignore=tests/training/,head parallel perturbations refreeeval remap translation) \
   --ignore=tests/dashboards/documents/test_web_process.py
