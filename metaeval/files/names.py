@@ -71,8 +71,8 @@ FIELDS = (
           "doc_seg_id, docSegId, line_in_document"),
     Field("source", message("column.source", "source text"),
           TEXT, _at("source", *WITH_TEXTS, SPANS),
-          "src, source_text, source_segment, src_text, original, input, Quelle, Quelltext, "
-          "Ausgangstext, fuente, origen, 原文, 源文, zdroj, источник, texte_source, النص المصدر"),
+          "src, source_text, source_segment, src_text, original, orig_sent, input, Quelle, "
+          "Quelltext, Ausgangstext, fuente, origen, 原文, 源文, zdroj, источник, texte_source, النص المصدر"),
     Field("reference", message("column.reference", "reference"),
           TEXT, _at("reference", *WITH_TEXTS),
           "ref, reference_text, ref_text, human_translation, ref_a, refa, ref1, reference1, "
@@ -83,8 +83,8 @@ FIELDS = (
     Field("reference_C", message("column.reference-c", "third reference"),
           TEXT, _at("reference_C", *WITH_TEXTS), "ref_c, refc, ref3, reference3, reference_3"),
     Field("system", message("column.system-name", "system"), NAME, _at("system", *IMPORTS),
-          "system_id, system_name, sys, sys_id, sysid, mt_system, model, engine, mt_engine, "
-          "submission, 系统, systém, sistema, système, MT-System, target_id, translator"),
+          "system_id, system_name, sys, sys_id, sys_name, sysid, mt_system, model, engine, "
+          "mt_engine, submission, 系统, systém, sistema, système, MT-System, target_id, translator"),
     Field("group", message("column.system-name", "system"),
           NAME, {METRIC_SCORES: "system"}, is_local=True),
     Field("output", message("column.system-output", "output of the system"),
@@ -92,6 +92,7 @@ FIELDS = (
           "hypothesis, hyp, mt, translation, mt_output, system_output, candidate, "
           "machine_translation, machine_translated_text, translated_text, mt_text, "
           "prediction, target, tgt, target_text, tgt_text, output_text, Übersetzung, "
+          "generation, generated_text, simp_sent, simplified, "
           "Ausgabe, Zieltext, traducción, traduction, 译文, překlad, перевод"),
     Field("shown_text", message("column.system-output", "output of the system"),
           TEXT, _at("output", *RATED), "text_shown, text", is_local=True),
@@ -141,7 +142,7 @@ FIELDS = (
           NUMBER, _at("score", *RATED, METRIC_SCORES, SPANS),
           "scr, value, Punkte, Bewertung, Wert, 分数, 得分, skóre"),
     Field("judgment", message("column.human-score", "human score"), NUMBER, _at("score", *RATED),
-          "raw, raw_score, rating, da, da_score, esa, esa_score, grade, judgement, "
+          "raw, raw_score, raw_scr, rating, da, da_score, esa, esa_score, grade, judgement, "
           "human_score, points, quality, adequacy"),
     Field("metric_score", message("column.score", "score"),
           NUMBER, _at("score", METRIC_SCORES, SPANS), is_local=True),
@@ -157,7 +158,7 @@ FIELDS = (
           NUMBER, {HUMAN_SCORES: "score"},
           "da_sqm, dasqm, mqm, raw_mean, z_mean, z, rr, sqm, mqm_avg_score, published_mqm, "
           "published_penalty, daRR, cesa, ave_z, ave_raw, average_z, average_raw, z_score, "
-          "mean_z, mean_raw", is_local=True),
+          "mean_z, mean_raw, z_scr", is_local=True),
     # Figures that metrics have too.
     Field("mean", message("column.human-score", "human score"),
           NUMBER, {HUMAN_SCORES: "score"}, "mean_score, mean_penalty", is_local=True),
