@@ -72,7 +72,8 @@ FIELDS = (
     Field("source", message("column.source", "source text"),
           TEXT, _at("source", *WITH_TEXTS, SPANS),
           "src, source_text, source_segment, src_text, original, orig_sent, input, Quelle, "
-          "Quelltext, Ausgangstext, fuente, origen, 原文, 源文, zdroj, источник, texte_source, النص المصدر"),
+          "Quelltext, Ausgangstext, fuente, origen, 原文, 源文, zdroj, источник, texte_source, "
+          "النص المصدر"),
     Field("reference", message("column.reference", "reference"),
           TEXT, _at("reference", *WITH_TEXTS),
           "ref, reference_text, ref_text, human_translation, ref_a, refa, ref1, reference1, "
@@ -84,7 +85,8 @@ FIELDS = (
           TEXT, _at("reference_C", *WITH_TEXTS), "ref_c, refc, ref3, reference3, reference_3"),
     Field("system", message("column.system-name", "system"), NAME, _at("system", *IMPORTS),
           "system_id, system_name, sys, sys_id, sys_name, sysid, mt_system, model, engine, "
-          "mt_engine, submission, 系统, systém, sistema, système, MT-System, target_id, translator"),
+          "mt_engine, submission, 系统, systém, sistema, système, MT-System, target_id, "
+          "translator"),
     Field("group", message("column.system-name", "system"),
           NAME, {METRIC_SCORES: "system"}, is_local=True),
     Field("output", message("column.system-output", "output of the system"),
