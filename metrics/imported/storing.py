@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from hashlib import sha256
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -142,9 +143,9 @@ def plan(
 
 
 def fingerprint(plans: Sequence[Plan]) -> str:
-    """Return what would be stored, as a text to compare."""
+    """Return a hash of what would be stored, which a form can send back."""
     lines = (f"{p.draft.name}\t{p.draft.higher_is_better}\t{p.change}\t{p.digest}" for p in plans)
-    return "\n".join(lines)
+    return sha256("\n".join(lines).encode()).hexdigest()
 
 
 def shown_imports(test_set: TestSet) -> dict[str, MetricImport]:

@@ -47,6 +47,7 @@ def test_a_kind_gives_way_to_what_it_kept_waiting(
 
 def test_only_a_child_rests_and_not_once_its_worker_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     naps = list[float]()
+    monkeypatch.setattr(processes._Self, "is_child", False)
     monkeypatch.setattr(processes.time, "sleep", naps.append)
     processes.rest(1e9)
     monkeypatch.setattr(processes._Self, "is_child", True)

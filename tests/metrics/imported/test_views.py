@@ -41,7 +41,12 @@ def filled(page: str, **changed: object) -> dict[str, object]:
     for name, options in findall(r'(?s)<select name="((?:column|better)-\d+)"(.*?)</select>', page):
         found[name] = (findall(r'<option value="([^"]*)" selected', options) or [""])[0]
     found |= changed
-    return {name: value for name, value in found.items() if value is not None}
+    # As browsers do, which send the ends of lines as CRLF.
+    return {
+        name: value.replace("\n", "\r\n") if isinstance(value, str) else value
+        for name, value in found.items()
+        if value is not None
+    }
 
 
 def read_again(client: Client, address: str, data: dict[str, object]) -> tuple[str, str]:
