@@ -21,6 +21,7 @@ from metaeval.repeats import by_name, refuse_repeats
 from training.contract import Corpus, JobError
 from training.jobs.saving import locked
 from training.parallel.reading import ParallelError, read_named
+from training.refreeeval.launching import refuse_unknown
 from training.refreeeval.processes import joined, rank
 from training.refreeeval.recipe import OPTIONS, Recipe
 from training.refreeeval.train import make_metric
@@ -73,16 +74,7 @@ def _settings(path: Path | None, pairs: list[str]) -> dict[str, Any]:
             )
         )
     settings |= by_name(pair.partition("=")[::2] for pair in pairs)
-    unknown = sorted(set(settings) - set(NAMES))
-    if unknown:
-        raise DataError(
-            message(
-                "training.unknown-settings",
-                "Unknown settings: {names}. Known: {known}.",
-                names=unknown,
-                known=list(NAMES),
-            )
-        )
+    refuse_unknown(settings, NAMES)
     return settings
 
 

@@ -58,22 +58,27 @@ def launch(
     return 0
 
 
+def refuse_unknown(given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise DataError for names of settings that do not exist."""
+    known = list(known)
+    if unknown := sorted(set(given) - set(known)):
+        raise DataError(
+            message(
+                "training.unknown-settings",
+                "Unknown settings: {names}. Known: {known}.",
+                names=unknown,
+                known=known,
+            )
+        )
+
+
 def _checked(
     known: Mapping[str, Option],
     pairs: Iterable[str],
     conflicts: Callable[[Mapping[str, Any]], Mapping[str, Message]],
 ) -> Options:
     given = by_name(pair.partition("=")[::2] for pair in pairs)
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        raise DataError(
-            message(
-                "training.unknown-settings",
-                "Unknown settings: {names}. Known: {known}.",
-                names=unknown,
-                known=list(known),
-            )
-        )
+    refuse_unknown(given, known)
     chosen: Options = dict(clean_all(known.values(), given))
     if errors := conflicts(chosen):
         raise JobError(*errors.values())
