@@ -141,7 +141,7 @@ def test_send_now_gives_the_focus_to_the_item(
     expect_item(page, "Item 2 of 2")
     expect(page.get_by_text(WAITS)).to_be_visible()
     send = page.get_by_role("button", name="Send now")
-    send.focus()  # the window may get the focus with it, upon which the page sends by itself
+    send.focus()  # the window may get the focus, too, upon which the page sends
     expect(page.get_by_text(WAITS)).to_be_visible()
     page.unroute("**/item/**")
     send.press("Enter")
