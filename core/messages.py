@@ -76,6 +76,18 @@ def translated(value: Message) -> str:
     return value.text if is_english else value.in_words(writer(language), pattern)
 
 
+def shown(value: Any) -> Any:
+    """Translate a message, an error of a form, or a list of them, to the page's language.
+
+    Other values, such as names, are returned unchanged.
+    """
+    if isinstance(value, Message):
+        return translated(value)
+    if isinstance(value, ValidationError):
+        return sentences(messages_of(value))
+    return [shown(each) for each in value] if isinstance(value, list | tuple) else value
+
+
 def sentences(messages: Iterable[Message]) -> str:
     """Return translated messages, joined in order."""
     between = "" if get_language() in WITHOUT_BLANKS else " "
