@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from babel import Locale
 from django.conf.locale import LANG_INFO
 
 from metaeval.messages import MessageError, message
@@ -61,6 +62,12 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "my": ("Myanmar",), "he": ("Modern Hebrew",), "km": ("Cambodian",), "ga": ("Gaelic",),
 }  # fmt: skip
 LONGEST = 60  # characters of a code or a name that somebody types
+# In which languages names are understood besides English and the language's own.
+NAMED_IN = (
+    "ar", "bg", "ca", "cs", "da", "de", "el", "es", "et", "fa", "fi", "fr", "he", "hi", "hr", "hu",
+    "id", "is", "it", "ja", "ko", "lt", "lv", "nb", "nl", "pl", "pt", "ro", "ru", "sk", "sl", "sr",
+    "sv", "tr", "uk", "vi", "zh", "zh_Hant",
+)  # fmt: skip
 # `zh - Chinese`, `Chinese (zh)`: a code beside a name.
 BESIDE = re.compile(r"\s+[-–—:]\s+|\s*[()]\s*")
 
@@ -150,9 +157,10 @@ def split_pair(pair: str) -> tuple[str, str]:
 def find(text: str) -> str:
     """Return the code, in standard spelling, of a typed code, name or both.
 
-    Names are English or the language's own; case, accents and the order of words do not matter:
-    `chinese`, `Chinese (Simplified)`, `Deutsch`, `zh - Chinese`. Raises LanguageError, with similar
-    names, for anything else and for a name that several languages have.
+    Names are English, the language's own or those of `NAMED_IN`; case, accents and the order of
+    words do not matter: `chinese`, `Chinese (Simplified)`, `Deutsch`, `Englisch`, `zh - Chinese`.
+    Raises LanguageError, with similar names, for anything else and for a name that several
+    languages have.
     """
     text = unicodedata.normalize("NFC", " ".join(text.split()))[: LONGEST + 1]
     if not text:
@@ -195,22 +203,44 @@ def find(text: str) -> str:
 
 
 def _by_code_or_name(text: str) -> set[str]:
-    return {normalise(text)} if is_valid(text) else set(_names().get(_words(text), ()))
+    if is_valid(text):
+        return {normalise(text)}
+    words = _words(text)
+    found = set(_names().get(words) or _names_elsewhere().get(words, ()))
+    # “tiếng Anh (Anh)” is British English in the same words as “tiếng Anh”.
+    return found if len(found) < 2 else {code for code in found if "-" not in code} or found
 
 
 def _near(text: str) -> list[str]:
     known = {name.casefold(): f"{name} ({code})" for code, name in NAMES.items()}
-    near = difflib.get_close_matches(text.casefold(), known, n=3, cutoff=0.6)
+    near = difflib.get_close_matches(text.casefold(), known, n=3, cutoff=0.7)
     return [known[name] for name in near]
 
 
 @lru_cache(maxsize=1)
 def _names() -> dict[frozenset[str], set[str]]:
     """Return the codes with a name, by the words of the name."""
-    codes: dict[frozenset[str], set[str]] = {}
     own = {code: info["name_local"] for code, info in LANG_INFO.items() if "name_local" in info}
     pairs = [*NAMES.items(), *own.items()]
     pairs += [(code, name) for code, names in OTHER_NAMES.items() for name in names]
+    return _by_words(pairs)
+
+
+@lru_cache(maxsize=1)
+def _names_elsewhere() -> dict[frozenset[str], set[str]]:
+    """Return the codes with a name of CLDR in another language; half a second, when needed."""
+    # CLDR's names for all 600 languages would take words such as “even” for one.
+    known = {normalise(code) for code in (*NAMES, *OTHER_NAMES) if is_valid(code)}
+    return _by_words(
+        (code, name)
+        for place in NAMED_IN
+        for code, name in Locale.parse(place).languages.items()
+        if is_valid(code) and normalise(code) in known
+    )
+
+
+def _by_words(pairs: Iterable[tuple[str, str]]) -> dict[frozenset[str], set[str]]:
+    codes: dict[frozenset[str], set[str]] = {}
     for code, name in pairs:
         if is_valid(code):
             codes.setdefault(_words(name), set()).add(normalise(code))

@@ -43,7 +43,8 @@ def test_direction_and_characters() -> None:
         ("Chinese (Simplified)", "zh-Hans"), ("traditional chinese", "zh-Hant"),
         ("Deutsch", "de"), ("  german ", "de"), ("Espanol", "es"), ("Français", "fr"),
         ("Cestina", "cs"), ("Portuguese (Brazil)", "pt-BR"), ("中文", "zh"), ("zh_CN", "zh-CN"),
-        ("eng", "en"), ("Lao", "lo"),
+        ("eng", "en"), ("Lao", "lo"), ("Englisch", "en"), ("Anglais", "en"), ("немецкий", "de"),
+        ("英语", "en"), ("chinois simplifié", "zh-Hans"), ("tiếng Anh", "en"), ("Tysk", "de"),
     ],
 )  # fmt: skip
 def test_names_find_codes(typed: str, code: str) -> None:
@@ -53,7 +54,10 @@ def test_names_find_codes(typed: str, code: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "code", "near"),
     [
-        ("Chinees", "language.unknown-near", "Chinese (zh)"),
+        ("Chinnese", "language.unknown-near", "Chinese (zh)"),
+        # Words of headers that CLDR has as names of small languages.
+        ("Even", "language.unknown", None),
+        ("Note", "language.unknown", None),
         ("de - Chinese", "language.unknown-near", None),
         ("", "language.missing", None),
         ("x" * 10_000, "language.unknown", None),
