@@ -213,7 +213,7 @@ def _by_code_or_name(text: str) -> set[str]:
 
 def _near(text: str) -> list[str]:
     known = {name.casefold(): f"{name} ({code})" for code, name in NAMES.items()}
-    near = difflib.get_close_matches(text.casefold(), known, n=3, cutoff=0.7)
+    near = difflib.get_close_matches(text.casefold(), known, n=3, cutoff=0.6)
     return [known[name] for name in near]
 
 

@@ -23,6 +23,9 @@ OWN = frozenset(field.name for field in WANTED)
 # In a table with a column for each system nothing else is an output.
 OUTPUTS = ("system", "output", "length_ratio")
 SYSTEM, REFERENCE = "system:", "reference_"
+# `System A`, `MT_2`, `hyp1`: a system's outputs, called by a word for them and a letter or number.
+NUMBERED = re.compile(r"(?P<word>.*[^\W\d_])[\W_]*(?:\d{1,3}|(?<=[\W_])[A-Z])", re.IGNORECASE)
+WORDS = tuple(name for field in WANTED if field.name in OUTPUTS[:2] for name in field.names)
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,8 @@ def understand(
     of a person. Guesses are noted; columns that are probably misspelt are refused, because they
     would be lost unnoticed.
     """
-    fixed = {c: c for c in table.columns if c not in stated and is_named(c)}
+    fixed = {c: c for c in table.columns if is_named(c)} or _numbered(table)
+    fixed = {column: field for column, field in fixed.items() if column not in stated}
     is_wide = any(field.startswith(SYSTEM) for field in (*fixed.values(), *stated.values()))
     among = [field for field in WANTED if not is_wide or field.name not in OUTPUTS]
     fields = propose(table.columns, among, {**fixed, **stated}, table.constants)
@@ -69,6 +73,16 @@ def understand(
         return None, meaning
     name_fields(table, fields, report)
     return renamed(table, fields), meaning
+
+
+def _numbered(table: Table) -> dict[str, str]:
+    """Return the fields of the columns `System A`, `System B` … if no other column is an output."""
+    titles = {column: table.titles.get(column, column) for column in table.columns}
+    if any(is_called(title, WORDS) for title in titles.values()):
+        return {}
+    parts = {column: NUMBERED.fullmatch(title.strip()) for column, title in titles.items()}
+    found = [c for c, part in parts.items() if part and is_called(part["word"], WORDS)]
+    return {c: f"{SYSTEM}{titles[c].strip()}" for c in found} if len(found) > 1 else {}
 
 
 def _note_guesses(
@@ -117,11 +131,12 @@ def _warn_of_rest(
         refuse_unknown(table, report)
         return False
     unused = say_unused(table, used, report)
+    samples = {table.titles.get(column, column): text for column, text in table.samples.items()}
     if unused and not any(f == "output" or f.startswith(SYSTEM) for f in fields.values()):
         text = message(
             "columns.no-outputs",
-            "If a column contains the outputs of a system, name it as such: system:{column}.",
-            column=unused[0],
+            "If a column contains the outputs of a system, name it as such: “system:{column}”.",
+            column=max(unused, key=lambda title: len(samples.get(title, ""))),
         )
         report.warn(text, table.head)
     return True

@@ -358,6 +358,26 @@ def test_names_for_columns_of_outputs_are_suggested(db: None) -> None:
     assert "columns.no-outputs" not in warnings(right)
 
 
+@pytest.mark.parametrize(
+    "names",
+    [("System A", "System B"), ("MT_1", "MT_2"), ("hyp1", "hyp2", "hyp10"),
+     ("Übersetzung a", "Übersetzung b"), ("output-1", "output-2"), ("系统 1", "系统 2")],
+)  # fmt: skip
+def test_a_column_for_each_numbered_system(db: None, names: tuple[str, ...]) -> None:
+    head = ["Nr.", "Quelle", "Referenz", *names, "Bemerkung"]
+    row = ["1", "Eins.", "One.", *(f"{name}!" for name in names), ""]
+    checked = check(("t.tsv", "\t".join(head) + "\n" + "\t".join(row) + "\n"))
+    assert errors(checked) == []
+    outputs = {system.name: list(system.outputs.values()) for system in checked.draft.systems}
+    assert outputs == {name: [f"{name}!"] for name in names}
+
+
+def test_numbered_columns_beside_one_of_outputs_are_not_systems(db: None) -> None:
+    checked = check(("t.tsv", "source\tmt\tmt_1\tmt_2\nEins.\tOne.\tWon.\tTwo.\n"))
+    assert [system.name for system in checked.draft.systems] == ["t"]
+    assert parameters(checked.report.warnings, "columns.unused")["columns"] == ["mt_1", "mt_2"]
+
+
 def test_a_header_alone_is_refused_and_wrong_rows_are_no_header_alone(db: None) -> None:
     head = "segment\tsource\toutput\tsystem\n"
     assert errors(check(("own.tsv", head))) == [("own.tsv", "table.no-rows")]
