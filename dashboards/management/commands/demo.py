@@ -4,6 +4,7 @@ Loads the demo if it is missing, then runs a web server and its workers until Ct
 in the `var` folder, so the next start continues from there.
 """
 
+import fcntl
 import os
 import socket
 import subprocess
@@ -57,15 +58,18 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
         collecting = None
-        if not options["load_only"]:
-            _require_free(host, port)
-            collecting = _collect()
-        self._say("Preparing the database …")
-        call_command("migrate", verbosity=0)
-        self._say("Storing the demo: texts, simulated judgments, logins (once, some seconds) …")
-        test_sets = load_demo()
-        for test_set in test_sets:
-            start(test_set=test_set, metrics=_not_yet_run(test_set))
+        # A second demo of one folder waits until the first has made the database.
+        with (settings.VAR_DIR / "demo-turn").open("w") as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            if not options["load_only"]:
+                _require_free(host, port)
+                collecting = _collect()
+            self._say("Preparing the database …")
+            call_command("migrate", verbosity=0)
+            self._say("Storing the demo: texts, simulated judgments, logins (once, some seconds) …")
+            test_sets = load_demo()
+            for test_set in test_sets:
+                start(test_set=test_set, metrics=_not_yet_run(test_set))
         if options["load_only"]:
             return
         self._say("Starting the web server and the workers …")
