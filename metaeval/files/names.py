@@ -1,7 +1,7 @@
 """The fields of tables: their names in all languages of headers, their cells, and their imports.
 
 Every reader matches columns by these declarations: a new field or a new name is a row here.
-Names are compared without case, blanks, hyphens, underscores and a comment in brackets.
+Names are compared without case, accents, blanks, hyphens, underscores and a comment in brackets.
 """
 
 from __future__ import annotations
@@ -24,6 +24,116 @@ WITH_TEXTS = (TEST_SET, *RATED)
 NAME, WORD, NUMBER, TEXT = "name", "word", "number", "text"
 
 
+# Names in other languages (German, French, Spanish, Portuguese, Italian, Dutch, Czech, Polish,
+# Russian, Turkish, Chinese, Japanese, Korean), the most specific first.
+ELSEWHERE = {
+    "segment":
+        "Satz-ID, Satznummer, Satznr, Satz, Segmentnummer, Segment-Nr, id segment, "
+        "id du segment, id de segment, numéro de segment, numéro de phrase, id_segmento, "
+        "id del segmento, id do segmento, id da frase, id frase, id oración, "
+        "número de segmento, segmento, zinnummer, číslo segmentu, číslo věty, věta, "
+        "id segmentu, numer segmentu, numer zdania, id сегмента, номер сегмента, "
+        "номер предложения, сегмент, 句段, 句段编号, 段号, 句子编号, 句子ID, 片段编号, 文番号, "
+        "文ID, セグメント, 문장번호, 문장ID, 세그먼트",
+    "item":
+        "Kennung, identifiant, identificador, identificativo, идентификатор, 编号, 番号, 번호",
+    "document":
+        "Dokument, Dokument-ID, documento, id_documento, id du document, id del documento, "
+        "dokument, документ, 文档, 文档编号, 文档ID, 文書, 文書ID, ドキュメント, 문서",
+    "domain":
+        "Domäne, Fachgebiet, Textsorte, domaine, dominio, domínio, domein, doména, dziedzina, "
+        "домен, 领域, 分野, ドメイン, 도메인",
+    "source":
+        "Quelle, Quelltext, Quellsatz, Ausgangstext, Ausgangssatz, Originaltext, texte source, "
+        "phrase source, segment source, texte original, phrase originale, fuente, "
+        "texto fuente, texto origen, texto de origen, oración fuente, origen, fonte, "
+        "texto fonte, texto de origem, frase original, texto original, sorgente, "
+        "testo sorgente, testo di partenza, testo originale, bron, brontekst, bronzin, zdroj, "
+        "zdrojový text, źródło, tekst źródłowy, oryginał, источник, исходный текст, "
+        "оригинал, kaynak, kaynak metin, 原文, 源文, 源句, 原句, 源文本, ソース, 원문, "
+        "النص المصدر",
+    "reference":
+        "Referenz, Referenzübersetzung, Humanübersetzung, référence, traduction de référence, "
+        "traduction humaine, referencia, traducción de referencia, traducción humana, "
+        "referência, tradução de referência, riferimento, traduzione di riferimento, "
+        "referentie, referentievertaling, referenční překlad, tłumaczenie referencyjne, "
+        "эталон, эталонный перевод, referans, 参考, 参考译文, 参考翻译, 人工译文, 参照訳, "
+        "参照, 참조번역, 참조",
+    "system":
+        "système, moteur, sistema, motor, systeem, systém, система, "
+        "модель, sistem, 系统, 系统名, 系统名称, 翻译系统, 模型, システム, モデル, 시스템, "
+        "모델",
+    "output":
+        "Übersetzung, Ausgabe, Zieltext, Zielsatz, Hypothese, MT-Ausgabe, "
+        "Maschinenübersetzung, maschinelle Übersetzung, traduction, traduction automatique, "
+        "texte cible, phrase cible, hypothèse, traducción, traducción automática, texto meta, "
+        "texto destino, hipótesis, tradução, tradução automática, texto alvo, hipótese, "
+        "traduzione, traduzione automatica, testo di arrivo, vertaling, machinevertaling, "
+        "doeltekst, překlad, strojový překlad, tłumaczenie, tłumaczenie maszynowe, перевод, "
+        "машинный перевод, гипотеза, çeviri, makine çevirisi, 译文, 机器译文, 机器翻译, 机翻, "
+        "系统译文, 訳文, 機械翻訳, 翻訳, 번역문, 기계번역, 번역",
+    "language_pair":
+        "Sprachpaar, Sprachrichtung, paire de langues, par de idiomas, par de lenguas, "
+        "par de línguas, combinación lingüística, coppia di lingue, taalpaar, jazykový pár, "
+        "para językowa, языковая пара, 语言对, 语向, 言語ペア, 言語対, 언어쌍",
+    "source_language":
+        "Quellsprache, Ausgangssprache, langue source, idioma de origen, lengua de origen, "
+        "lengua fuente, idioma fuente, idioma de origem, língua de origem, lingua di partenza, "
+        "lingua sorgente, brontaal, zdrojový jazyk, język źródłowy, исходный язык, "
+        "язык оригинала, 源语言, 原言語, 원본언어",
+    "target_language":
+        "Zielsprache, langue cible, idioma de destino, idioma meta, lengua meta, "
+        "língua de chegada, língua de destino, lingua di arrivo, doeltaal, cílový jazyk, "
+        "język docelowy, язык перевода, целевой язык, 目标语言, 译文语言, 目標言語, 대상언어",
+    "annotator":
+        "Annotatorin, Annotator:in, Bewerter, Bewerterin, Bewerter:in, Beurteiler, "
+        "Beurteilerin, Gutachter, Gutachterin, Teilnehmer, Teilnehmerin, Proband, Probandin, "
+        "annotateur, annotatrice, évaluateur, évaluatrice, participante, "
+        "anotador, anotadora, evaluador, evaluadora, avaliador, avaliadora, annotatore, "
+        "valutatore, valutatrice, beoordelaar, anotátor, anotátorka, hodnotitel, hodnotitelka, "
+        "anotator, anotatorka, аннотатор, асессор, оценщик, эксперт, değerlendirici, 评分者, "
+        "评分人, 评分员, 标注者, 标注人, 标注员, 评估员, 评测员, 评委, 評価者, アノテーター, "
+        "평가자, 주석자",
+    "metric":
+        "Metrik, métrique, métrica, metrica, metriek, metrika, metryka, метрика, 指标, "
+        "評価指標, 지표",
+    "score":
+        "Punkte, Punktzahl, Bewertung, Wert, évaluation, notation, puntuación, puntaje, "
+        "calificación, valoración, pontuação, avaliação, punteggio, voto, valutazione, "
+        "beoordeling, skóre, hodnocení, wynik, ocena, оценка, балл, puan, 分数, 得分, 评分, "
+        "打分, スコア, 得点, 評点, 評価, 점수, 평점",
+    "submitted_at":
+        "Datum, Zeitstempel, Zeitpunkt, horodatage, horodateur, fecha, marca temporal, "
+        "marca de tiempo, carimbo de data/hora, tijdstempel, časové razítko, "
+        "sygnatura czasowa, время, дата, отметка времени, 时间, 时间戳, 时间戳记, 提交时间, "
+        "タイムスタンプ, 日時, 타임스탬프",
+    "seconds":
+        "Dauer, Sekunden, durée, duración, duração, durata, duur, doba trvání, длительность, "
+        "用时, 耗时, 时长, 所要時間, 소요시간",
+    "comment":
+        "Kommentar, Bemerkung, Bemerkungen, Anmerkung, Anmerkungen, commentaire, commentaires, "
+        "remarque, remarques, comentario, comentarios, observaciones, comentário, comentários, "
+        "observações, commento, commenti, osservazioni, opmerking, opmerkingen, komentář, "
+        "poznámka, komentarz, uwagi, комментарий, примечание, yorum, 备注, 评论, 评语, "
+        "コメント, 備考, 의견, 비고",
+    "post_edit":
+        "Posteditat, Nachbearbeitung, post-édition, posedición, pós-edição, 译后编辑, "
+        "ポストエディット",
+    "severity":
+        "Schweregrad, Schwere, gravité, sévérité, gravedad, severidad, gravidade, severidade, "
+        "gravità, ernst, závažnost, waga, тяжесть, серьёзность, серьезность, 严重程度, 严重性, "
+        "重大度, 深刻度, 심각도",
+    "category":
+        "Kategorie, Fehlerkategorie, Fehlertyp, Fehlerart, catégorie, type d'erreur, "
+        "categoría, tipo de error, categoria, tipo de erro, tipo di errore, categorie, "
+        "fouttype, typ chyby, kategoria, typ błędu, категория, тип ошибки, 类别, 错误类型, "
+        "错误类别, カテゴリ, エラーの種類, 오류유형",
+    "marked_text":
+        "Fehlertext, markierter Text, texte marqué, texto marcado, testo marcato, 错误文本, "
+        "标注文本",
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Field:
     """A field of tables, its label on pages, and what its cells hold (`kind`).
@@ -43,7 +153,8 @@ class Field:
     @property
     def names(self) -> tuple[str, ...]:
         """All its names."""
-        return (self.name, *filter(None, self.other_names.split(", ")))
+        others = ", ".join((ELSEWHERE.get(self.name, ""), self.other_names))
+        return (self.name, *filter(None, others.split(", ")))
 
 
 def _at(field: str, *imports: str) -> dict[str, str]:
@@ -54,62 +165,54 @@ def _at(field: str, *imports: str) -> dict[str, str]:
 FIELDS = (
     Field("segment", message("column.segment-key", "segment"), NAME, _at("segment", *IMPORTS),
           "segment_id, seg_id, sid, seg, segid, sent_id, sentence_id, sentence, source_id, "
-          "src_id, line_id, key, globalSegId, Satz, segmento, sentence_pair_id, pair_id, "
-          "segmentnummer, 句段, 段号, 句子编号, věta, segment_no, seg_no"),
+          "src_id, line_id, key, globalSegId, sentence_pair_id, pair_id, segment_no, seg_no"),
     Field("item", message("column.item", "item"),
           NAME, {**_at("segment", *IMPORTS), JUDGMENTS: "item"},
           "item_id, itemid, instance_id, id, task_item, hit_item"),
     Field("document", message("column.document-id", "document"),
           NAME, _at("document", *WITH_TEXTS, METRIC_SCORES),
-          "doc, document_id, doc_id, docid, doc_name, document_name, talk, article, "
-          "Dokument, documento, 文档, 文档编号"),
+          "doc, document_id, doc_id, docid, doc_name, document_name, talk, article"),
     Field("domain", message("column.domain-name", "domain, such as news"),
-          NAME, _at("domain", *WITH_TEXTS, METRIC_SCORES), "text_domain, genre, Domäne, 领域"),
+          NAME, _at("domain", *WITH_TEXTS, METRIC_SCORES), "text_domain, genre"),
     Field("document_place", message("column.document-place", "place in the document"),
           WORD, _at("document_place", *RATED),
           "segment_in_document, seg_in_doc, position_in_document, sentence_in_document, "
           "doc_seg_id, docSegId, line_in_document"),
     Field("source", message("column.source", "source text"),
           TEXT, _at("source", *WITH_TEXTS, SPANS),
-          "src, source_text, source_segment, src_text, original, orig_sent, input, Quelle, "
-          "Quelltext, Ausgangstext, fuente, origen, 原文, 源文, zdroj, источник, texte_source, "
-          "النص المصدر"),
+          "src, source_text, source_segment, src_text, original, orig_sent, input"),
     Field("reference", message("column.reference", "reference"),
           TEXT, _at("reference", *WITH_TEXTS),
           "ref, reference_text, ref_text, human_translation, ref_a, refa, ref1, reference1, "
-          "reference_a, Referenz, Referenzübersetzung, referencia, référence, 参考译文, 参考, "
-          "эталон"),
+          "reference_a"),
     Field("reference_B", message("column.reference-b", "second reference"),
           TEXT, _at("reference_B", *WITH_TEXTS), "ref_b, refb, ref2, reference2, reference_2"),
     Field("reference_C", message("column.reference-c", "third reference"),
           TEXT, _at("reference_C", *WITH_TEXTS), "ref_c, refc, ref3, reference3, reference_3"),
     Field("system", message("column.system-name", "system"), NAME, _at("system", *IMPORTS),
           "system_id, system_name, sys, sys_id, sys_name, sysid, mt_system, model, engine, "
-          "mt_engine, submission, 系统, systém, sistema, système, MT-System, target_id, "
-          "translator"),
+          "mt_engine, submission, target_id, translator"),
     Field("group", message("column.system-name", "system"),
           NAME, {METRIC_SCORES: "system"}, is_local=True),
     Field("output", message("column.system-output", "output of the system"),
           TEXT, _at("output", *WITH_TEXTS, SPANS),
           "hypothesis, hyp, mt, translation, mt_output, system_output, candidate, "
-          "machine_translation, machine_translated_text, translated_text, mt_text, "
-          "prediction, target, tgt, target_text, tgt_text, output_text, Übersetzung, "
-          "generation, generated_text, simp_sent, simplified, "
-          "Ausgabe, Zieltext, traducción, traduction, 译文, překlad, перевод"),
+          "machine_translation, machine_translated_text, translated_text, mt_text, prediction, "
+          "target, tgt, target_text, tgt_text, output_text, generation, generated_text, "
+          "simp_sent, simplified"),
     Field("shown_text", message("column.system-output", "output of the system"),
           TEXT, _at("output", *RATED), "text_shown, text", is_local=True),
     Field("length_ratio", message("column.length-ratio", "length ratio"),
           NUMBER, _at("length_ratio", *IMPORTS), "ratio, len_ratio"),
     Field("language_pair", message("column.language-pair", "language pair"),
           NAME, _at("language_pair", *IMPORTS),
-          "lp, langpair, lang_pair, pair, direction, languages, langs, language_direction, "
-          "Sprachpaar, Sprachrichtung, 语言对"),
+          "lp, langpair, lang_pair, pair, direction, languages, langs, language_direction"),
     Field("source_language", message("column.source-language", "source language"),
           WORD, _at("source_language", *IMPORTS),
-          "src_lang, source_lang, srclang, sl, lang_src, Quellsprache, input_src"),
+          "src_lang, source_lang, srclang, sl, lang_src, input_src"),
     Field("target_language", message("column.target-language", "target language"),
           WORD, _at("target_language", *IMPORTS),
-          "tgt_lang, target_lang, trglang, trg_lang, tl, lang_tgt, Zielsprache, input_trg"),
+          "tgt_lang, target_lang, trglang, trg_lang, tl, lang_tgt, input_trg"),
     Field("media", message("column.media", "file of a recording or picture"),
           TEXT, _at("media", TEST_SET),
           "media_file, audio_file, video_file, image_file, video, screenshot"),
@@ -131,18 +234,17 @@ FIELDS = (
           NAME, _at("annotator", JUDGMENTS),
           "rater, worker, who, annotator_id, rater_id, worker_id, user, user_id, username, "
           "login, evaluator, evaluator_id, judge, judge_id, participant, participant_id, "
-          "assessor, coder, person, Annotatorin, Bewerter, 评分者, 标注者, anotátor, evaluador, "
-          "annotateur, annot_id, annotator_name"),
+          "assessor, coder, person, annot_id, annotator_name"),
     Field("metric", message("column.metric", "name of the metric"),
           NAME, _at("metric", METRIC_SCORES),
-          "metric_name, measure, Metrik, métrica, 指标"),
+          "metric_name, measure"),
     Field("score_name", message("column.human-score-name", "name of the human score"),
           NAME, _at("score_name", HUMAN_SCORES), "score_type, annotation", is_local=True),
     Field("name", message("column.metric", "name of the metric"),
           NAME, {METRIC_SCORES: "metric"}, is_local=True),
     Field("score", message("column.score", "score"),
           NUMBER, _at("score", *RATED, METRIC_SCORES, SPANS),
-          "scr, value, Punkte, Bewertung, Wert, 分数, 得分, skóre"),
+          "scr, value"),
     Field("judgment", message("column.human-score", "human score"), NUMBER, _at("score", *RATED),
           "raw, raw_score, raw_scr, rating, da, da_score, esa, esa_score, grade, judgement, "
           "human_score, points, quality, adequacy"),
@@ -182,13 +284,13 @@ FIELDS = (
           "start, start_time, time_start, begin, started, begin_time"),
     Field("submitted_at", message("column.submitted-at", "end of the rating"),
           TEXT, _at("submitted_at", JUDGMENTS),
-          "end, end_time, time_end, submitted, timestamp, time, date, finished, "
-          "answered_at, created_at, submit_time, end_at, when, datetime, Datum"),
+          "end, end_time, time_end, submitted, timestamp, time, date, finished, answered_at, "
+          "created_at, submit_time, end_at, when, datetime"),
     Field("seconds", message("column.seconds", "seconds taken"),
           NUMBER, _at("seconds", JUDGMENTS),
-          "duration, elapsed, time_spent, seconds_taken, Dauer, work_time_in_seconds"),
+          "duration, elapsed, time_spent, seconds_taken, work_time_in_seconds"),
     Field("comment", message("column.comment", "comment"), TEXT, _at("comment", JUDGMENTS),
-          "comments, remark, remarks, note, notes, feedback, Kommentar"),
+          "comments, remark, remarks, note, notes, feedback"),
     Field("is_flagged", message("column.is-flagged", "flagged by the annotator"),
           WORD, _at("is_flagged", JUDGMENTS), "flag, flagged"),
     Field("is_excluded", message("column.is-excluded", "annotator is excluded"),
@@ -257,7 +359,7 @@ def plain(name: str) -> str:
     >>> plain("Seg-ID (ours)"), plain("seg_id")
     ('segid', 'segid')
     """
-    folded = unicodedata.normalize("NFKC", name).casefold()
+    folded = unicodedata.normalize("NFKD", name.casefold())
     return re.sub(r"[\W_]+", "", IN_BRACKETS.sub("", folded) or folded)
 
 

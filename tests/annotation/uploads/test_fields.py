@@ -28,6 +28,31 @@ def test_every_name_is_the_field_that_the_registry_says(name: str, door: str) ->
             assert propose(columns, fields_of(door))[each] == wanted, each
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Satz-ID, Quelltext, Übersetzung, System, Bewerterin, Punktzahl, Zeitstempel, Bemerkung",
+        "id segment, phrase source, traduction, système, annotatrice, évaluation, horodateur, "
+        "commentaires",
+        "ID_segmento, texto origen, traduccion, sistema, evaluadora, puntuacion, marca temporal, "
+        "comentarios",
+        "id da frase, texto fonte, tradução, sistema, avaliador, pontuação, carimbo de data/hora, "
+        "observações",
+        "číslo věty, zdrojový text, překlad, systém, anotátorka, hodnocení, časové razítko, "
+        "poznámka",
+        "номер предложения, исходный текст, перевод, система, асессор, оценка, время, комментарий",
+        "句子编号, 原文, 译文, 系统, 评分人, 得分, 时间戳, 备注",
+        "文番号, 原文, 訳文, システム, 評価者, 評点, タイムスタンプ, コメント",
+    ],
+)
+def test_headers_in_the_language_of_whoever_made_the_table(header: str) -> None:
+    columns = header.split(", ")
+    found = propose(columns, fields_of(JUDGMENTS))
+    wanted = ["segment", "source", "output", "system", "annotator", "score", "submitted_at",
+              "comment"]  # fmt: skip
+    assert [found.get(column) for column in columns] == wanted
+
+
 def test_no_name_means_two_things_in_every_table() -> None:
     owners: dict[str, set[str]] = {}
     for field, names in NAMES.items():
