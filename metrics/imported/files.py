@@ -43,6 +43,7 @@ from metaeval.files.names import column_of, fields_of, plain
 from metaeval.messages import message, plural, truncated
 from metrics.imported.collecting import Collector, TooManyError, columns_of_metrics
 from metrics.imported.held import Part
+from metrics.imported.wide import by_system
 
 # Choices for tables of scores: columns, names, directions, and what to skip.
 
@@ -181,6 +182,11 @@ class _Scores:
         fields = {c: f for c, f in propose(table.columns, FIELDS, own).items() if f}
         if SYSTEM not in fields.values() and (column := self._names_systems(own)):
             fields[column] = SYSTEM
+        if not {SYSTEM, SCORE} & set(fields.values()) and not self._is_of_one_system():
+            free = [column for column in table.columns if column not in fields]
+            names_system = self.collector.names_system
+            table = self.table = by_system(table, free, names_system, report)
+            fields = {c: f for c, f in propose(table.columns, FIELDS, fields).items() if f}
         reading.fields |= {column: f for column, f in fields.items() if column in table.titles}
         free = [c for c in table.columns if c not in fields and c not in (LINE, DOCUMENT_LINE)]
         scored = [column for column, meaning in fields.items() if meaning == SCORE]
@@ -211,6 +217,10 @@ class _Scores:
 
     def _system_of(self, system: str, row: Row, place: Place) -> str:
         return self.collector.at_length(system or _name(row, SYSTEM), _name(row, RATIO), place)
+
+    def _is_of_one_system(self) -> bool:
+        """Return whether the person or the file's name gives the system of all rows."""
+        return bool(self.choices.system or self.collector.system_in(self.table.file))
 
     def _names_systems(self, chosen: Mapping[str, str]) -> str:
         """Return the column of outputs, such as `mt`, whose cells name systems; empty if none."""

@@ -49,6 +49,45 @@ def test_a_column_a_metric_keeps_its_name(world: World) -> None:
     assert "scores.was-lower" not in codes(chosen.report.warnings)
 
 
+BY_SYSTEM = {
+    "COMET.csv": ("id,strong,weak", "1,.9,.3", "2,.8,.2"),
+    "wide.csv": ("id,strong_COMET,weak_COMET", "1,.9,.3", "2,.8,.2"),
+    "wide.tsv": ("id\tCOMET weak\tCOMET strong", "1\t.3\t.9", "2\t.2\t.8"),
+    "wide.json": ('[{"id": 1, "COMET": {"strong": 0.9, "weak": 0.3}},',
+                  '{"id": 2, "COMET": {"strong": 0.8, "weak": 0.2}}]'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("file", BY_SYSTEM)
+def test_a_column_a_system(world: World, file: str) -> None:
+    result = checked(world, *BY_SYSTEM[file], file=file)
+    assert result.report.errors == []
+    [found] = result.metrics
+    assert (found.name, found.coverage) == ("COMET", {"strong": 2, "weak": 2})
+    shown = {(system, key): float(score) for _, system, key, score in result.first}
+    assert shown == {
+        ("strong", "1"): 0.9, ("strong", "2"): 0.8, ("weak", "1"): 0.3, ("weak", "2"): 0.2,
+    }  # fmt: skip
+
+
+def test_lists_of_scores_by_metric_and_system(world: World) -> None:
+    n = world.test_set.segments.count()
+    lists = {"COMET": {"strong": [0.9] * n, "weak": [0.3] * n}, "TER": {"strong": [20] * n}}
+    result = checked(world, json.dumps(lists), file="all.json")
+    assert result.report.errors == []
+    found = {each.name: each.coverage for each in result.metrics}
+    assert found == {"COMET": {"strong": n, "weak": n}, "TER": {"strong": n, "weak": 0}}
+    lists["COMET"]["weak"].pop()
+    result = checked(world, json.dumps(lists), file="all.json")
+    assert "scores.other-number" in codes(result.report.errors)
+
+
+def test_a_metric_may_have_the_name_of_the_file_beside_others(world: World) -> None:
+    lines = ("id,strong,strong_TER,weak,weak_TER", "1,.9,20,.3,60")
+    found = checked(world, *lines, file="COMET.csv").metrics
+    assert [each.name for each in found] == ["COMET", "TER"]
+
+
 def test_without_segments_the_scores_are_of_systems(world: World) -> None:
     [found] = checked(world, "system,BLEU", "strong,31.5", "weak,20", file="x.csv").metrics
     assert (found.n_outputs, found.n_systems) == (0, 2)
