@@ -33,17 +33,17 @@ class Answer:
     segment: str
     system: str
     kind: Item.Kind
-    batch: str
-    item: str
-    partner: str
     score: float | None
     spans: list[RawSpan]
-    started_at: datetime | None
-    submitted_at: datetime | None
-    comment: str
-    is_flagged: bool
-    revision: int | None
     text: str
+    batch: str = ""
+    item: str = ""
+    partner: str = ""
+    started_at: datetime | None = None
+    submitted_at: datetime | None = None
+    comment: str = ""
+    is_flagged: bool = False
+    revision: int | None = None
     low: int | None = None
     high: int | None = None
 
