@@ -227,6 +227,9 @@ class Reader:
                 row.at("seconds"),
             )
             seconds = None
+        if seconds is not None and times == [None, None]:
+            # A duration without any time is the time at work.
+            row.cells.setdefault("active_ms", round(1000 * seconds))
         return self.clock.both(times[0], times[1], seconds)
 
     def _is_answer(self, answer: Answer, has_span_sheets: bool) -> bool:
