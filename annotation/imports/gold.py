@@ -1,12 +1,14 @@
 """Gold and practice items from a table, for a campaign that is still a draft."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import transaction
 
 from annotation.campaigns import require_status
+from annotation.imports.judgments import Understood
 from annotation.imports.judgments.fields import Sheet
 from annotation.imports.judgments.rows import Row, rows_of
 from annotation.models import Campaign, Item, Segment
@@ -14,13 +16,17 @@ from annotation.protocols.base import Scale
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Report
 from annotation.uploads.spellings import Near
-from annotation.uploads.tables.columns import propose, renamed
+from annotation.uploads.tables.columns import name_fields, propose, read_chosen, renamed
 from annotation.uploads.tables.rows import read_table, require_rows
-from metaeval.files.names import JUDGMENTS, TEST_SET, fields_of
+from metaeval.files.names import JUDGMENTS, TEST_SET, Field, fields_of
 from metaeval.messages import Message, message, plural, truncated
 
 COLUMNS = ("kind", "segment", "source", "reference", "text", "low", "high", "feedback")
-FIELDS = [f for f in (*fields_of(TEST_SET), *fields_of(JUDGMENTS)) if f.name in COLUMNS]
+_KNOWN = {field.name: field for field in (*fields_of(TEST_SET), *fields_of(JUDGMENTS))} | {
+    "text": Field("text", message("gold.text", "the text to rate")),
+    "feedback": Field("feedback", message("gold.feedback", "the feedback after a practice item")),
+}
+FIELDS = [_KNOWN[name] for name in COLUMNS]
 KINDS = {"gold": Item.Kind.GOLD, "tutorial": Item.Kind.TUTORIAL}
 MOST_FEEDBACK = 2_000
 NO_RANGE = message("gold.no-range", "This protocol has no score, so there is no range of scores.")
@@ -34,13 +40,27 @@ UNKNOWN = message(
 )
 
 
-def read_gold(campaign: Campaign, file: InputFile, report: Report) -> list[Item]:
-    """Return the items of a table, not stored; every problem is reported with row and column."""
+@dataclass(frozen=True)
+class GoldItems(Understood):
+    """The items of a table, not stored, and how it was understood."""
+
+    items: list[Item] = field(default_factory=list)
+
+
+def read_gold(
+    campaign: Campaign, file: InputFile, report: Report, columns: Mapping[str, str] | None = None
+) -> GoldItems:
+    """Return the items of a table; every problem is reported with row and column.
+
+    `columns` are the fields that a person chose for columns.
+    """
     table = read_table(file, report)
     if table is None:
-        return []
-    fields = propose(table.columns, FIELDS)
-    report.name_columns(file.name, {field: table.titles[c] for c, field in fields.items()})
+        return GoldItems()
+    (chosen,) = read_chosen({"": columns or {}}, [table], FIELDS, report)
+    fields = propose(table.columns, FIELDS, chosen)
+    seen = GoldItems(table.columns, fields, FIELDS, samples=table.samples)
+    name_fields(table, fields, report)
     table, head = renamed(table, fields), table.head
     for column in ("kind", "text"):
         if column not in table.columns:
@@ -61,11 +81,11 @@ def read_gold(campaign: Campaign, file: InputFile, report: Report) -> list[Item]
         )
         report.error(refusal, head)
     if report.errors:
-        return []
+        return seen
     require_rows(table, report)
     reader = _Reader(campaign, report)
     sheet = Sheet(table, {column: column for column in table.columns})
-    return [reader.item(row) for row in rows_of(sheet)]
+    return replace(seen, items=[reader.item(row) for row in rows_of(sheet)])
 
 
 @transaction.atomic
