@@ -19,7 +19,7 @@ from annotation.uploads.offsets import APPRAISE, PEARMUT, Convention, find, othe
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.spans import span_objects
 from metaeval.files.cells import read_score
-from metaeval.messages import Message, message
+from metaeval.messages import Message, MessageError, message
 
 NO_ERROR = frozenset({"", "noerror", "none", "ok", "correct", "nan", "na"})
 SIDES = {
@@ -91,6 +91,10 @@ def raw_spans(row: Row, report: Report, severity: str = "") -> list[RawSpan]:
     return raws
 
 
+class UnusableSpanError(MessageError):
+    """A span cannot be stored."""
+
+
 @dataclass
 class SpanReader:
     """Converts raw spans to stored ones; `counts` counts what is unknown.
@@ -111,12 +115,16 @@ class SpanReader:
         """
         kept = [raw for raw in raws if raw.is_exported or raw.severity != UNDECIDED]
         self.counts["undecided"] += len(raws) - len(kept)
-        spans = [self._span(raw, source, output) for raw in kept]
-        stored = [span for span in spans if span is not None]
+        stored: list[Span] = []
+        for raw in kept:
+            try:
+                stored.append(self._span(raw, source, output))
+            except UnusableSpanError as error:
+                self.refuse(raw, error.message)
         is_tool = any(raw.convention for raw in kept)
         return tuple(dict.fromkeys(stored) if is_tool else stored)
 
-    def _exact(self, raw: RawSpan, source: str, output: str) -> Span | None:
+    def _exact(self, raw: RawSpan, source: str, output: str) -> Span:
         """Return a span of our own export unchanged, if it lies in its text or is a token."""
         values, scheme = raw.values, self.protocol.spans
         side, severity = values.get("side"), str(values.get("severity"))
@@ -124,11 +132,11 @@ class SpanReader:
         end: Any = values.get("end")
         category = str(values.get("category") or "")
         if scheme is None or severity not in scheme.severity_keys:
-            return self.refuse(raw, self._unknown_severity(raw))
+            raise UnusableSpanError(self._unknown_severity(raw))
         are_numbers = isinstance(start, int) and isinstance(end, int)
         if side not in (SOURCE, TARGET) or not are_numbers or not 0 <= start < end < 2**31:
             refusal = message("judgments.span-changed", "The error span is not as it was exported.")
-            return self.refuse(raw, refusal)
+            raise UnusableSpanError(refusal)
         text = source if side == SOURCE else output
         n_tokens = len(scheme.tokens) if side == TARGET else 0
         self.counts["unplaced"] += not text
@@ -136,7 +144,7 @@ class SpanReader:
             self.report.error(_outside(start, end, len(text)), raw.place)
         return Span(side, start, end, severity, category[:LONGEST_CATEGORY])
 
-    def _span(self, raw: RawSpan, source: str, output: str) -> Span | None:
+    def _span(self, raw: RawSpan, source: str, output: str) -> Span:
         if raw.is_exported:
             return self._exact(raw, source, output)
         scheme = self.protocol.spans
@@ -144,7 +152,7 @@ class SpanReader:
         instead = INSTEAD if self.can_skip else {}
         severity = known_severity(known, raw.values.get("severity"), instead)
         if scheme is None or not severity:
-            return self.refuse(raw, self._unknown_severity(raw))
+            raise UnusableSpanError(self._unknown_severity(raw))
         word = str(raw.values.get("side") or "").strip().lower()
         if word not in SIDES:
             refusal = message(
@@ -152,16 +160,13 @@ class SpanReader:
                 "The side “{side}” is neither source nor target.",
                 side=word[:40],
             )
-            return self.refuse(raw, refusal)
+            raise UnusableSpanError(refusal)
         side, text = SIDES[word], source if SIDES[word] == SOURCE else output
         # Offsets are those of the text as its row has it: they move with its line endings.
         moved = normalise(raw.texts.get(side, text))
         moved = moved if moved.text == text else Normalised(text)
         text = raw.texts[side] if moved.removed else text
-        ends = self._ends(raw, word, text)
-        if ends is None:
-            return None
-        start, end = ends
+        start, end = self._ends(raw, word, text)
         is_omission = start < 0
         if not is_omission and start >= len(text) > 0 and start - len(text) < len(scheme.tokens):
             place = len(moved.text) + start - len(text)
@@ -172,7 +177,7 @@ class SpanReader:
             start, end = 0, len(text) or 1
         self.counts["unplaced"] += not text
         if text and not 0 <= start < end <= len(text):
-            return self.refuse(raw, _outside(start, end, len(text)))
+            raise UnusableSpanError(_outside(start, end, len(text)))
         words = raw.values.get("text")
         # A column of texts has the whole one.
         if text and words != text and (differs := other_words(words, text[start:end])):
@@ -181,13 +186,12 @@ class SpanReader:
         category = self._category(raw, is_omission)
         return Span(side, start, max(start + 1, end), severity, category)
 
-    def refuse(self, raw: RawSpan, refusal: Message) -> Any:
+    def refuse(self, raw: RawSpan, refusal: Message) -> None:
         """Report why a span cannot be stored, or count it."""
         if self.can_skip:
             self.counts["skipped"] += 1
         else:
             self.report.error(refusal, raw.place)
-        return None
 
     def _unknown_severity(self, raw: RawSpan) -> Message:
         scheme = self.protocol.spans
@@ -213,8 +217,8 @@ class SpanReader:
             severities=[each.key for each in scheme.severities] if scheme else [],
         )
 
-    def _ends(self, raw: RawSpan, word: str, text: str) -> tuple[int, int] | None:
-        """Return start and end; (-1, -1) is an omission, None is wrong and reported.
+    def _ends(self, raw: RawSpan, word: str, text: str) -> tuple[int, int]:
+        """Return start and end; (-1, -1) is an omission.
 
         A start behind the text is a special token of the protocol.
         """
@@ -225,7 +229,7 @@ class SpanReader:
             return -1, -1
         if all(each in (None, "") for each in pair):
             refusal = message("judgments.offsets-missing", "Start and end of the span are missing.")
-            return self.refuse(raw, refusal)
+            raise UnusableSpanError(refusal)
         start, end = map(_whole, pair)
         if start is None or end is None or start < 0:
             refusal = message(
@@ -234,7 +238,7 @@ class SpanReader:
                 start=f"{pair[0]!s:.20}",
                 end=f"{pair[1]!s:.20}",
             )
-            return self.refuse(raw, refusal)
+            raise UnusableSpanError(refusal)
         if "start_i" in raw.values:
             return self._of_tool(raw, start, end, text)
         words = raw.values.get("text")
@@ -249,9 +253,9 @@ class SpanReader:
             start=start,
             end=end + self.ends_included,
         )
-        return self.refuse(raw, refusal)
+        raise UnusableSpanError(refusal)
 
-    def _of_tool(self, raw: RawSpan, start: int, end: int, text: str) -> tuple[int, int] | None:
+    def _of_tool(self, raw: RawSpan, start: int, end: int, text: str) -> tuple[int, int]:
         convention = raw.convention or (APPRAISE if "error_type" in raw.values else PEARMUT)
         if not text:
             return start, end + 1
@@ -263,7 +267,7 @@ class SpanReader:
                 return len(text) + behind, len(text) + behind + 1
             if not behind and SOURCE in scheme.sides:
                 return -1, -1
-        return self.refuse(raw, _outside(start, end, len(text)))
+        raise UnusableSpanError(_outside(start, end, len(text)))
 
     def _category(self, raw: RawSpan, is_omission: bool) -> str:
         path = raw.values.get("category", raw.values.get("error_type"))
