@@ -182,6 +182,30 @@ def test_wrong_rows_are_named_and_nothing_is_read(scores: str, place: str, code:
     assert found(errors(PLAIN, scores=scores)) == [(name, code)]
 
 
+@pytest.mark.parametrize("score", ["", "nan"])
+def test_a_row_without_a_score_is_left_out_and_counted(score: str, db: None) -> None:
+    ((_, draft),), report = read(PLAIN, scores=plain() + plain(2, score=score))
+    assert [judgment.score for judgment in draft.judgments] == [70]
+    counted = [each for each in reported(report) if each.code == "judgments.rows-without-answer"]
+    assert [each.message.parameters["n"] for each in counted] == [1]
+
+
+def test_a_judgment_without_times_is_kept(db: None) -> None:
+    ((_, draft),), report = read(PLAIN, scores=plain(start="", end=""))
+    assert not report.errors
+    assert [(each.score, each.submitted_at) for each in draft.judgments] == [(70, None)]
+
+
+def test_a_score_of_0_beside_mqm_says_nothing(db: None) -> None:
+    mqm = [{"start_i": 0, "end_i": 1, "severity": "minor"}]
+    described = manifest(TASK_TYPE="Document", TASK_OPTIONS="MQM")
+    _, report = read(tasks([EMOJI]), described, marked(mqm, score=0))
+    assert reported(report) == []
+    _, report = read(tasks([EMOJI]), described, marked(mqm, score=70))
+    codes = [each.code for each in report.warnings]
+    assert "judgments.scores-differ-from-penalties" in codes
+
+
 def test_every_wrong_row_is_listed() -> None:
     assert len(errors(PLAIN, scores=plain(score=101) + plain(9) + plain(kind="X"))) == 3
 
