@@ -13,10 +13,10 @@ from annotation import protocols
 from annotation.access import runs_campaign
 from annotation.campaign_files.storing import Wish, open_file
 from annotation.forms.uploads import read_again
-from annotation.imports import background, sources
+from annotation.imports import background, gold, sources
 from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
-from annotation.imports.gold import add_gold, added, read_gold, require_draft
 from annotation.imports.judgments import Understood
+from annotation.imports.judgments.options import read_columns
 from annotation.imports.sources import Reading
 from annotation.imports.store import CampaignImport, Launched, launch
 from annotation.models import Campaign, FileImport, Item
@@ -257,25 +257,49 @@ campaign_files = CampaignFiles()
 
 
 class GoldItems(background.Door):
-    """Tables of gold and practice items for a draft; without a confirmation."""
+    """Tables of gold and practice items for a draft."""
 
-    has_preview = False
+    look = Look
 
     def check(self, row: FileImport, sent: Sent) -> background.Found:
         """Read the table for the campaign that was chosen. Raises ValidationError."""
-        report, campaign = Report(), _of_gold(row)
-        require_draft(campaign)
-        items = read_gold(campaign, sent.files["table"], report)
-        return background.Found(report, drafts=items)
+        items, report = check_gold(_of_gold(row), sent)
+        return background.Found(report, look_of_gold(items, report), items.items)
 
     def store(self, row: FileImport, found: background.Found) -> dict[str, Any]:
         """Add the items."""
-        number = add_gold(campaign=_of_gold(row), items=found.drafts)
-        return {"sentences": [as_json(added(number))]}
+        number = gold.add_gold(campaign=_of_gold(row), items=found.drafts)
+        return {"sentences": [as_json(gold.added(number))]}
 
     def page(self, row: FileImport) -> str:
         """Return the page of the items of the campaign."""
         return reverse("campaign-items", args=[row.choices["campaign"]])
+
+
+def check_gold(campaign: Campaign, sent: Sent) -> tuple[gold.GoldItems, Report]:
+    """Read a table of gold items for a draft. Raises ValidationError."""
+    gold.require_draft(campaign)
+    report = Report()
+    columns = read_columns(sent.words.get("columns", ""), report)
+    return gold.read_gold(campaign, sent.files["table"], report, columns), report
+
+
+def look_of_gold(checked: gold.GoldItems, report: Report) -> Look:
+    """Return what a page shows of gold items: the first ones as they will be stored."""
+    names = ("kind", "segment", "text", "low", "high", "feedback")
+    headings = [field.label for name in names for field in gold.FIELDS if field.name == name]
+    items = [] if report.errors else checked.items[:FIRST]
+    first = [
+        [
+            str(Item.Kind(item.kind).label),
+            item.segment.key,
+            item.text,
+            *("" if score is None else str(score) for score in (item.low, item.high)),
+            item.feedback,
+        ]
+        for item in items
+    ]
+    return Look(background.look_of(checked, Understood), report, [], headings, first)
 
 
 def _of_gold(row: FileImport) -> Campaign:

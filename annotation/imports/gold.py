@@ -1,30 +1,34 @@
 """Gold and practice items from a table, for a campaign that is still a draft."""
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import transaction
 
 from annotation.campaigns import require_status
+from annotation.imports.judgments import Understood
+from annotation.imports.judgments.fields import Sheet
+from annotation.imports.judgments.rows import Row, rows_of
 from annotation.models import Campaign, Item, Segment
 from annotation.protocols.base import Scale
-from annotation.uploads.checks import FORBIDDEN, character
 from annotation.uploads.files import InputFile
-from annotation.uploads.problems import Place, Report
+from annotation.uploads.problems import Report
 from annotation.uploads.spellings import Near
-from annotation.uploads.tables.columns import propose, renamed
+from annotation.uploads.tables.columns import name_fields, propose, read_chosen, renamed
 from annotation.uploads.tables.rows import read_table, require_rows
-from metaeval.files.names import JUDGMENTS, TEST_SET, fields_of
+from metaeval.files.names import JUDGMENTS, TEST_SET, Field, fields_of
 from metaeval.messages import Message, message, plural, truncated
 
 COLUMNS = ("kind", "segment", "source", "reference", "text", "low", "high", "feedback")
-FIELDS = [f for f in (*fields_of(TEST_SET), *fields_of(JUDGMENTS)) if f.name in COLUMNS]
+_KNOWN = {field.name: field for field in (*fields_of(TEST_SET), *fields_of(JUDGMENTS))} | {
+    "text": Field("text", message("gold.text", "the text to rate")),
+    "feedback": Field("feedback", message("gold.feedback", "the feedback after a practice item")),
+}
+FIELDS = [_KNOWN[name] for name in COLUMNS]
 KINDS = {"gold": Item.Kind.GOLD, "tutorial": Item.Kind.TUTORIAL}
 MOST_FEEDBACK = 2_000
-WHOLE = re.compile(r"-?[0-9]{1,4}")
-Row = Mapping[str, Any]
 NO_RANGE = message("gold.no-range", "This protocol has no score, so there is no range of scores.")
 RANGE_MISSING = message("gold.range-missing", "A gold item needs the range of right scores.")
 AMBIGUOUS = message(
@@ -36,13 +40,27 @@ UNKNOWN = message(
 )
 
 
-def read_gold(campaign: Campaign, file: InputFile, report: Report) -> list[Item]:
-    """Return the items of a table, not stored; every problem is reported with row and column."""
+@dataclass(frozen=True)
+class GoldItems(Understood):
+    """The items of a table, not stored, and how it was understood."""
+
+    items: list[Item] = field(default_factory=list)
+
+
+def read_gold(
+    campaign: Campaign, file: InputFile, report: Report, columns: Mapping[str, str] | None = None
+) -> GoldItems:
+    """Return the items of a table; every problem is reported with row and column.
+
+    `columns` are the fields that a person chose for columns.
+    """
     table = read_table(file, report)
     if table is None:
-        return []
-    fields = propose(table.columns, FIELDS)
-    report.name_columns(file.name, {field: table.titles[c] for c, field in fields.items()})
+        return GoldItems()
+    (chosen,) = read_chosen({"": columns or {}}, [table], FIELDS, report)
+    fields = propose(table.columns, FIELDS, chosen)
+    seen = GoldItems(table.columns, fields, FIELDS, samples=table.samples)
+    name_fields(table, fields, report)
     table, head = renamed(table, fields), table.head
     for column in ("kind", "text"):
         if column not in table.columns:
@@ -63,10 +81,11 @@ def read_gold(campaign: Campaign, file: InputFile, report: Report) -> list[Item]
         )
         report.error(refusal, head)
     if report.errors:
-        return []
+        return seen
     require_rows(table, report)
     reader = _Reader(campaign, report)
-    return [reader.item(Place(file.name, line), row) for line, row in table.rows]
+    sheet = Sheet(table, {column: column for column in table.columns})
+    return replace(seen, items=[reader.item(row) for row in rows_of(sheet)])
 
 
 @transaction.atomic
@@ -118,130 +137,94 @@ class _Reader:
         # The row of each item; None for stored ones.
         self.seen: dict[tuple[str, int, str], int | None] = {tuple(row): None for row in there}
 
-    def item(self, place: Place, row: Row) -> Item:
+    def item(self, row: Row) -> Item:
         """Return the item of a row; what is wrong with it is reported."""
-        kind = self._kind(place, row)
-        segment = self._segment(place, row)
-        text = self._text(place, row, "text", required=True)
-        low, high = self._range(place, row, kind)
-        feedback = self._text(place, row, "feedback")
-        if len(feedback) > MOST_FEEDBACK:
+        kind = row.name("kind").lower()
+        if kind not in KINDS:
+            refusal = message(
+                "gold.unknown-kind", "“{kind}” is neither gold nor tutorial.", kind=kind
+            )
+            self.report.error(refusal, row.at("kind"))
+        item = Item(
+            campaign=self.campaign,
+            kind=KINDS.get(kind, Item.Kind.GOLD),
+            segment=self._segment(row),
+            text=self._required(row, "text"),
+            feedback=row.clean("feedback", self.report),
+        )
+        item.low, item.high = self._range(row, item.kind)
+        if len(item.feedback) > MOST_FEEDBACK:
             refusal = message(
                 "gold.feedback-too-long",
                 "The feedback has more than {most} characters.",
                 most=MOST_FEEDBACK,
             )
-            self._refuse(place, "feedback", refusal)
-        if segment is not None:
-            self._check_new(place, kind, segment, text)
-        return Item(
-            campaign=self.campaign,
-            kind=kind,
-            segment=segment,
-            text=text,
-            low=low,
-            high=high,
-            feedback=feedback,
-        )
+            self.report.error(refusal, row.at("feedback"))
+        if item.segment_id is not None:
+            key = (item.kind, item.segment_id, item.text)
+            first = self.seen.setdefault(key, row.place.row)
+            if first is None:
+                stored = message("gold.item-stored", "This item is already stored.")
+                self.report.error(stored, row.at("text"))
+            elif first != row.place.row:
+                twice = message(
+                    "gold.item-twice", "This item is already in row {row:d}.", row=first
+                )
+                self.report.error(twice, row.at("text"))
+        return item
 
-    def _refuse(self, place: Place, column: str, refusal: Message) -> None:
-        self.report.error(refusal, place._replace(field=column))
+    def _required(self, row: Row, column: str) -> str:
+        before = self.report.n_errors
+        text = row.clean(column, self.report)
+        if not text.strip() and self.report.n_errors == before:
+            refusal = message("gold.empty", "“{column}” is empty.", column=column)
+            self.report.error(refusal, row.at(column))
+        return text
 
-    def _kind(self, place: Place, row: Row) -> Item.Kind:
-        value = str(row.get("kind", "")).strip().lower()
-        if value not in KINDS:
-            refusal = message(
-                "gold.unknown-kind", "“{kind}” is neither gold nor tutorial.", kind=value
-            )
-            self._refuse(place, "kind", refusal)
-        return KINDS.get(value, Item.Kind.GOLD)
-
-    def _segment(self, place: Place, row: Row) -> Segment | None:
+    def _segment(self, row: Row) -> Segment | None:
         """Return the segment with this key, or with this source and, if needed, reference."""
-        key = str(row.get("segment", "")).strip()
-        if key:
+        if key := row.name("segment"):
             if key not in self.by_key:
-                self._refuse(place, "segment", self.near.no_segment(key))
+                self.report.error(self.near.no_segment(key), row.at("segment"))
             return self.by_key.get(key)
-        source = self._text(place, row, "source", required=True)
+        source = self._required(row, "source")
         found = self.by_source.get(source, [])
-        if reference := self._text(place, row, "reference"):
+        if reference := row.clean("reference", self.report):
             found = [s for s in found if reference in {r.text for r in s.references.all()}]
         if source and len(found) != 1:
-            self._refuse(place, "source", AMBIGUOUS if found else UNKNOWN)
+            self.report.error(AMBIGUOUS if found else UNKNOWN, row.at("source"))
         return found[0] if len(found) == 1 else None
 
-    def _text(self, place: Place, row: Row, column: str, *, required: bool = False) -> str:
-        value = row.get(column, "")
-        if not isinstance(value, str):
-            self._refuse(
-                place,
-                column,
-                message("gold.not-text", "“{column}” is not text.", column=column),
-            )
-            return ""
-        if required and not value.strip():
-            self._refuse(
-                place, column, message("gold.empty", "“{column}” is empty.", column=column)
-            )
-        if found := FORBIDDEN.search(value):
-            refusal = message(
-                "gold.character-in-text",
-                "The text contains the character {character}, which is not allowed.",
-                character=character(found[0]),
-            )
-            self._refuse(place, column, refusal)
-        return value
-
-    def _range(self, place: Place, row: Row, kind: Item.Kind) -> tuple[int | None, int | None]:
-        low, high = self._score(place, row, "low"), self._score(place, row, "high")
+    def _range(self, row: Row, kind: str) -> tuple[int | None, int | None]:
+        low, high = self._score(row, "low"), self._score(row, "high")
         if not self.campaign.judging.has_score:
             if low is not None or high is not None:
-                self._refuse(place, "low", NO_RANGE)
+                self.report.error(NO_RANGE, row.at("low"))
         elif kind == Item.Kind.GOLD and (low is None or high is None):
             missing = "low" if low is None else "high"
-            if not row.get(missing):
-                self._refuse(place, missing, RANGE_MISSING)
+            if row.has_nothing(missing):
+                self.report.error(RANGE_MISSING, row.at(missing))
         elif low is not None and high is not None and low > high:
-            self._refuse(
-                place,
-                "low",
-                message(
-                    "gold.range-reversed",
-                    "The lowest right score ({low}) is higher than the highest ({high}).",
-                    low=low,
-                    high=high,
-                ),
+            refusal = message(
+                "gold.range-reversed",
+                "The lowest right score ({low}) is higher than the highest ({high}).",
+                low=low,
+                high=high,
             )
+            self.report.error(refusal, row.at("low"))
         return low, high
 
-    def _score(self, place: Place, row: Row, column: str) -> int | None:
-        value = row.get(column, "")
-        text = str(value).strip()
-        if not text:
-            return None
+    def _score(self, row: Row, column: str) -> int | None:
+        number = row.whole(column, self.report)
         scale = next(iter(self.campaign.judging.scales), Scale())
-        is_whole = not isinstance(value, bool) and WHOLE.fullmatch(text)
-        if not is_whole or not scale.low <= int(text) <= scale.high:
-            refusal = message(
-                "gold.score-outside",
-                "“{text}” is not a whole number from {low} to {high}.",
-                text=text[:20],
-                low=scale.low,
-                high=scale.high,
-            )
-            self._refuse(place, column, refusal)
-            return None
-        return int(text)
-
-    def _check_new(self, place: Place, kind: Item.Kind, segment: Segment, text: str) -> None:
-        key = (kind.value, segment.pk, text)
-        if key in self.seen:
-            row = self.seen[key]
-            refusal = (
-                message("gold.item-stored", "This item is already stored.")
-                if row is None
-                else message("gold.item-twice", "This item is already in row {row:d}.", row=row)
-            )
-            self._refuse(place, "text", refusal)
-        self.seen.setdefault(key, place.row)
+        if number is None or scale.low <= number <= scale.high:
+            return number
+        refusal = message(
+            "gold.score-outside",
+            "“{text}” is not a whole number from {low} to {high}.",
+            text=str(number)[:20],
+            low=scale.low,
+            high=scale.high,
+        )
+        self.report.error(refusal, row.at(column))
+        return None

@@ -28,7 +28,7 @@ from annotation.access import (
 from annotation.campaign_files import open_file, to_values
 from annotation.campaign_files.storing import Wish
 from annotation.campaigns.facts import n_removed, removed
-from annotation.doors import GOLD, Look, look, sent_file
+from annotation.doors import GOLD, Look, check_gold, look, look_of_gold, sent_file
 from annotation.exports import FORMATS
 from annotation.exports.formats import FACTS, counted_facts
 from annotation.exports.parquet import MissingPackageError
@@ -53,10 +53,10 @@ from annotation.forms.tables import (
 )
 from annotation.imports import background, human_scores, sources
 from annotation.imports.gold import (
+    GoldItems,
     add_gold,
     added,
     delete_gold,
-    read_gold,
     require_draft,
     uploaded,
 )
@@ -322,38 +322,101 @@ def _begun(request: HttpRequest, sent: Sent, **choices: str) -> FileImport:
 
 @researcher_required
 def gold_items(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the gold and practice items of a campaign, and add items to a draft."""
+    """Show the gold and practice items of a campaign, and take a table of items for a draft."""
     campaign = campaign_for_admin(request, slug)
     if is_too_large(request):
         return refuse(request, 413, gettext("This table is too large"), too_large_sentence())
+    if token := request.GET.get("check", ""):
+        return GoldTable(request, token, campaign).respond()
     is_sent = request.method == "POST"
     form = GoldForm(request.POST, request.FILES) if is_sent else GoldForm()
-    report = Report()
     if is_sent and form.is_valid():
         try:
             require_draft(campaign)
-            file = InputFile.sent(form.cleaned_data["table"])
-            if background.is_large([file]):
-                return redirect(_begun(request, Sent(GOLD, {"table": file}, {}), campaign=slug))
-            items = read_gold(campaign, file, report)
-            if not report.errors:
-                number = add_gold(campaign=campaign, items=items)
-                messages.success(request, translated(added(number)))
-                return redirect("campaign-items", slug=campaign.slug)
         except ValidationError as error:
             form.add_error(None, error)
+        else:
+            sent = Sent(GOLD, {"table": InputFile.sent(form.cleaned_data["table"])}, {})
+            kept = waiting.keep(sent, signed_in(request).pk)
+            return redirect(f"{reverse('campaign-items', args=[slug])}?check={kept}")
+    return _gold_page(request, campaign, status=422 if form.errors else 200, form=form)
+
+
+def _gold_page(
+    request: HttpRequest, campaign: Campaign, *, status: int = 200, **more: Any
+) -> HttpResponse:
     context = {
         "campaign": campaign,
-        "form": form,
-        "report": report,
-        "shown": report.errors[:SHOWN],
         "items": uploaded(campaign),
         "is_draft": campaign.status == Campaign.Status.DRAFT,
         "section": "campaigns",
         "tab": "items",
     }
-    status = 422 if form.errors or report.errors else 200
-    return render(request, "annotation/gold_items.html", context, status=status)
+    return render(request, "annotation/gold_items.html", context | more, status=status)
+
+
+class GoldTable(Confirmation):
+    """The preview of gold and practice items for a draft."""
+
+    doors, expired = (GOLD,), EXPIRED
+
+    def __init__(self, request: HttpRequest, token: str, campaign: Campaign) -> None:
+        super().__init__(request, token)
+        self.campaign = campaign
+
+    @property
+    def home(self) -> str:
+        """The page of the campaign's items."""
+        return reverse("campaign-items", args=[self.campaign.slug])
+
+    def values(self, sent: Sent) -> dict[str, str]:
+        """Return the campaign, which a worker has to know."""
+        return {"campaign": self.campaign.slug}
+
+    def read(self, sent: Sent) -> tuple[GoldItems, Report] | None:
+        """Read the table; None if the campaign is no longer a draft."""
+        try:
+            return check_gold(self.campaign, sent)
+        except ValidationError as error:
+            messages.error(self.request, sentences(messages_of(error)))
+            return None
+
+    def look(self, checked: tuple[GoldItems, Report]) -> Look:
+        """Show the first items."""
+        return look_of_gold(*checked)
+
+    def forms(self, sent: Sent, look: Look) -> Sequence[BaseForm]:
+        """Return the choices of columns."""
+        reading = look.reading
+        self.columns = ColumnsForm(
+            reading.columns, reading.wanted, reading.fields, self.data, samples=reading.samples
+        )
+        return (self.columns,) if reading.columns else ()
+
+    def chosen(self, sent: Sent) -> Sent:
+        """Add the choices to the words."""
+        columns = self.columns.stated(stated_columns(sent.words, Report()))
+        return replace(sent, words={COLUMNS: json.dumps(columns)})
+
+    def store(self, checked: tuple[GoldItems, Report]) -> HttpResponse:
+        """Add the items to the campaign."""
+        number = add_gold(campaign=self.campaign, items=checked[0].items)
+        waiting.forget(self.token, self.user.pk)
+        messages.success(self.request, translated(added(number)))
+        return redirect(self.home)
+
+    def page(self, sent: Sent, look: Look) -> HttpResponse:
+        """Show the table and its first items."""
+        shown = Preview(
+            look.report,
+            tables=[("", self.columns)] if look.reading.columns else [],
+            headings=[Heading(label) for label in look.headings],
+            first=look.first,
+        )
+        address = f"?{urlencode({'check': self.token})}&"
+        return _gold_page(
+            self.request, self.campaign, shown=shown, address=address, is_changed=self.is_changed
+        )
 
 
 @researcher_required

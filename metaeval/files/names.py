@@ -247,7 +247,7 @@ FIELDS = (
           "scr, value"),
     Field("judgment", message("column.human-score", "human score"), NUMBER, _at("score", *RATED),
           "raw, raw_score, raw_scr, rating, da, da_score, esa, esa_score, grade, judgement, "
-          "human_score, points, quality, adequacy"),
+          "human_score, points, quality, adequacy, simplicity, full_score"),
     Field("metric_score", message("column.score", "score"),
           NUMBER, _at("score", METRIC_SCORES, SPANS), is_local=True),
     Field("prediction", message("column.score", "score"),

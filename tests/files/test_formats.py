@@ -499,7 +499,7 @@ def test_names_of_human_scores_are_made_of_words(tmp_path: Path) -> None:
         source_language="en", target_language="de",
     )  # fmt: skip
     scored = [line.split(" = ")[0].strip() for line in output.splitlines() if " = score" in line]
-    assert scored == ["da_norm_score", "adequacy_score"]
+    assert scored == ["da_norm_score", "adequacy_score", "full_score"]
 
 
 def test_hits_of_several_language_pairs_are_a_campaign_each(tmp_path: Path) -> None:

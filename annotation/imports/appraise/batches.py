@@ -10,6 +10,7 @@ from typing import Any
 
 from annotation.imports.appraise.manifest import DOCUMENT, PAIRWISE
 from annotation.imports.jsonfiles import Keys, parse, read_json, unexpected_type
+from annotation.imports.judgments.spans import NOT_SPANS
 from annotation.uploads.checks import FORBIDDEN, character
 from annotation.uploads.files import InputFile
 from annotation.uploads.formats.base import APPRAISE
@@ -22,7 +23,6 @@ from metaeval.messages import Message, message, plural, truncated
 # The choices for check items that repeat no target of their task.
 AS_TARGET, LEFT_OUT = "targets", "leave-out"
 UNMATCHED = (AS_TARGET, LEFT_OUT)
-NOT_SPANS = message("appraise.not-spans", "The value must be a list of error spans.")
 # Outputs on one screen.
 MOST_TARGETS = 8
 
@@ -196,18 +196,16 @@ def _targets(keys: Keys) -> Sequence[Keys]:
 def _type(keys: Keys) -> str:
     kind = keys.get("itemType", str, default="")
     if kind and kind not in TYPES:
-        keys.error("itemType", unknown_type(kind))
+        keys.error(
+            "itemType",
+            message(
+                "appraise.item-type",
+                "The itemType “{given}” is unknown. It must be one of {types}.",
+                given=kind,
+                types=TYPES,
+            ),
+        )
     return str(kind)
-
-
-def unknown_type(given: str) -> Message:
-    """Return the message about an itemType that does not exist."""
-    return message(
-        "appraise.item-type",
-        "The itemType “{given}” is unknown. It must be one of {types}.",
-        given=given,
-        types=TYPES,
-    )
 
 
 def _text(keys: Keys, key: str) -> str:

@@ -66,7 +66,7 @@ def build(
     builder = Builder(manifest.layout, has_screens, report)
     imported = [item for item in items if not item.is_left_out]
     builder.name_segments(imported)
-    drafts = suggest(imported, builder.items(imported), protocol.spans, report)
+    drafts = suggest(imported, builder.items(imported), protocol, report)
     title = (name or manifest.name)[:120]
     test_set = TestSetDraft(
         slug=slug,

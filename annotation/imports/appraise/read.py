@@ -58,8 +58,8 @@ def read(
     if report.errors:
         return []
     examine_sizes(tasks, report)
-    rows = list(read_rows(scores, report)) if scores else []
-    joined = joined_systems(tasks, {row["targetID"] for _, row in rows}, report)
+    rows = read_rows(scores, report) if scores else []
+    joined = joined_systems(tasks, {row.name("system") for row in rows}, report)
     built = [
         build(
             described,
@@ -76,7 +76,7 @@ def read(
     ]
     if scores is None or report.errors:
         return [(test_set, campaign) for test_set, campaign, _ in built]
-    return add_scores(scores.name, rows, built, described.protocol, joined, report)
+    return add_scores(rows, built, described.protocol, joined, report)
 
 
 def _are_swapped(batches: InputFile, manifest: InputFile) -> bool:

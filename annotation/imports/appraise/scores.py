@@ -1,267 +1,205 @@
 """Read scores exported from Appraise: a CSV file without header, one row per judgment.
 
-Plain tasks have nine columns, document tasks eleven or, with error spans, twelve. Repeated rows are
-dropped, several judgments of one item become revisions in the order of their times, and of
-judgments with impossible times only the times are dropped. Each of these is counted.
+Plain tasks have nine columns, document tasks eleven or, with error spans, twelve. The rows are read
+as those of any table of judgments (:mod:`annotation.imports.judgments`); what is Appraise's own is
+that they name items of the batches.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import accumulate, chain
 
 from annotation import protocols
-from annotation.imports.appraise.batches import RawItem, unknown_type
+from annotation.imports.appraise.batches import RawItem
 from annotation.imports.appraise.build import DUPLICATE, Built, Joined, of_system
-from annotation.imports.appraise.spans import read_spans
-from annotation.imports.drafts import CampaignDraft, JudgmentDraft, base_document
+from annotation.imports.appraise.spans import marked_in
+from annotation.imports.drafts import CampaignDraft, base_document
+from annotation.imports.judgments import answers as answering
+from annotation.imports.judgments.answers import Answer, Reader
+from annotation.imports.judgments.drafting import Drafter
+from annotation.imports.judgments.fields import Sheet
+from annotation.imports.judgments.options import LAST_WINS, Options
+from annotation.imports.judgments.rows import Row, rows_of
+from annotation.imports.judgments.texts import Texts
+from annotation.imports.judgments.times import Clock
+from annotation.models import Item
 from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile, read_text
-from annotation.uploads.formats.campaigns import TYPES, Row, score_rows
+from annotation.uploads.formats.base import APPRAISE, Content, Import
+from annotation.uploads.formats.campaigns import read_scores
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.spellings import nfc
 from core import languages
 from metaeval.messages import message
 
-TRUTH = {"true": True, "1": True}
-LONGEST_NAME = 80
 WHOLE, BASE = "whole document", "copy of "
-LATEST = 253_402_300_799  # the last second of the year 9999
-Answer = tuple[float, float, int, JudgmentDraft]
+Key = tuple[str, ...]
 
 
-@dataclass
-class Counts:
-    """Numbers of rows, and of their times and spans, that were not imported."""
-
-    repeated: int = 0
-    without_start: int = 0
-    ended_early: int = 0
-    undecided: int = 0
-    skipped: int = 0
+def read_rows(file: InputFile, report: Report) -> list[Row]:
+    """Return the rows that are as long as they should be."""
+    text = read_text(file, report)
+    if text is None:
+        return []
+    if not text.strip():
+        report.error(message("appraise.no-scores", "The file is empty."), Place(file.name))
+    (table,) = read_scores([Content(file.name, text)], Import(APPRAISE, report))
+    report.name_columns(file.name, table.titles)
+    return rows_of(Sheet(table, {column: column for column in table.columns}))
 
 
 def add_scores(
-    file: str,
-    rows: Sequence[tuple[int, Row]],
+    rows: Sequence[Row],
     built: Sequence[Built],
     protocol: str,
     joined: Joined,
     report: Report,
 ) -> list[tuple[TestSetDraft, CampaignDraft]]:
-    """Return the campaigns finished, with the judgments of the file."""
-    by_pair: dict[tuple[str, str], list[tuple[int, Row]]] = defaultdict(list)
+    """Return the campaigns finished, with the judgments of the rows."""
+    by_pair: dict[tuple[str, str], list[Row]] = defaultdict(list)
     pairs = {(each[0].source_language, each[0].target_language) for each in built}
-    for number, row in _parted(rows, joined):
-        pair = _languages(row)
+    for row in _parted(rows, joined):
+        codes = row.name("source_language"), row.name("target_language")
+        try:
+            pair = languages.normalise(codes[0]), languages.normalise(codes[1])
+        except ValueError:
+            pair = codes
         if pair not in pairs:
             refusal = message(
                 "appraise.unknown-pair",
                 "The manifest has no language pair {pair}. It has {pairs}.",
-                pair=f"{row['src']}-{row['tgt']}",
+                pair="-".join(codes),
                 pairs=sorted("-".join(each) for each in pairs),
             )
-            report.error(refusal, Place(file, number, "src"))
+            report.error(refusal, row.at("source_language"))
             continue
-        by_pair[pair].append((number, row))
-    counts = Counts()
-    finished = []
+        by_pair[pair].append(row)
+    reader = Reader(Options(), report, Clock(earliest=0))
+    finished, n_skipped = [], 0
     for test_set, campaign, items in built:
         own = by_pair[test_set.source_language, test_set.target_language]
-        reader = Reader(file, protocol, items, report, counts)
-        answers = reader.read(own)
-        finished.append((test_set, replace(campaign, is_finished=True, judgments=answers)))
-    _warn(counts, Place(file), report)
-    return finished
-
-
-def _parted(rows: Iterable[tuple[int, Row]], joined: Joined) -> Iterator[tuple[int, Row]]:
-    """Yield rows as those of each system of their targetID, which Appraise has mostly split."""
-    names = {system: [n for n, own in joined.items() if system in own]
-             for system in chain(*joined.values())}  # fmt: skip
-    for number, row in rows:
-        for system in joined.get(row["targetID"], [row["targetID"]]):
-            document = row.get("documentID", "")
-            for name in names.get(system, ()):
-                document = of_system(document, name, system)
-            own = {"targetID": system, "documentID": document}
-            yield number, row | {key: value for key, value in own.items() if key in row}
-
-
-def _warn(counts: Counts, place: Place, report: Report) -> None:
+        matched = _Matched(items, campaign, report)
+        answers = [answer for answer in reader.read(own, []) if matched.find(answer)]
+        answers = matched.settle(answers)
+        n_skipped += matched.n_skipped
+        sources = {each.key: each.source for each in test_set.segments}
+        outputs = {(s.name, key): text for s in test_set.systems for key, text in s.outputs.items()}
+        # The order of the rows decides where no times do.
+        drafter = Drafter(
+            protocols.get(protocol), Texts(sources, outputs), Options(ties=LAST_WINS), report
+        )
+        judgments = drafter.draft(answers, matched)
+        finished.append((test_set, replace(campaign, is_finished=True, judgments=judgments)))
+    answering.say(reader, report)
     report.warn_of(
-        counts.repeated,
-        "appraise.repeated-rows",
-        "{n} row is repeated. Each row counts once.",
-        "{n} rows are repeated. Each row counts once.",
-        place,
-    )
-    report.warn_of(
-        counts.skipped,
+        n_skipped,
         "appraise.skipped-rows",
         "{n} row is skipped because its check item is skipped.",
         "{n} rows are skipped because their check items are skipped.",
-        place,
+        Place(rows[0].sheet.name) if rows else Place(),
     )
-    report.warn_of(
-        counts.without_start,
-        "appraise.no-start",
-        "{n} judgment has no start time. It is imported without times.",
-        "{n} judgments have no start time. They are imported without times.",
-        place,
-    )
-    report.warn_of(
-        counts.ended_early,
-        "appraise.end-before-start",
-        "{n} judgment ends before its start. It is imported without times.",
-        "{n} judgments end before their start. They are imported without times.",
-        place,
-    )
-    report.warn_of(
-        counts.undecided,
-        "appraise.span-without-severity",
-        "{n} error span is skipped because it has no severity.",
-        "{n} error spans are skipped because they have no severity.",
-        place,
-    )
+    return finished
 
 
-def read_rows(file: InputFile, report: Report) -> Iterator[tuple[int, Row]]:
-    """Yield line number and cells of every row that is as long as it should be."""
-    text = read_text(file, report)
-    if text is None:
-        return
-    if not text.strip():
-        report.error(message("appraise.no-scores", "The file is empty."), Place(file.name))
-    yield from score_rows(file.name, text, report)
-
-
-def _languages(row: Row) -> tuple[str, str]:
-    try:
-        return languages.normalise(row["src"]), languages.normalise(row["tgt"])
-    except ValueError:
-        return row["src"], row["tgt"]
+def _parted(rows: Iterable[Row], joined: Joined) -> Iterator[Row]:
+    """Yield rows as those of each system of their targetID, which Appraise has mostly split."""
+    names = {system: [n for n, own in joined.items() if system in own]
+             for system in chain(*joined.values())}  # fmt: skip
+    for row in rows:
+        named = row.name("system")
+        for system in joined.get(named, [named]):
+            document = row.name("document")
+            for name in names.get(system, ()):
+                document = of_system(document, name, system)
+            yield replace(row, cells=row.cells | {"system": system, "document": document})
 
 
 @dataclass
-class Reader:
-    """Reads the rows of one language pair. `items` are all of the file, also skipped ones."""
+class _Matched:
+    """The items of one language pair that rows name. `items` are all of the file."""
 
-    file: str
-    protocol: str
     items: Sequence[RawItem]
+    campaign: CampaignDraft
     report: Report
-    counts: Counts
+    n_skipped: int = 0
 
     def __post_init__(self) -> None:
-        # The index of every item among those of the campaign.
-        imported = accumulate(not item.is_left_out for item in self.items)
-        self._places = [n - 1 for n in imported]
-
-    def read(self, rows: Sequence[tuple[int, Row]]) -> list[JudgmentDraft]:
-        """Return the judgments, per annotator in the order of their times."""
-        found: dict[str, list[tuple[int, Row, Sequence[int]]]] = defaultdict(list)
-        index = self._index()
-        seen: set[tuple[str, ...]] = set()
-        for number, row in rows:
-            if tuple(row.values()) in seen:
-                self.counts.repeated += 1
-                continue
-            seen.add(tuple(row.values()))
-            if candidates := self._find(number, row, index):
-                found[row["username"]].append((number, row, candidates))
-        judgments: list[JudgmentDraft] = []
-        for person in found.values():
-            answers = sorted(self._answers(person), key=lambda answer: answer[:3])
-            judgments += [answer[3] for answer in answers]
-        return judgments
-
-    def _index(self) -> Mapping[tuple[str, ...], list[int]]:
-        """Return the indexes of items by the key of their rows.
-
-        A degraded or repeated copy is also found by the document that it was made of.
-        """
-        index: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        self.drafts = self.campaign.items
+        # The index of every item among those of the campaign, which lacks those that are skipped.
+        self._places = [n - 1 for n in accumulate(not item.is_left_out for item in self.items)]
+        # A degraded or repeated copy is also found by the document that it was made of.
+        self._index: dict[Key, list[int]] = defaultdict(list)
         for place, item in enumerate(self.items):
             for key in dict.fromkeys(_keys(item)):
-                index[key].append(place)
-        return index
+                self._index[tuple(map(nfc, key))].append(place)
+        # The items that a row may refer to, one in each task that has it; later the one.
+        self._candidates: dict[int, Sequence[int]] = {}
 
-    def _find(
-        self, number: int, row: Row, index: Mapping[tuple[str, ...], list[int]]
-    ) -> Sequence[int]:
-        """Return the items that the row may refer to: one in each task that has it."""
-        place = Place(self.file, number)
-        if not row["username"] or len(row["username"]) > LONGEST_NAME:
-            refusal = message(
-                "appraise.username",
-                "The username must have 1 to {limit} characters, not {n}.",
-                limit=LONGEST_NAME,
-                n=len(row["username"]),
-            )
-            self.report.error(refusal, place._replace(field="username"))
-            return ()
-        if row["itemType"] not in TYPES:
-            self.report.error(unknown_type(row["itemType"]), place._replace(field="itemType"))
-            return ()
-        found = next((index[key] for key in _keys_of_row(row) if key in index), [])
+    def find(self, answer: Answer) -> bool:
+        """Look for the items of an answer; report why there are none."""
+        row = answer.row
+        keys = list(_keys_of_row(row, self.report))
+        found = next((self._index[key] for key in keys if key in self._index), [])
         if not found:
             refusal = message(
                 "appraise.no-item",
                 "The batches have no item {item} of “{system}” with the itemType {type}.",
-                item=row["itemID"],
-                system=row["targetID"],
-                type=row["itemType"],
+                item=_item_of(row),
+                system=answer.system,
+                type=row.name("kind"),
             )
-            self.report.error(refusal, place._replace(field="itemID"))
+            self.report.error(refusal, row.at(_item_field(row)))
         elif len({self.items[each].task for each in found}) < len(found):
             refusal = message(
                 "appraise.several-items",
                 "Several items of one task have this itemID. The row also needs a documentID.",
             )
-            self.report.error(refusal, place._replace(field="itemID"))
-            return ()
-        return found
+            self.report.error(refusal, row.at(_item_field(row)))
+            return False
+        self._candidates[id(row)] = found
+        return bool(found)
 
-    def _answers(self, rows: Iterable[tuple[int, Row, Sequence[int]]]) -> Iterator[Answer]:
-        """Yield the judgments of one annotator.
+    def settle(self, answers: Sequence[Answer]) -> list[Answer]:
+        """Return the answers to items that are not skipped, with what their items show.
 
         If several tasks have the item, it counts for the task of which the annotator did most.
         """
-        rows = list(rows)
-        shares = Counter(self.items[each].task for *_, found in rows for each in found)
-        for number, row, found in rows:
-            item = max(found, key=lambda i: (shares[self.items[i].task], -self.items[i].task))
-            if self.items[item].is_left_out:
-                self.counts.skipped += 1
-            elif (answer := self._answer(number, row, item)) is not None:
-                yield answer
+        shares = Counter(
+            (answer.who, self.items[each].task)
+            for answer in answers
+            for each in self._candidates[id(answer.row)]
+        )
+        kept = []
+        for answer in answers:
+            found = self._candidates[id(answer.row)]
+            number = max(found, key=lambda n: (shares[answer.who, self.items[n].task],
+                                               -self.items[n].task))  # fmt: skip
+            item = self.items[number]
+            if item.is_left_out:
+                self.n_skipped += 1
+                continue
+            self._candidates[id(answer.row)] = [self._places[number]]
+            draft = self.drafts[self._places[number]]
+            answer.segment, answer.system, answer.kind = draft.segment, item.target_id, draft.kind
+            answer.text = item.target if draft.kind != Item.Kind.DOCUMENT else ""
+            answer.spans = [marked_in(item, raw.values, raw.place) for raw in answer.spans]
+            if not answer.score and not protocols.get(self.campaign.protocol).has_score:
+                answer.score = None  # Scores that follow from spans are written as 0.
+            kept.append(answer)
+        return kept
 
-    def _answer(self, number: int, row: Row, item: int) -> Answer | None:
-        before = self.report.n_errors
-        place = Place(self.file, number)
-        protocol = protocols.get(self.protocol)
-        score = _score(row["score"], place, self.report) if protocol.has_score else None
-        start = _seconds(row["start"], place._replace(field="start"), self.report)
-        end = _seconds(row["end"], place._replace(field="end"), self.report)
-        spans, undecided = read_spans(
-            row.get("mqm", ""), self.items[item], protocol, place, self.report
-        )
-        if self.report.n_errors > before:
-            return None
-        self.counts.undecided += undecided
-        self.counts.without_start += start <= 0
-        self.counts.ended_early += start > 0 and end < start
-        has_times = 0 < start <= end
-        judgment = JudgmentDraft(
-            row["username"],
-            self._places[item],
-            score,
-            started_at=_time(start) if has_times else None,
-            submitted_at=_time(end) if has_times else None,
-            spans=spans,
-        )
-        return max(start, end), start, number, judgment
+    def number(self, answer: Answer) -> int:
+        """Return the index of the item that an answer is about."""
+        return self._candidates[id(answer.row)][0]
+
+
+def _item_field(row: Row) -> str:
+    return "item" if "item" in row.sheet.has else "segment"
+
+
+def _item_of(row: Row) -> str:
+    return row.name(_item_field(row))
 
 
 def _keys(item: RawItem) -> Iterator[tuple[str, ...]]:
@@ -274,54 +212,11 @@ def _keys(item: RawItem) -> Iterator[tuple[str, ...]]:
     yield item.target_id, own_id, kind, BASE + base_document(item.document, item.target_id)
 
 
-def _keys_of_row(row: Row) -> Iterator[tuple[str, ...]]:
-    target, item_id, kind = row["targetID"], row["itemID"], row["itemType"]
-    if "documentID" not in row:
+def _keys_of_row(row: Row, report: Report) -> Iterator[Key]:
+    target, item_id, kind = row.name("system"), _item_of(row), row.name("kind")
+    if "document" not in row.sheet.has:
         yield target, item_id, kind
         return
-    own_id = WHOLE if TRUTH.get(row["isCompleteDocument"].lower()) else item_id
-    yield target, own_id, kind, row["documentID"]
-    yield target, own_id, kind, BASE + base_document(row["documentID"], target)
-
-
-def _score(cell: str, place: Place, report: Report) -> int:
-    if not cell:
-        refusal = message("appraise.score-missing", "The score is missing.")
-        report.error(refusal, place._replace(field="score"))
-        return 0
-    try:
-        score = float(cell)
-    except ValueError:
-        score = -1.0
-    if score != score or not 0 <= score <= 100 or score != int(score):
-        report.error(
-            message(
-                "appraise.score",
-                "“{cell}” is not a whole number from 0 to 100.",
-                cell=cell[:20],
-            ),
-            place._replace(field="score"),
-        )
-        return 0
-    return int(score)
-
-
-def _seconds(cell: str, place: Place, report: Report) -> float:
-    if not cell:
-        report.error(message("appraise.time-missing", "The time is missing."), place)
-        return 0.0
-    try:
-        seconds = float(cell)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds <= LATEST:
-        report.error(
-            message("appraise.time", "“{cell}” is not a Unix time in seconds.", cell=cell[:20]),
-            place,
-        )
-        return 0.0
-    return seconds
-
-
-def _time(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, tz=UTC)
+    own_id = WHOLE if row.is_true("level", report) else item_id
+    yield target, own_id, kind, row.name("document")
+    yield target, own_id, kind, BASE + base_document(row.name("document"), target)

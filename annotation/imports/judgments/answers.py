@@ -33,17 +33,17 @@ class Answer:
     segment: str
     system: str
     kind: Item.Kind
-    batch: str
-    item: str
-    partner: str
     score: float | None
     spans: list[RawSpan]
-    started_at: datetime | None
-    submitted_at: datetime | None
-    comment: str
-    is_flagged: bool
-    revision: int | None
     text: str
+    batch: str = ""
+    item: str = ""
+    partner: str = ""
+    started_at: datetime | None = None
+    submitted_at: datetime | None = None
+    comment: str = ""
+    is_flagged: bool = False
+    revision: int | None = None
     low: int | None = None
     high: int | None = None
 
@@ -227,6 +227,9 @@ class Reader:
                 row.at("seconds"),
             )
             seconds = None
+        if seconds is not None and times == [None, None]:
+            # A duration without any time is the time at work.
+            row.cells.setdefault("active_ms", round(1000 * seconds))
         return self.clock.both(times[0], times[1], seconds)
 
     def _is_answer(self, answer: Answer, has_span_sheets: bool) -> bool:

@@ -4,11 +4,11 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol as Interface
 
 from annotation.imports.drafts import ItemDraft, JudgmentDraft
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.exported import cells
-from annotation.imports.judgments.items import Items
 from annotation.imports.judgments.options import LAST_WINS, Options
 from annotation.imports.judgments.rows import Row
 from annotation.imports.judgments.spans import SpanReader
@@ -167,6 +167,17 @@ class Revisions:
 DIFFERENCE = 1e-6
 
 
+class Judged(Interface):
+    """The items of a campaign, and which of them an answer is about."""
+
+    @property
+    def drafts(self) -> Sequence[ItemDraft]:
+        """The items, in the order of the campaign."""
+
+    def number(self, answer: Answer) -> int:
+        """Return the index of an answer's item."""
+
+
 @dataclass
 class Drafter:
     """Drafts the judgments of one campaign; `other_penalties` are scores that spans contradict."""
@@ -183,7 +194,7 @@ class Drafter:
         self.spans = SpanReader(self.protocol, self.options.ends_included, self.report)
         self.revisions = Revisions(self.options.ties, self.report)
 
-    def draft(self, answers: Sequence[Answer], items: Items) -> list[JudgmentDraft]:
+    def draft(self, answers: Sequence[Answer], items: Judged) -> list[JudgmentDraft]:
         """Return the judgments, in each person's own order; what was done is reported."""
         groups: dict[tuple[str, int], list[Answer]] = defaultdict(list)
         for answer in _in_order(answers):
@@ -248,7 +259,7 @@ class Drafter:
                     "The protocol {protocol} has no error spans.",
                     protocol=self.protocol.name,
                 )
-                self.report.error(refusal, answer.spans[0].place)
+                self.spans.refuse(answer.spans[0], refusal)
             return ()
         # The text of a degraded copy is often not published: its spans cannot be checked then.
         is_unknown = answer.kind == Item.Kind.BAD_REF and not answer.text

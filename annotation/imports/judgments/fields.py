@@ -11,6 +11,7 @@ from annotation.imports.judgments.exported.columns import (
     is_exported,
 )
 from annotation.imports.judgments.options import Options
+from annotation.imports.judgments.times import EARLIEST
 from annotation.uploads.checks import FORBIDDEN_IN_NAMES, character
 from annotation.uploads.files import InputFile
 from annotation.uploads.formats import base
@@ -20,7 +21,8 @@ from annotation.uploads.tables.cells import read_percent, write_points
 from annotation.uploads.tables.columns import propose, unnamed
 from annotation.uploads.tables.rows import Table, require_rows
 from core.text import restore
-from metaeval.files.names import JUDGMENTS, NAME, NUMBER, WORD, Field, fields_of
+from metaeval.files.cells import is_missing, parse_number
+from metaeval.files.names import JUDGMENTS, NAME, NUMBER, WORD, Field, fields_of, is_called
 from metaeval.messages import Message, message, truncated
 
 FIELDS = fields_of(JUDGMENTS)
@@ -225,6 +227,29 @@ def read_commas(sheets: Iterable[Sheet], report: Report) -> None:
         if "score" in sheet.has:
             for column in (c for c, field in sheet.fields.items() if field == "score"):
                 read_percent(sheet.table, column, report)
+
+
+def with_durations(sheet: Sheet, chosen: Mapping[str, str], report: Report) -> Sheet:
+    """Return a sheet whose column `time` is the seconds taken, if its numbers are no times.
+
+    The field that a person chose for the column stays.
+    """
+    column = sheet.column("submitted_at")
+    cells = [row.get(column) for _, row in sheet.table.rows]
+    numbers = [parse_number(cell) for cell in cells if not is_missing(cell)]
+    is_duration = is_called(sheet.table.titles.get(column, column), ("time",)) and all(
+        number is not None and 0 <= number < EARLIEST for number in numbers
+    )
+    if not any(numbers) or not is_duration or column in chosen or "seconds" in sheet.has:
+        return sheet
+    text = message(
+        "judgments.time-is-duration",
+        "The numbers in “{column}” are too small to be times, so they were read as the seconds "
+        "taken. If they are something else, choose another field for the column.",
+        column=column,
+    )
+    report.warn(text, sheet.table.head)
+    return Sheet(sheet.table, {**sheet.fields, column: "seconds"})
 
 
 def refuse_objects(sheets: Iterable[Sheet], report: Report) -> None:

@@ -20,6 +20,7 @@ from annotation.imports.judgments.fields import (
     refuse_objects,
     sheets_of,
     warn_of_missing_scores,
+    with_durations,
 )
 from annotation.imports.judgments.groups import drafts_of
 from annotation.imports.judgments.options import Options
@@ -142,6 +143,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
         return Reading(columns=all_columns(tables), samples=all_samples(tables))
     sheets = sheets_of(tables, chosen)
     read_commas(sheets, report)
+    sheets = [with_durations(sheet, options.columns, report) for sheet in sheets]
     refuse_objects(sheets, report)
     fields = all_fields(sheets)
     seen = Reading(

@@ -37,11 +37,13 @@ class AmbiguousDateError(TimeError):
 class Clock:
     """Reads times; counts those that named no zone and those that cannot be.
 
-    `order` is what comes first in dates with slashes, empty to infer it.
+    `order` is what comes first in dates with slashes, empty to infer it. Numbers below `earliest`
+    are no Unix times.
     """
 
     zone: str = ""
     order: str = ""
+    earliest: float = EARLIEST
     twice: int = 0
     never: int = 0
     written: Message | None = None
@@ -98,7 +100,9 @@ class Clock:
         if is_missing(value):
             return None
         number = parse_number(value)
-        return self._calendar(str(value).strip()) if number is None else _unix(number)
+        if number is None:
+            return self._calendar(str(value).strip())
+        return _unix(number, self.earliest)
 
     def _calendar(self, text: str) -> datetime:
         try:
@@ -182,10 +186,10 @@ class Clock:
         return start, end
 
 
-def _unix(number: float) -> datetime:
+def _unix(number: float, earliest: float) -> datetime:
     if not math.isfinite(number) or number < 0:
         raise _no_unix_time(number)
-    if 0 < number < EARLIEST:
+    if 0 < number < earliest:
         raise TimeError(
             message(
                 "judgments.time-in-the-1970s",

@@ -1,7 +1,8 @@
 """Convert tables with a column per system or annotator to one row per judgment.
 
-`score_A` and `score_B` are scores of systems, `rater1` and `rater2` those of annotators. WMT's
-humeval files (2025) have the outputs and the scores of every system in objects, by its name.
+`score_A` and `score_B` are scores of systems, `rater1` and `rater2` those of annotators, and so are
+`rating_1` and `rating_2` of tables that name their systems (SimpEval). WMT's humeval files (2025)
+have the outputs and the scores of every system in objects, by its name.
 """
 
 import re
@@ -64,11 +65,12 @@ def _of_people(table: Table) -> dict[str, str]:
     for column in table.columns:
         title = table.titles.get(column, column)
         match = OF_PERSON.fullmatch(title)
-        is_person = match is not None and is_called(
-            match["who"], ("annotator", *NAMES["annotator"])
-        )
-        if is_person and _is_numeric(table, column):
+        if match is None or not _is_numeric(table, column):
+            continue
+        if is_called(match["who"], ("annotator", *NAMES["annotator"])):
             found[title] = column
+        elif is_called(match["who"], ("rating",)) and match["name"].isdecimal():
+            found[match["name"]] = column
     return found
 
 
@@ -103,7 +105,8 @@ def _unfolded(
         )
     )
     report.note(text, table.head)
-    if any("annotator" in row for _, row in rows) and field == "system":
+    is_numbered = all(name.isdecimal() for name in by_name)
+    if any("annotator" in row for _, row in rows) and (field == "system" or is_numbered):
         report.warn(NUMBERED, table.head)
     titles = {each: table.titles.get(each, each) for each in fields}
     return replace(table, columns=list(fields), rows=rows, titles=titles)

@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.html import format_html
 
 from annotation.imports.jsonfiles import Findings
+from annotation.imports.judgments.texts import Texts
 from annotation.uploads import SegmentDraft, SystemDraft
 from annotation.uploads.media.attachments import NOT_TEXT
 from annotation.uploads.media.elements import RefusedTagError, read_tag
@@ -162,6 +163,12 @@ class Contents:
         for (own_id, _), each in self.segments.items():
             found[own_id, write_source(each.source, each.attachments)["src"]] = each.key
         return found
+
+    def known(self) -> Texts:
+        """Return the texts that judgments refer to."""
+        sources = {each.key: each.source for each in self.segments.values()}
+        outputs = {(model, key): t for model, own in self.outputs.items() for key, t in own.items()}
+        return Texts(sources, outputs)
 
     def systems(self) -> list[SystemDraft]:
         """Return the models with their outputs."""

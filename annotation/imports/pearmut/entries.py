@@ -1,13 +1,15 @@
 """Read the entries of a Pearmut log: lines of JSON, or a download `{campaign_id: [entry]}`."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Any
 
 from annotation.imports.jsonfiles import ESCAPES, Findings, parse, unstorable
-from annotation.imports.pearmut.offsets import Raw, is_span
+from annotation.imports.judgments.spans import RawSpan
+from annotation.imports.pearmut.offsets import marked_in
 from annotation.uploads import InputFile, Report
 from annotation.uploads.checks import character
 from annotation.uploads.files import read_text
@@ -111,38 +113,34 @@ def _lines(lines: Sequence[str], findings: Findings, prefix: str) -> Iterator[tu
             )
 
 
-def marked_in(entries: Sequence[tuple[Entry, str]]) -> list[Raw]:
+def shown_errors(entries: Sequence[tuple[Entry, str]]) -> list[RawSpan]:
     """Return the errors marked in all readable entries; `LogReader` reports the others."""
+    unheard = Findings("", Report())
     return [
-        Raw(spans_of(Findings("", Report()), answer, ""), str(targets[model]), "")
+        raw
         for entry, _ in entries
-        for answers, targets in _shown(entry)
+        if isinstance(entry.get("annotation"), list) and isinstance(entry.get("item"), list)
+        for answers, item in zip(entry["annotation"], entry["item"], strict=False)
+        if isinstance(answers, dict) and isinstance(item, dict)
+        for targets in [item.get("tgt")]
+        if isinstance(targets, dict)
         for model, answer in answers.items()
         if model in targets and isinstance(answer, dict)
+        for raw in marked_in(unheard, answer.get("error_spans") or [], "", str(targets[model]), "")
     ]
 
 
-def _shown(entry: Entry) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    answers, items = entry.get("annotation"), entry.get("item")
-    if isinstance(answers, list) and isinstance(items, list):
-        for own, item in zip(answers, items, strict=False):
-            targets = item.get("tgt") if isinstance(item, dict) else None
-            if isinstance(own, dict) and isinstance(targets, dict):
-                yield own, targets
+@dataclass(frozen=True)
+class Times:
+    """When an entry was answered: begin, end, and the milliseconds at work per answer."""
+
+    started_at: datetime | None = None
+    submitted_at: datetime | None = None
+    active_ms: int | None = None
 
 
-def spans_of(findings: Findings, answer: Mapping[str, Any], path: str) -> list[Mapping[str, Any]]:
-    """Return the marked errors of one answer, and report invalid ones."""
-    values = answer.get("error_spans") or []
-    return [
-        value
-        for value, inner in findings.entries(f"{path}.error_spans", values)
-        if is_span(findings, value, inner)
-    ]
-
-
-def times_of(actions: Any, n_answers: int) -> dict[str, Any]:
-    """Return begin, end and working time per answer; pauses count up to LONGEST_GAP seconds."""
+def times_of(actions: Any, n_answers: int) -> Times:
+    """Return the times of an entry; pauses count up to LONGEST_GAP seconds."""
     moments = sorted(
         float(each["time"])
         for each in (actions if isinstance(actions, list) else [])
@@ -151,9 +149,9 @@ def times_of(actions: Any, n_answers: int) -> dict[str, Any]:
         and 0 < each["time"] < LAST_TIME
     )
     if not moments or not n_answers:
-        return {}
+        return Times()
     gaps = (later - sooner for sooner, later in pairwise(moments))
     seconds = sum(min(gap, LONGEST_GAP) for gap in gaps)
     begin, end = (datetime.fromtimestamp(each, UTC) for each in (moments[0], moments[-1]))
     active = round(seconds * 1000 / n_answers)
-    return {"started_at": begin, "submitted_at": end, "active_ms": active}
+    return Times(begin, end, active)

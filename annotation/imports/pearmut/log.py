@@ -9,16 +9,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from annotation.imports.drafts import CampaignDraft, ItemDraft, JudgmentDraft
+from annotation.imports.drafts import CampaignDraft, ItemDraft
 from annotation.imports.jsonfiles import Findings
-from annotation.imports.pearmut.entries import Entry, spans_of, times_of
-from annotation.imports.pearmut.offsets import Raw, read_spans
+from annotation.imports.judgments.answers import Answer
+from annotation.imports.judgments.drafting import Drafter
+from annotation.imports.judgments.exported.columns import SCALE
+from annotation.imports.judgments.fields import Sheet
+from annotation.imports.judgments.options import LAST_WINS, Options
+from annotation.imports.judgments.rows import Row
+from annotation.imports.judgments.spans import RawSpan
+from annotation.imports.judgments.texts import Texts
+from annotation.imports.pearmut.entries import Entry, times_of
+from annotation.imports.pearmut.offsets import SKIPPED, marked_in
 from annotation.models import Annotator, Item
-from annotation.protocols import Protocol, Span
-from annotation.protocols.base import Scale
+from annotation.protocols import Protocol
 from annotation.uploads.checks import max_length
 from annotation.uploads.normalising import normalise
 from annotation.uploads.offsets import Convention
+from annotation.uploads.problems import Place
+from annotation.uploads.tables.rows import Table
 from metaeval.messages import Message, message, plural
 
 RESET = "__RESET__"
@@ -62,13 +71,16 @@ class LogReader:
     segments: Mapping[tuple[str, str], str]
     protocol: Protocol
     convention: Convention
-    judgments: list[JudgmentDraft] = field(default_factory=list)
-    items: list[ItemDraft] = field(default_factory=list)
+    texts: Texts
+    answers: list[Answer] = field(default_factory=list)
+    drafts: list[ItemDraft] = field(default_factory=list)
+    _numbers: dict[int, int] = field(default_factory=dict)
     _places: dict[Any, int] = field(default_factory=dict)
     _known: dict[str, list[ItemDraft]] = field(init=False)
 
     def __post_init__(self) -> None:
         self._known = defaultdict(list)
+        self._sheet = Sheet(Table(self.findings.file), {})
         for item in self.campaign.items:
             self._known[item.segment].append(item)
 
@@ -76,13 +88,18 @@ class LogReader:
         """Return the campaign as a finished one with the judgments of its log."""
         for entry, path in self._valid(entries):
             self._entry(entry, path)
+        # The order of the log decides where no times do.
+        drafter = Drafter(self.protocol, self.texts, Options(ties=LAST_WINS), self.findings.report)
+        drafter.spans.can_skip = True
+        judgments = drafter.draft(self.answers, self)
+        self._skip(SKIPPED, drafter.spans.counts["skipped"])
         return replace(
-            self.campaign,
-            items=self.items,
-            judgments=self.judgments,
-            is_finished=True,
-            places=0,
+            self.campaign, items=self.drafts, judgments=judgments, is_finished=True, places=0
         )
+
+    def number(self, answer: Answer) -> int:
+        """Return the index of the item that an answer is about."""
+        return self._numbers[id(answer.row)]
 
     def _valid(self, entries: Sequence[tuple[Entry, str]]) -> list[tuple[Entry, str]]:
         """Return the entries that no reset voids, in the order of the log."""
@@ -138,23 +155,24 @@ class LogReader:
                 ),
             )
             return
-        answers = list(self._answers(segments, shown, PLACES.get(place, Item.Kind.TARGET), path))
+        kind = PLACES.get(place, Item.Kind.TARGET)
+        answers = list(self._answers(str(entry["user_id"]), segments, shown, kind, path))
         times = times_of(entry.get("actions"), len(answers))
-        comment = str(entry.get("comment") or "")[:2000]
-        for number, answer in enumerate(answers):
-            self.judgments.append(
-                replace(
-                    answer,
-                    annotator=str(entry["user_id"]),
-                    comment=comment if not number else "",
-                    sent_together=len(answers),
-                    **times,
-                )
-            )
+        for answer in answers:
+            answer.row.cells |= {"active_ms": times.active_ms, "sent_together": len(answers)}
+            answer.started_at, answer.submitted_at = times.started_at, times.submitted_at
+        if answers:
+            answers[0].comment = str(entry.get("comment") or "")[:2000]
+        self.answers += answers
 
     def _answers(
-        self, segments: Sequence[Entry], shown: Sequence[Any], kind: Item.Kind, path: str
-    ) -> Iterator[JudgmentDraft]:
+        self,
+        user: str,
+        segments: Sequence[Entry],
+        shown: Sequence[Any],
+        kind: Item.Kind,
+        path: str,
+    ) -> Iterator[Answer]:
         for number, (answers, item) in enumerate(zip(segments, shown, strict=True)):
             targets = item.get("tgt") if isinstance(item, dict) else None
             if not isinstance(targets, dict):
@@ -172,15 +190,14 @@ class LogReader:
                     inner = f"{path}.annotation[{number}].{model}"
                     place = self._place(item, model, kind, inner)
                     if place is not None:
-                        spans = self._spans(answer, item, model, inner)
-                        yield self._judgment(answer, place, spans, inner)
+                        yield self._answer(user, answer, item, model, place, inner)
 
     def _is_empty(self, answer: Entry) -> bool:
-        """Return True if a protocol with scores got none, nor anything else."""
+        """Return True if there is nothing where the protocol wants an answer."""
         sliders = answer.get("sliders")
         values = sliders.values() if isinstance(sliders, dict) else ()
         given = (answer.get("score"), answer.get("error_spans"), answer.get("textfield"), *values)
-        return bool(self.protocol.scales) and all(each in (None, "", [], {}) for each in given)
+        return not self.protocol.is_silent and all(each in (None, "", [], {}) for each in given)
 
     def _place(self, item: Entry, model: str, kind: Item.Kind, path: str) -> int | None:
         """Return the index of the judged item, which is added at its first judgment."""
@@ -219,70 +236,59 @@ class LogReader:
         found = next((each for each in matching if each.kind == kind), matching[0])
         key = (segment, found.system, found.kind, found.text)
         if key not in self._places:
-            self._places[key] = len(self.items)
+            self._places[key] = len(self.drafts)
             # Screens of outputs differ by person; those of controls are compared within.
             alone = {"screen": None, "place": 0, "column": 0, "n_columns": 1}
             more: dict[str, Any] = alone if found.kind == Item.Kind.TARGET else {}
-            self.items.append(replace(found, batch="", **more))
+            self.drafts.append(replace(found, batch="", **more))
         return self._places[key]
 
-    def _spans(self, answer: Entry, item: Entry, model: str, path: str) -> tuple[Span, ...]:
+    def _answer(
+        self, user: str, answer: Entry, item: Entry, model: str, place: int, path: str
+    ) -> Answer:
+        sliders = answer.get("sliders")
+        own = sliders.items() if isinstance(sliders, dict) else ()
+        cells = {f"{SCALE}{name.casefold()}": value for name, value in own}
+        if self.protocol.text:
+            cells["post_edit"] = answer.get("textfield")
+        row = LogRow(cells | {"score": answer.get("score")}, self.findings.place(path), self._sheet)
+        self._numbers[id(row)] = place
+        draft, report = self.drafts[place], self.findings.report
+        scales = self.protocol.scales
+        return Answer(
+            row=row,
+            who=user,
+            segment=draft.segment,
+            system=draft.system or "",
+            kind=draft.kind,
+            # Beside own sliders, Pearmut's score has no effect.
+            score=None if scales and scales[0].key else row.number("score", report),
+            spans=self._spans(answer, item, model, path),
+            text=draft.text,
+        )
+
+    def _spans(self, answer: Entry, item: Entry, model: str, path: str) -> list[RawSpan]:
         """Return the marked errors; ends are included, except those of unchanged suggestions."""
         given = item.get("error_spans")
         before = given.get(model) if isinstance(given, dict) else None
-        shown = {_ends(each) for each in before or () if isinstance(each, dict)}
+        shown = [_ends(each) for each in before or () if isinstance(each, dict)]
+        values, inner = answer.get("error_spans") or [], f"{path}.error_spans"
         text, source = str(item["tgt"][model]), str(item.get("src", ""))
-        found: list[Span] = []
-        for each in spans_of(self.findings, answer, path):
-            own = (
-                self.convention
-                if _ends(each) in shown
-                else replace(self.convention, ends_included=True)
+        annotators_ends = replace(self.convention, ends_included=True)
+        return [
+            replace(
+                raw, convention=self.convention if _ends(raw.values) in shown else annotators_ends
             )
-            found += read_spans(self.findings, Raw([each], text, source), self.protocol, own)
-        return tuple(dict.fromkeys(found))
-
-    def _judgment(
-        self, answer: Entry, place: int, spans: tuple[Span, ...], path: str
-    ) -> JudgmentDraft:
-        ratings = self._ratings(answer, path)
-        first = self.protocol.scales[0] if self.protocol.scales else None
-        score = ratings.get(first.key) if first and first.key else answer.get("score")
-        if first and not first.holds(score):
-            self.findings.error(path, _not_on_scale(score, first))
-            score = None
-        written = answer.get("textfield")
-        return JudgmentDraft(
-            annotator="",
-            item=place,
-            score=score if first else None,
-            ratings=ratings,
-            post_edit=normalise(str(written)).text
-            if self.protocol.text and written is not None
-            else None,
-            spans=spans,
-        )
-
-    def _ratings(self, answer: Entry, path: str) -> dict[str, int]:
-        scales = [scale for scale in self.protocol.scales if scale.key]
-        given = answer.get("sliders")
-        given = given if isinstance(given, dict) else {}
-        for scale in scales:
-            if not scale.holds(given.get(scale.key)):
-                self.findings.error(
-                    f"{path}.sliders.{scale.key}", _not_on_scale(given.get(scale.key), scale)
-                )
-        return {scale.key: given[scale.key] for scale in scales if scale.key in given}
+            for raw in marked_in(self.findings, values, inner, text, source)
+        ]
 
 
-def _not_on_scale(score: object, scale: Scale) -> Message:
-    return message(
-        "pearmut.score",
-        "“{given}” is not a score from {low} to {high}.",
-        given="null" if score is None else str(score)[:40],
-        low=scale.low,
-        high=scale.high,
-    )
+class LogRow(Row):
+    """One answer of a log; errors name its path."""
+
+    def at(self, field: str) -> Place:
+        """Return the place of the answer."""
+        return self.place
 
 
 def _ends(span: Entry) -> tuple[Any, Any]:

@@ -5,29 +5,19 @@ shows it: its index is the length of the text, with or without line breaks. Ends
 name the last unit; lists that were made elsewhere often name the position after it.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from annotation.imports.jsonfiles import Findings, ends_are_included, no_output
-from annotation.protocols import Protocol, Span
+from annotation.imports.judgments.spans import RawSpan, SpanReader
+from annotation.protocols import Span
 from annotation.protocols.base import SOURCE, TARGET
-from annotation.protocols.published import our_category
 from annotation.uploads.normalising import normalise
-from annotation.uploads.offsets import PEARMUT, Convention, other_words
+from annotation.uploads.offsets import PEARMUT, Convention
 from metaeval.messages import message, plural
-from metaeval.spans.span_table import EndsAtWords
 
 UNCOUNTED = "uncounted"
-
-
-@dataclass(frozen=True)
-class Raw:
-    """The errors marked in one output, with the offsets and texts of the file."""
-
-    spans: Sequence[Mapping[str, Any]]
-    text: str
-    source: str
 
 
 @dataclass(frozen=True)
@@ -42,27 +32,24 @@ NEW, OLD = PEARMUT, replace(PEARMUT, uncounted="\n")
 
 
 def are_included(
-    findings: Findings, raws: Iterable[Raw], stated: str, convention: Convention
+    findings: Findings, raws: Iterable[RawSpan], stated: str, convention: Convention
 ) -> bool:
     """Return whether ends name the last unit: as stated, or as the words suggest."""
-
-    def count() -> EndsAtWords:
-        return convention.count_ends(
-            (raw.text, span["end_i"])
-            for raw in raws
-            for span in raw.spans
-            if span["start_i"] < len(convention.positions(raw.text))
-        )
-
-    return ends_are_included(count, stated, findings.report, findings.place("error_spans"))
+    ends = (
+        (raw.texts[TARGET], raw.values["end_i"])
+        for raw in raws
+        if raw.values["start_i"] < len(convention.positions(raw.texts[TARGET]))
+    )
+    place = findings.place("error_spans")
+    return ends_are_included(lambda: convention.count_ends(ends), stated, findings.report, place)
 
 
-def are_counted(findings: Findings, raws: Sequence[Raw], stated: str, n_tokens: int) -> bool:
+def are_counted(findings: Findings, raws: Iterable[RawSpan], stated: str, n_tokens: int) -> bool:
     """Return whether line breaks count: as stated, or as marks of omissions show."""
-    late = [(raw, span) for raw in raws for span in raw.spans if _is_behind_break(raw.text, span)]
+    late = [raw for raw in raws if _is_behind_break(raw)]
     if stated or not late:
         return stated != UNCOUNTED
-    votes = [_vote(raw.text, span, n_tokens) for raw, span in late]
+    votes = [_vote(raw, n_tokens) for raw in late]
     counted, uncounted = votes.count("counted"), votes.count(UNCOUNTED)
     if bool(counted) == bool(uncounted):
         findings.error(
@@ -89,27 +76,25 @@ def are_counted(findings: Findings, raws: Sequence[Raw], stated: str, n_tokens: 
     return not uncounted
 
 
-def _is_behind_break(text: str, span: Mapping[str, Any]) -> bool:
+def _is_behind_break(raw: RawSpan) -> bool:
     """Return True if a span depends on whether line breaks count."""
+    text = raw.texts[TARGET]
     first = text.find("\n")
-    return first >= 0 and span["end_i"] >= len(NEW.positions(text[:first]))
+    return bool(first >= 0 and raw.values["end_i"] >= len(NEW.positions(text[:first])))
 
 
-def _vote(text: str, span: Mapping[str, Any], n_tokens: int) -> str:
+def _vote(raw: RawSpan, n_tokens: int) -> str:
     """Return what one span shows: “counted”, “uncounted”, or nothing if both are possible."""
+    text, index = raw.texts[TARGET], raw.values["start_i"]
     counted, uncounted = len(NEW.positions(text)), len(OLD.positions(text))
-    is_one, index = span["start_i"] == span["end_i"], span["start_i"]
+    is_one = index == raw.values["end_i"]
     can_be_old = is_one and 0 <= index - uncounted < n_tokens
     can_be_new = is_one and 0 <= index - counted < n_tokens
     if can_be_old != can_be_new:
         return UNCOUNTED if can_be_old else "counted"
-    return "counted" if not can_be_old and span["start_i"] >= uncounted else ""
+    return "counted" if not can_be_old and index >= uncounted else ""
 
 
-# Convert errors marked in a Pearmut campaign or log to our spans. Offsets count UTF-16 units of
-# the original text (:mod:`.offsets`); an offset after the text is a special token.
-
-INSTEAD = {"critical": "major"}
 SKIPPED = plural(
     "pearmut.skipped-spans",
     "{n} error marked beforehand is skipped: its severity is unknown, or there is no text at its "
@@ -120,9 +105,19 @@ SKIPPED = plural(
 )
 
 
-def read_raw(
+def marked_in(findings: Findings, values: Any, path: str, text: str, source: str) -> list[RawSpan]:
+    """Return the errors marked in one output with its texts, and report invalid ones."""
+    texts = {TARGET: text, SOURCE: source}
+    return [
+        RawSpan(value, findings.place(inner), texts)
+        for value, inner in findings.entries(path, values)
+        if is_span(findings, value, inner)
+    ]
+
+
+def marked_beforehand(
     findings: Findings, value: Mapping[str, Any], path: str, targets: Mapping[str, str]
-) -> dict[str, Raw]:
+) -> dict[str, list[RawSpan]]:
     """Return the errors marked beforehand by model, and report invalid values."""
     given = value.get("error_spans")
     path = f"{path}.error_spans"
@@ -132,14 +127,13 @@ def read_raw(
         given = dict(zip(targets, given, strict=True))
     if not findings.is_a(path, given, dict):
         return {}
+    source = str(value.get("src", ""))
     found = {}
     for model, spans in given.items():
-        inner = f"{path}.{model}"
         if model not in targets:
-            findings.error(inner, no_output(model))
-        elif findings.is_a(inner, spans, list):
-            own = [each for each in spans if is_span(findings, each, inner)]
-            found[model] = Raw(own, targets[model], str(value.get("src", "")))
+            findings.error(f"{path}.{model}", no_output(model))
+        else:
+            found[model] = marked_in(findings, spans, f"{path}.{model}", targets[model], source)
     return found
 
 
@@ -163,52 +157,13 @@ def is_span(findings: Findings, value: Any, path: str) -> bool:
 
 
 def read_spans(
-    findings: Findings, raw: Raw, protocol: Protocol, convention: Convention = NEW
+    reader: SpanReader, raws: Iterable[RawSpan], convention: Convention = NEW
 ) -> tuple[Span, ...]:
-    """Return the spans that a protocol can show, and count the others."""
-    converted = [_span(findings, each, raw, protocol, convention) for each in raw.spans]
-    spans = [span for span in converted if span is not None]
-    if len(spans) < len(converted):
-        findings.counts[SKIPPED] += len(converted) - len(spans)
+    """Return spans as they are stored, each once; `reader` counts those it cannot show."""
+    spans = [
+        span
+        for raw in raws
+        for texts in [{side: normalise(text).text for side, text in raw.texts.items()}]
+        for span in reader.read([replace(raw, convention=convention)], texts[SOURCE], texts[TARGET])
+    ]
     return tuple(dict.fromkeys(spans))
-
-
-def _span(
-    findings: Findings,
-    value: Mapping[str, Any],
-    raw: Raw,
-    protocol: Protocol,
-    convention: Convention,
-) -> Span | None:
-    scheme = protocol.spans
-    if scheme is None:
-        return None
-    severity = known_severity(scheme.severity_keys, value.get("severity"))
-    if not severity:
-        return None
-    given = str(value.get("category") or "")
-    category = _known(scheme.category_keys, given, our_category(given))
-    start, end = value["start_i"], value["end_i"]
-    text = normalise(raw.text).text
-    if at := convention.stored(raw.text, start, end):
-        if differs := other_words(value.get("text"), text[slice(*at)]):
-            findings.error("error_spans", differs)
-        return Span(TARGET, *at, severity, category)
-    token = start - len(convention.positions(raw.text))
-    if token < len(scheme.tokens):
-        place = len(text) + token
-        return Span(TARGET, place, place + 1, severity, category)
-    if token == 0 and SOURCE in scheme.sides and raw.source:
-        return Span(SOURCE, 0, len(normalise(raw.source).text), severity, category)
-    return None
-
-
-def known_severity(keys: Container[str], given: Any) -> str:
-    """Return the campaign's name of a severity, or nothing."""
-    name = str(given or "")
-    return _known(keys, name, name.lower(), INSTEAD.get(name.lower(), ""))
-
-
-def _known(keys: Container[str], *names: str) -> str:
-    """Return the first name that the campaign has, or nothing."""
-    return next((name for name in names if name in keys), "")

@@ -16,7 +16,7 @@ from django.utils.text import slugify
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.jsonfiles import Findings, read_json
 from annotation.imports.pearmut.contents import Contents
-from annotation.imports.pearmut.entries import logs_of, marked_in, read_entries
+from annotation.imports.pearmut.entries import logs_of, read_entries, shown_errors
 from annotation.imports.pearmut.log import LogReader
 from annotation.imports.pearmut.offsets import Stated
 from annotation.imports.pearmut.reader import Reader
@@ -153,14 +153,17 @@ def _read_one(
     if len(report.errors) > before:
         return []
     protocol = reader.info.judging
-    convention = reader.marks.settle(findings, reader.items, protocol, stated, marked_in(entries))
+    convention = reader.marks.settle(
+        findings, reader.items, protocol, stated, shown_errors(entries)
+    )
     title = (name or reader.name)[:120]
     slug = slugify(title)[:70] or "pearmut"
     slug = f"{slug}-pearmut" if slug in ("new", "import") else slug
     test_set, campaign = reader.drafts(slug, title, languages, is_open=answers is None)
     if answers is not None and len(report.errors) == before:
-        keys = reader.texts.keys()
-        campaign = LogReader(answers, campaign, keys, protocol, convention).read(entries)
+        keys, texts = reader.texts.keys(), reader.texts.known()
+        log = LogReader(answers, campaign, keys, protocol, convention, texts)
+        campaign = log.read(entries)
         answers.warn_of_counts()
     return [(test_set, campaign)]
 

@@ -21,7 +21,7 @@ from annotation.imports.pearmut.info import (
     read_info,
     read_targets,
 )
-from annotation.imports.pearmut.offsets import read_raw
+from annotation.imports.pearmut.offsets import marked_beforehand
 from annotation.imports.pearmut.rules import Marks, kind_of, read_check, read_rules
 from annotation.models import Campaign, Item
 from annotation.models.campaign import MOST_SYSTEMS
@@ -232,7 +232,7 @@ class Reader:
             return
         if spot.is_counted:
             self.texts.count_unused(value, targets)
-        marked = read_raw(self.findings, value, path, targets)
+        marked = marked_beforehand(self.findings, value, path, targets)
         spots = self._spots(spot, len(spot.models or targets), path)
         shown = spot.models or list(targets)
         note = self._note(value, path)

@@ -6,22 +6,23 @@ from typing import Any
 
 from annotation.imports.drafts import ItemDraft
 from annotation.imports.jsonfiles import Findings, no_output
+from annotation.imports.judgments.spans import RawSpan, SpanReader, known_severity
 from annotation.imports.pearmut.info import plain
 from annotation.imports.pearmut.offsets import (
     NEW,
     OLD,
-    Raw,
+    SKIPPED,
     Stated,
     are_counted,
     are_included,
-    known_severity,
     read_spans,
 )
 from annotation.models import Item
 from annotation.protocols import Protocol
-from annotation.protocols.base import Scale
+from annotation.protocols.base import TARGET, Scale
 from annotation.uploads.normalising import normalise
 from annotation.uploads.offsets import Convention
+from annotation.uploads.problems import Place
 from metaeval.messages import message, plural
 
 Rules = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -198,14 +199,14 @@ def _above(
     return ""
 
 
-def as_raw(check: Check, text: str) -> Raw:
+def as_raw(check: Check, text: str) -> list[RawSpan]:
     """Return the positions of a check as marked errors: they may show what offsets count."""
-    spans = [
-        {"start_i": each["start_i"][0], "end_i": max(each["start_i"][0], each["end_i"][1])}
-        for each in check.errors
-        if isinstance(each.get("start_i"), tuple) and isinstance(each.get("end_i"), tuple)
+    pairs = [(each.get("start_i"), each.get("end_i")) for each in check.errors]
+    return [
+        RawSpan({"start_i": start[0], "end_i": max(start[0], end[1])}, Place(), {TARGET: text})
+        for start, end in pairs
+        if isinstance(start, tuple) and isinstance(end, tuple)
     ]
-    return Raw(spans, text, "")
 
 
 def as_stored(
@@ -267,7 +268,7 @@ class Marks:
     Each check has the text of its output, and the places on its screen by model.
     """
 
-    errors: dict[int, Raw] = field(default_factory=dict)
+    errors: dict[int, list[RawSpan]] = field(default_factory=dict)
     checks: dict[int, tuple[Check, str, Mapping[str, int | None]]] = field(default_factory=dict)
 
     def settle(
@@ -276,22 +277,26 @@ class Marks:
         items: list[ItemDraft],
         protocol: Protocol,
         stated: Stated,
-        answered: Sequence[Raw],
+        answered: Sequence[RawSpan],
     ) -> Convention:
         """Put suggestions and rules into the items; return how offsets are read.
 
         `answered` are the errors of the log, which also show what offsets count.
         """
-        raws = [*self.errors.values(), *(as_raw(*each[:2]) for each in self.checks.values())]
+        marked = [raw for own in self.errors.values() for raw in own]
+        ruled = [raw for check, text, _ in self.checks.values() for raw in as_raw(check, text)]
         n_tokens = max(1, len(protocol.spans.tokens)) if protocol.spans else 1
-        counts = are_counted(findings, [*raws, *answered], stated.breaks, n_tokens)
+        counts = are_counted(findings, [*marked, *ruled, *answered], stated.breaks, n_tokens)
         own = NEW if counts else OLD
-        included = are_included(findings, list(self.errors.values()), stated.ends, own)
-        stated_ends = replace(own, ends_included=included)
-        for number, raw in self.errors.items():
-            spans = read_spans(findings, raw, protocol, stated_ends)
+        included = are_included(findings, marked, stated.ends, own)
+        convention = replace(own, ends_included=included)
+        reader = SpanReader(protocol, False, findings.report, can_skip=True)
+        for number, raws in self.errors.items():
+            spans = read_spans(reader, raws, convention)
             items[number] = replace(items[number], suggestions=spans)
+        if n := reader.counts["skipped"]:
+            findings.counts[SKIPPED] += n
         for number, (check, text, places) in self.checks.items():
             rules = as_stored(findings, check, text, places, protocol, own)
             items[number] = replace(items[number], rules=rules)
-        return stated_ends
+        return convention

@@ -128,7 +128,12 @@ def test_gold_items_are_added_by_a_worker(
 ) -> None:
     page = reverse("campaign-items", args=[world.campaign.slug])
     before = Item.objects.count()
-    address = as_admin.post(page, {"table": as_upload("g.tsv", HEAD + GOLD + PRACTICE)})["Location"]
+    sent = as_admin.post(page, {"table": as_upload("g.tsv", HEAD + GOLD + PRACTICE)})
+    address = as_admin.get(sent["Location"])["Location"]
+    work()
+    preview = as_admin.get(address)["Location"]
+    assert "All is there." in as_admin.get(preview).text
+    assert as_admin.post(preview)["Location"] == address
     if is_cancelled:
         as_admin.post(f"{address}cancel/")
     work()
@@ -141,7 +146,8 @@ def test_gold_items_of_a_campaign_that_was_opened_are_refused(
 ) -> None:
     page = reverse("campaign-items", args=[world.campaign.slug])
     before = Item.objects.count()
-    as_admin.post(page, {"table": as_upload("g.tsv", HEAD + GOLD)})
+    sent = as_admin.post(page, {"table": as_upload("g.tsv", HEAD + GOLD)})
+    as_admin.get(sent["Location"])
     Campaign.objects.update(status=Campaign.Status.OPEN)
     row = work()
     assert [each.code for each in background.report_of(row).problems] == ["campaign.not-draft"]
@@ -155,10 +161,10 @@ def test_links_that_nobody_fetched_are_deleted(
     row = work()
     assert row.stored["links"]
     page = reverse("campaign-items", args=[world.campaign.slug])
-    as_admin.post(page, {"table": as_upload("g.tsv", HEAD + GOLD)})
+    as_admin.post(page, {"table": as_upload("g.tsv", HEAD + GOLD)}, follow=True)
     row.refresh_from_db()
     assert row.stored["links"]
     monkeypatch.setattr(background, "EXPIRES", -background.EXPIRES)
-    as_admin.post(page, {"table": as_upload("g.tsv", HEAD + PRACTICE)})
+    as_admin.post(page, {"table": as_upload("g.tsv", HEAD + PRACTICE)}, follow=True)
     row.refresh_from_db()
     assert (row.state, "links" in row.stored) == (State.STORED, False)

@@ -127,13 +127,13 @@ def test_batches_that_name_the_place_behind_are_told_by_words_or_asked(db: None)
     batch = tasks([item(1, targetText=text, mqm=unclear, **common)])
     assert [each.code for each in errors(batch, ESA)] == ["ends.unclear"]
     wrong = tasks([item(1, mqm="{", **common)])
-    assert [each.code for each in errors(wrong, ESA)] == ["appraise.not-spans"]
+    assert [each.code for each in errors(wrong, ESA)] == ["judgments.spans-not-a-list"]
 
 
 def test_rows_that_are_there_twice_count_once(db: None) -> None:
     _, report = read(PLAIN, scores=plain() * 3 + plain(2))
     (warning,) = reported(report)
-    assert (warning.code, warning.message.parameters) == ("appraise.repeated-rows", {"n": 2})
+    assert (warning.code, warning.message.parameters) == ("judgments.copies", {"n": 2})
     import_all(PLAIN, scores=plain() * 3 + plain(2))
     assert Judgment.objects.count() == 2
 
@@ -146,7 +146,7 @@ def test_answers_that_differ_are_revisions_in_the_order_of_time(db: None) -> Non
 
 @pytest.mark.parametrize(
     ("start", "end", "code"),
-    [(0, 1000, "appraise.no-start"), (1000, 999, "appraise.end-before-start")],
+    [(0, 1000, "judgments.start-is-zero"), (1000, 999, "judgments.end-before-start")],
 )
 def test_impossible_times_are_dropped_and_the_judgment_is_kept(
     db: None, start: float, end: float, code: str
@@ -163,16 +163,14 @@ def test_impossible_times_are_dropped_and_the_judgment_is_kept(
 @pytest.mark.parametrize(
     ("scores", "place", "code"),
     [
-        (plain(score=101), "row 1, score", "appraise.score"),
-        (plain(score=99999999999), "row 1, score", "appraise.score"),
-        (plain(score="nan"), "row 1, score", "appraise.score"),
-        (plain() + plain(score=""), "row 2, score", "appraise.score-missing"),
-        (plain(start=""), "row 1, start", "appraise.time-missing"),
+        (plain(score=101), "row 1, score", "judgments.score-outside"),
+        (plain(score=99999999999), "row 1, score", "judgments.score-outside"),
+        (plain(score="high"), "row 1, score", "cell.not-a-number"),
         (plain(9), "row 1, itemID", "appraise.no-item"),
-        (plain(kind="NEW"), "row 1, itemType", "appraise.item-type"),
-        (plain(start="soon"), "row 1, start", "appraise.time"),
-        (plain(end=1e300), "row 1, end", "appraise.time"),
-        (plain(user=""), "row 1, username", "appraise.username"),
+        (plain(kind="NEW"), "row 1, itemType", "judgments.unknown-kind"),
+        (plain(start="soon"), "row 1, start", "judgments.not-a-time"),
+        (plain(end=1e300), "row 1, end", "judgments.not-a-unix-time"),
+        (plain(user=""), "row 1, username", "judgments.no-annotator"),
         (plain().replace('"deu"', '"ces"'), "row 1, src", "appraise.unknown-pair"),
         (row("a", "b"), "row 1", "appraise.cells"),
         ("", "", "appraise.no-scores"),
@@ -182,6 +180,30 @@ def test_impossible_times_are_dropped_and_the_judgment_is_kept(
 def test_wrong_rows_are_named_and_nothing_is_read(scores: str, place: str, code: str) -> None:
     name = f"scores.csv, {place}" if place else "scores.csv"
     assert found(errors(PLAIN, scores=scores)) == [(name, code)]
+
+
+@pytest.mark.parametrize("score", ["", "nan"])
+def test_a_row_without_a_score_is_left_out_and_counted(score: str, db: None) -> None:
+    ((_, draft),), report = read(PLAIN, scores=plain() + plain(2, score=score))
+    assert [judgment.score for judgment in draft.judgments] == [70]
+    counted = [each for each in reported(report) if each.code == "judgments.rows-without-answer"]
+    assert [each.message.parameters["n"] for each in counted] == [1]
+
+
+def test_a_judgment_without_times_is_kept(db: None) -> None:
+    ((_, draft),), report = read(PLAIN, scores=plain(start="", end=""))
+    assert not report.errors
+    assert [(each.score, each.submitted_at) for each in draft.judgments] == [(70, None)]
+
+
+def test_a_score_of_0_beside_mqm_says_nothing(db: None) -> None:
+    mqm = [{"start_i": 0, "end_i": 1, "severity": "minor"}]
+    described = manifest(TASK_TYPE="Document", TASK_OPTIONS="MQM")
+    _, report = read(tasks([EMOJI]), described, marked(mqm, score=0))
+    assert reported(report) == []
+    _, report = read(tasks([EMOJI]), described, marked(mqm, score=70))
+    codes = [each.code for each in report.warnings]
+    assert "judgments.scores-differ-from-penalties" in codes
 
 
 def test_every_wrong_row_is_listed() -> None:
@@ -225,7 +247,7 @@ def test_error_spans_become_code_points(db: None) -> None:
     _, report = read(tasks([EMOJI]), ESA, marked(mqm))
     (warning,) = reported(report)
     assert (warning.code, warning.message.parameters) == (
-        "appraise.span-without-severity", {"n": 1},
+        "judgments.spans-without-severity", {"n": 1},
     )  # fmt: skip
     import_all(tasks([EMOJI]), ESA, marked(mqm))
     stored = ErrorSpan.objects.order_by("pk").values_list("side", "start", "end", "severity")
@@ -255,12 +277,16 @@ def test_mqm_penalties_follow_from_the_spans(db: None) -> None:
 @pytest.mark.parametrize(
     ("mqm", "place", "code"),
     [
-        ("{", "mqm", "appraise.not-json"),
-        (["x"], "mqm", "appraise.not-spans"),
-        ([{"start_i": 0, "end_i": 1, "severity": "critical"}], "mqm, span 1", "appraise.severity"),
-        ([{"start_i": 0, "end_i": 70, "severity": "minor"}], "mqm, span 1", "appraise.outside"),
-        ([{"start_i": 3, "end_i": 2, "severity": "minor"}], "mqm, span 1", "appraise.outside"),
-        ([{"start_i": 0.5, "end_i": 2, "severity": "minor"}], "mqm, span 1", "appraise.offsets"),
+        ("{", "mqm", "judgments.spans-not-a-list"),
+        (["x"], "mqm", "judgments.spans-not-a-list"),
+        ([{"start_i": 0, "end_i": 1, "severity": "critical"}], "mqm", "judgments.unknown-severity"),
+        ([{"start_i": 0, "end_i": 70, "severity": "minor"}], "mqm", "judgments.span-outside"),
+        ([{"start_i": 3, "end_i": 2, "severity": "minor"}], "mqm", "judgments.span-outside"),
+        (
+            [{"start_i": 0.5, "end_i": 2, "severity": "minor"}],
+            "mqm",
+            "judgments.offsets-not-numbers",
+        ),
     ],
 )
 def test_wrong_spans_are_named(mqm: Any, place: str, code: str) -> None:

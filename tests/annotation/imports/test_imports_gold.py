@@ -23,7 +23,7 @@ def read(
 ) -> tuple[list[Item], list[tuple[str, str]]]:
     """Return the items, and place and code of each error."""
     report = Report()
-    items = read_gold(campaign, as_file(name, text), report)
+    items = read_gold(campaign, as_file(name, text), report).items
     return items, found(report.errors)
 
 
@@ -105,18 +105,42 @@ def test_only_a_draft_changes(world: World) -> None:
 
 def test_the_page_adds_all_or_nothing_and_deletes(world: World, as_admin: Client) -> None:
     address = reverse("campaign-items", args=[world.campaign.slug])
-    wrong = as_admin.post(address, {"table": upload(HEAD + GOLD + "gold\t9\tx\t0\t5\t\n")})
+    wrong = as_admin.post(
+        address, {"table": upload(HEAD + GOLD + "gold\t9\tx\t0\t5\t\n")}, follow=True
+    )
     assert wrong.status_code == 422
     assert "row 3, segment" in wrong.text
-    assert not Item.objects.exists()
     assert as_admin.post(address, {}).status_code == 422
-    page = as_admin.post(address, {"table": upload(HEAD + GOLD + PRACTICE)}, follow=True)
+    preview = as_admin.post(address, {"table": upload(HEAD + GOLD + PRACTICE)})["Location"]
+    assert "All is there." in as_admin.get(preview).text
+    assert not Item.objects.exists()
+    page = as_admin.post(preview, as_shown(as_admin.get(preview)), follow=True)
     assert "All is there." in page.text
+    assert Item.objects.count() == 2
     delete = reverse("campaign-items-delete", args=[world.campaign.slug])
     as_admin.post(delete, {"item": Item.objects.first().pk})
     assert Item.objects.count() == 1
     as_admin.post(delete, {"all": "1"})
     assert not Item.objects.exists()
+
+
+def test_columns_of_other_names_are_chosen_in_the_preview(world: World, as_admin: Client) -> None:
+    address = reverse("campaign-items", args=[world.campaign.slug])
+    table = (HEAD + GOLD).replace("text", "what they read")
+    preview = as_admin.post(address, {"table": upload(table)})["Location"]
+    shown = as_admin.get(preview)
+    assert shown.status_code == 422
+    chosen = as_shown(shown) | {"column-2": "text", "change": "1"}
+    again = as_admin.post(preview, chosen)["Location"]
+    as_admin.post(again, as_shown(as_admin.get(again)))
+    assert [item.text for item in Item.objects.all()] == ["The harbour was loud."]
+
+
+def as_shown(page: Any) -> dict[str, str]:
+    """Return the choices of columns as the page has them."""
+    ((_, form),) = page.context["shown"].tables
+    values = {f"column-{name}": field.initial for name, field in form.fields.items()}
+    return {name: value for name, value in values.items() if value}
 
 
 def upload(text: str) -> Any:

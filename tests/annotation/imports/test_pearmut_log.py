@@ -129,7 +129,7 @@ def test_sliders_and_post_edits_of_a_log(db: None) -> None:
     ("entry", "path", "code"),
     [
         ({"annotation": []}, "", "pearmut.entry-keys"),
-        (answer(score=101), ".annotation[0].m1", "pearmut.score"),
+        (answer(score=101), ".annotation[0].m1", "judgments.score-outside"),
         (answer(item=[]), "", "pearmut.entry-lists"),
         (answer(item=[item("z", "m1")]), ".annotation[0].m1", "pearmut.no-segment"),
         (answer("u" * 81), ".user_id", "pearmut.long-user-id"),
@@ -206,7 +206,7 @@ def test_a_score_of_null_with_errors_is_no_empty_answer(db: None) -> None:
     marked = [{"start_i": 0, "end_i": 0, "severity": "minor", "category": ""}]
     given = [{"m1": {"score": None, "error_spans": marked, "textfield": None}}]
     _, report = read(campaign([[item("a", "m1")]]), json.dumps(answer(annotation=given)))
-    assert "pearmut.score" in [error.code for error in report.errors]
+    assert "judgments.score-missing" in [error.code for error in report.errors]
 
 
 def several(files: dict[str, Any], logs: dict[str, Any]) -> tuple[Any, Report]:

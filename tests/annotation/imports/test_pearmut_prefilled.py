@@ -10,13 +10,14 @@ from annotation import protocols
 from annotation.campaigns import open_campaign
 from annotation.exports.pearmut import write_span
 from annotation.imports import pearmut
-from annotation.imports.jsonfiles import Findings
-from annotation.imports.pearmut.offsets import OLD, Raw, read_spans
+from annotation.imports.judgments.spans import RawSpan, SpanReader
+from annotation.imports.pearmut.offsets import OLD, read_spans
 from annotation.imports.store import launch
 from annotation.models import Campaign, Item
 from annotation.prefill.suggestions import offered
 from annotation.protocols import Span
 from annotation.uploads import InputFile, Report
+from annotation.uploads.problems import Place
 
 FOLDER = settings.DATA_DIR / "protocols"
 
@@ -49,12 +50,12 @@ def suggested(values: Any, ends: str = "") -> tuple[Span, ...]:
 def test_every_marking_of_the_facts_is_read_to_the_code_point() -> None:
     for case in json.loads((FOLDER / "offsets.json").read_text(encoding="utf-8")):
         text, protocol = case["text"], protocols.get("esa")
-        findings = Findings("c.json", Report())
-        raw = Raw([span(*case["pearmut_1_1_4"])], text, "A source.")
-        (before,) = read_spans(findings, raw, protocol, OLD)
+        texts = {"target": text, "source": "A source."}
+        reader = SpanReader(protocol, False, Report())
+        raw = RawSpan(span(*case["pearmut_1_1_4"]), Place(), texts)
+        (before,) = read_spans(reader, [raw], OLD)
         start, end = case["pearmut_1_1_5"]
-        raw = Raw([span(start, end)], text, "A source.")
-        (own,) = read_spans(findings, raw, protocol)
+        (own,) = read_spans(reader, [RawSpan(span(start, end), Place(), texts)])
         assert own == before
         if case["marked"] is None:
             assert own == Span("source", 0, len("A source."), "minor")
@@ -85,7 +86,8 @@ def test_ends_are_inferred_from_words_unless_stated() -> None:
 
 def test_what_is_wrong_is_named_and_what_cannot_be_shown_counted() -> None:
     _, report = read(campaign("Ja.", {"start_i": 2, "end_i": 1}, {"start_i": "0", "end_i": 1}))
-    assert [str(each.place.field) for each in report.errors] == ["data[0][0][0].error_spans.A"] * 2
+    paths = [f"data[0][0][0].error_spans.A[{n}]" for n in (0, 1)]
+    assert [str(each.place.field) for each in report.errors] == paths
     _, report = read(campaign("Ja.", span(0, 2, None), span(0, 2, "critical")), "included")
     counts = {each.code: each.message.parameters.get("n") for each in report.warnings}
     assert counts["pearmut.skipped-spans"] == 1

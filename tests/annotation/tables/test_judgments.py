@@ -135,7 +135,7 @@ def test_wrong_rows_and_wrong_values_are_reported_together(db: None) -> None:
     [
         ("kind", "NEW", "judgments.unknown-kind"),
         ("start", "yesterday", "judgments.not-a-time"),
-        ("time", "12.5", "judgments.time-in-the-1970s"),
+        ("end_time", "12.5", "judgments.time-in-the-1970s"),
         ("lp", "xx-yy-zz1", "language.pair-unknown"),
         ("spans", "{oops", "judgments.spans-not-a-list"),
         ("spans", '{"start": 0, "end": 1, "severity": "minor"}', "judgments.spans-not-a-list"),
@@ -265,6 +265,34 @@ def test_times_and_zones(
     assert judgment.submitted_at is not None
     assert (judgment.started_at.hour, judgment.started_at.minute) == expected
     assert (judgment.submitted_at - judgment.started_at).total_seconds() == 60
+
+
+def test_a_time_column_of_small_numbers_has_seconds(db: None) -> None:
+    """As in WMT22's tables of direct assessments; a choice of the person goes first."""
+    head = "annotator\tseg_id\tsystem\tscore\ttime\n"
+    files = table("R1|1|alpha|80|12.5", "R1|2|alpha|70|3", head=head)
+    reading, report = read(files, **DE_EN)
+    assert "judgments.time-is-duration" in [each.code for each in report.warnings]
+    assert [each.active_ms for each in reading.drafts[0][1].judgments] == [12_500, 3_000]
+    chosen = errors_of(files, columns={"time": "submitted_at"}, **DE_EN)
+    assert {code for _, code in chosen} == {"judgments.time-in-the-1970s"}
+    files = table("R1|1|alpha|80|12.5", "R1|2|alpha|70|1719860460", head=head)
+    assert [code for _, code in errors_of(files, **DE_EN)] == ["judgments.time-in-the-1970s"]
+
+
+def test_numbered_ratings_of_named_systems_are_those_of_annotators(db: None) -> None:
+    head = "seg_id\tsystem\trating_1\trating_2\n"
+    reading, report = read(table("1|alpha|80|60", "2|alpha|70|50", head=head), **DE_EN)
+    assert "judgments.annotators-numbered" in [each.code for each in report.warnings]
+    given = [(each.annotator, each.score) for each in reading.drafts[0][1].judgments]
+    assert sorted(given) == [("1", 70), ("1", 80), ("2", 50), ("2", 60)]
+
+
+@pytest.mark.parametrize("name", ["simplicity", "full_score"])
+def test_scores_of_simplifications_have_a_name(db: None, name: str) -> None:
+    head = f"annotator\tseg_id\tsystem\t{name}\n"
+    reading, _ = read(table("R1|1|alpha|80", head=head), **DE_EN)
+    assert [each.score for each in reading.drafts[0][1].judgments] == [80]
 
 
 def test_impossible_times_are_dropped_and_counted(db: None) -> None:
