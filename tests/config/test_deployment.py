@@ -130,8 +130,8 @@ def test_settings_are_known_and_pass_the_checks(folder: Path, tmp_path: Path) ->
     }
     given = {name: value for name, value in settings_of(folder).items() if name in own}
     found = check(tmp_path, **given | here)
-    ids = set(re.findall(r"touchstone\.(\w+)", found.stderr))
-    assert ids == {"W002", "W003", "E008"}, found.stderr
+    ids = set(re.findall(r"\((\w+\.[EW]\d+)\)", found.stderr))
+    assert ids == {"touchstone.W002", "touchstone.W003", "touchstone.E008"}, found.stderr
 
 
 @pytest.fixture(scope="module")
