@@ -320,7 +320,7 @@ class TestSets(background.Door):
 
     def check(self, row: FileImport, sent: Sent) -> background.Found:
         """Check the files as their page does."""
-        submission = read_again(sent)
+        submission = read_again(sent, row.created_by)
         if submission is None:
             raise waiting.ExpiredError
         found = check_pairs(submission, user=row.created_by)

@@ -1,10 +1,10 @@
-"""Run the steps of the web image in a fresh root, and check compose.yaml against its schema.
+"""Run the steps of the images in a fresh root, and their commands as Compose does.
 
 Needs root, apt and debootstrap on a Debian machine, and no container engine: the instructions of
-`Dockerfile` up to the second stage are read and run by chroot, the last of them as the image's own
-user and with code that this user cannot change.
+`Dockerfile` are read and run by chroot. Web server and worker then run as the image's own user in a
+root that is mounted read-only; they can write to the volume and to /tmp alone.
 
-    .venv/bin/python -m benchmarks.images FOLDER
+    .venv/bin/python -m benchmarks.images FOLDER [web|worker]
 """
 
 import json
@@ -15,43 +15,25 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
-import jsonschema
-import yaml
-
 ROOT = Path(__file__).parents[1]
-SCHEMA = "usr/lib/python3/dist-packages/compose/config/compose_spec.json"
 PORT = 8765
 
 
-def instructions() -> Iterator[tuple[str, str]]:
-    """Yield the instructions of the first stage."""
+def instructions(last: str) -> Iterator[tuple[str, str]]:
+    """Yield the instructions of the stages up to `last`."""
     text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     text = re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"\\\n", " ", text)
     for line in filter(str.strip, text.splitlines()):
         word, _, rest = line.partition(" ")
-        if word == "FROM" and "AS web" not in rest:
+        if word == "FROM" and last == "web" and "AS web" not in rest:
             return
         yield word, rest.strip()
-
-
-def check_compose(folder: Path) -> None:
-    """Raise ValidationError if compose.yaml is not what Compose takes."""
-    folder.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["apt-get", "download", "-qq", "docker-compose"], cwd=folder, check=True)
-    (package,) = folder.glob("docker-compose_*.deb")
-    subprocess.run(["dpkg", "-x", package, folder / "compose"], check=True)
-    schema = json.loads((folder / "compose" / SCHEMA).read_text(encoding="utf-8"))
-    composed = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
-    jsonschema.validate(composed, schema)
-    for name, service in composed["services"].items():
-        assert "build" in service or "image" in service, name
-        for other in service.get("depends_on", {}):
-            assert other in composed["services"], (name, other)
 
 
 class Image:
@@ -94,10 +76,23 @@ class Image:
         chroot = ["chroot", f"--userspec={self.user}", str(self.root)]
         return [*chroot, "env", "-i", *variables, "sh", "-c", script, "sh", *command]
 
-    def follow(self) -> list[str]:
+    @contextmanager
+    def read_only(self) -> Iterator[None]:
+        """Mount the root read-only, but for the volume and /tmp, as `read_only` of Compose."""
+        own, bind = str(self.root), ["mount", "-o", "bind"]
+        subprocess.run([*bind, own, own], check=True)
+        try:
+            for place in ("tmp", "dev/shm", "var/lib/touchstone"):
+                subprocess.run([*bind, f"{own}/{place}", f"{own}/{place}"], check=True)
+            subprocess.run(["mount", "-o", "remount,bind,ro", own], check=True)
+            yield
+        finally:
+            subprocess.run(["umount", "--recursive", own], check=True)
+
+    def follow(self, last: str) -> list[str]:
         """Follow the image's instructions; return its command."""
         command: list[str] = []
-        for word, rest in instructions():
+        for word, rest in instructions(last):
             print(word, rest[:90], flush=True)
             if word == "ENV":
                 self.variables |= dict(pair.split("=", 1) for pair in rest.split())
@@ -130,7 +125,7 @@ class Image:
 def serve(image: Image, command: list[str]) -> None:
     """Start the image's command as its user, and wait until it answers."""
     own = {"SECRET_KEY": "a key for this one start of the image, no other"}
-    image.run("! touch manage.py 2>/dev/null && ! touch /etc/passwd 2>/dev/null")
+    image.run("! touch manage.py 2>/dev/null && ! touch /home/touchstone/x 2>/dev/null")
     image.run('[ "$(id -un)" = touchstone ]')
     image.run("python -m touchstone migrate -v0", **own)
     process = image.start([*command, "--port", str(PORT)], **own)
@@ -157,19 +152,31 @@ def serve(image: Image, command: list[str]) -> None:
         process.wait(timeout=60)
 
 
-def main(folder: Path) -> None:
-    """Check both."""
-    check_compose(folder / "schema")
-    print("compose.yaml: valid")
+def work(image: Image, command: list[str]) -> None:
+    """Start the worker's command as its user, and stop it when it is ready."""
+    own = {"SECRET_KEY": "a key for this one start of the image, no other"}
+    image.run("python -m touchstone migrate -v0", **own)
+    process = image.start([*command, "--queues", "cpu"], **own)
+    try:
+        time.sleep(60)
+        assert process.poll() is None, "The worker ended."
+    finally:
+        process.terminate()
+        process.wait(timeout=120)
+
+
+def main(folder: Path, last: str = "web") -> None:
+    """Build and run one image."""
     if os.geteuid():
         raise SystemExit("The steps of the image need root.")
     image = Image(folder / "root")
     image.make()
     began = time.monotonic()
-    command = image.follow()
-    serve(image, command)
-    print(f"The web image's steps and start: {time.monotonic() - began:.0f} s")
+    command = image.follow(last)
+    with image.read_only():
+        (serve if last == "web" else work)(image, command)
+    print(f"The {last} image's steps and start: {time.monotonic() - began:.0f} s")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

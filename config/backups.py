@@ -23,6 +23,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.backends.postgresql.client import DatabaseClient
 
+from config.checks import mark_folder
 from core import shared_files
 from metaeval.messages import MessageError, message
 from metaeval.reasons import reason_of
@@ -103,6 +104,7 @@ def restore(path: Path) -> dict[str, Any]:
                 _restore_file(archive, member, path, targets[top])
                 if top in SHARED and member.isreg():
                     shared_files.publish(path, member.name)
+    mark_folder(is_restored=True)
     return manifest
 
 

@@ -161,11 +161,7 @@ def other_folder_errors() -> list[CheckMessage]:
 
     `mark_folder` has marked that one. One machine, or a bucket, has nothing to compare.
     """
-    table = SiteMark._meta.db_table
-    if _is_alone() or table not in connections[DEFAULT_DB_ALIAS].introspection.table_names():
-        return []
-    row = SiteMark.objects.first()
-    path = Path(settings.VAR_DIR) / MARK
+    row, path = _stored_mark(), Path(settings.VAR_DIR) / MARK
     if row is None or (path.exists() and path.read_text().strip() == row.mark):
         return []
     return [
@@ -179,13 +175,21 @@ def other_folder_errors() -> list[CheckMessage]:
     ]
 
 
-def mark_folder() -> None:
-    """Mark the folder of the first web host that starts."""
-    if _is_alone():
+def mark_folder(*, is_restored: bool = False) -> None:
+    """Mark the folder of the first web host that starts, or that to which files were restored."""
+    if _is_alone() or (is_restored and _stored_mark() is None):
         return
     row, is_new = SiteMark.objects.get_or_create(pk=1, defaults={"mark": secrets.token_hex(16)})
-    if is_new:
+    if is_new or is_restored:
         (Path(settings.VAR_DIR) / MARK).write_text(f"{row.mark}\n", encoding="utf-8")
+
+
+def _stored_mark() -> SiteMark | None:
+    """Return the mark, unless there is none or nothing to compare."""
+    table = SiteMark._meta.db_table
+    if _is_alone() or table not in connections[DEFAULT_DB_ALIAS].introspection.table_names():
+        return None
+    return SiteMark.objects.first()
 
 
 def _is_alone() -> bool:

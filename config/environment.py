@@ -221,6 +221,16 @@ def secret_file(name: str, path: str) -> str:
         raise ImproperlyConfigured(f"{name}: the file {path} cannot be read.") from None
 
 
+def read_files(**paths: str | None) -> None:
+    """Set variables to the secrets in files; refuses a variable that has another value already."""
+    for name, path in paths.items():
+        value = secret_file(f"{name}_FILE", path or "")
+        if value and os.environ.get(name, value) != value:
+            raise ImproperlyConfigured(f"{name} and {name}_FILE differ. Remove one of them.")
+        if value:
+            os.environ[name] = value
+
+
 def oidc_issuer(value: str) -> str:
     """Return the address of an OpenID provider as it was given; plain HTTP only on this machine."""
     try:

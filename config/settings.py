@@ -23,6 +23,7 @@ from config.environment import (
     env_networks,
     judge_endpoints,
     oidc_issuer,
+    read_files,
     role_names,
     secret_file,
     secret_key,
@@ -47,6 +48,14 @@ DEMO = os.environ.get("TOUCHSTONE_DEMO", "")
 # Real evaluation data for the import commands and the tests; never part of the repository.
 DATA_DIR = Path(os.environ.get("TOUCHSTONE_DATA", BASE_DIR.parent / "shared" / "data"))
 
+# Of what is secret, files with the values.
+read_files(
+    SECRET_KEY=os.environ.get("SECRET_KEY_FILE"),
+    DATABASE_URL=os.environ.get("DATABASE_URL_FILE"),
+    CELERY_BROKER_URL=os.environ.get("CELERY_BROKER_URL_FILE"),
+    EMAIL_URL=os.environ.get("EMAIL_URL_FILE"),
+    PROMETHEUS_TOKEN=os.environ.get("PROMETHEUS_TOKEN_FILE"),
+)
 DEBUG = env_bool("DEBUG", False)
 SECRET_KEY = secret_key(VAR_DIR, debug=DEBUG)
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
@@ -225,6 +234,8 @@ SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^prometheus$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = env_int("HSTS_SECONDS", 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_SECONDS > 0
+# Whether browsers' lists get the name is up to the owner of the whole domain.
+SILENCED_SYSTEM_CHECKS = ["security.W021"]
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 CSRF_FAILURE_VIEW = "annotation.views.judging.unsent.csrf_failure"
@@ -276,6 +287,13 @@ env_int("GPUS_PER_SLOT", 1)
 # Servers of language models that judges may ask (docs/judges.md). Keys stay in variables of their
 # own, which `extensions.judges.endpoints` reads when a worker calls.
 JUDGE_ENDPOINTS = judge_endpoints(os.environ.get("JUDGE_ENDPOINTS") or "[]")
+read_files(
+    **{
+        each["key_variable"]: os.environ.get(f"{each['key_variable']}_FILE")
+        for each in JUDGE_ENDPOINTS
+        if each.get("key_variable")
+    }
+)
 
 # Distributions whose metrics are loaded (docs/plugins.md); read in metrics/plugins.py, which knows
 # no Django.

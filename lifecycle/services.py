@@ -51,8 +51,8 @@ def copy_campaign(campaign: Campaign, user: Any) -> Campaign:
     }
     name = free_name(f"{campaign.name[:105]} (copy)")
     made = Campaign(name=name, created_by=user, slug_follows=True, **settings)
-    made.slug = free_slug(made.title)
     made.project = visible_projects(user).filter(campaigns=campaign).first()
+    made.slug = free_slug(made)
     made.save()
     made.systems.set(campaign.systems.all())
     store_sample(made)

@@ -279,7 +279,8 @@ def add_systems(rows: Sequence[Campaign]) -> None:
     judged = Campaign.systems.through.objects.filter(campaign__in=rows)
     pairs = set(judged.values_list("campaign_id", "system_id"))
     systems = System.objects.filter(pk__in={system for _campaign, system in pairs})
-    data = {each.pk: dict(SystemSerializer(each).data) for each in systems}
+    described = SystemSerializer(systems, many=True).data
+    data = {each.pk: dict(own) for each, own in zip(systems, described, strict=True)}
     of: dict[int, list[int]] = {}
     for campaign, system in pairs:
         of.setdefault(campaign, []).append(system)

@@ -201,7 +201,7 @@ class TestSetViewSet(TakesParameters, viewsets.ReadOnlyModelViewSet[TestSet]):
         sent = replace(sent, words={**sent.words, **choices})
         if background.is_large(sent.files.values()):
             return begun(request, sent, {"store": not chosen["dry_run"]})
-        found = check_pairs(submission_of(form.cleaned_data, sent), user=request.user)
+        found = check_pairs(submission_of(form.cleaned_data, sent, request.user), user=request.user)
         report = found[0].report
         if report.errors:
             n = pluralize(len(report.errors), "error")

@@ -8,6 +8,7 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import transaction
 
 from annotation import uploads
+from annotation.access import project_of_new
 from annotation.campaign_files.parsing import CampaignFile, is_own, read
 from annotation.campaign_files.suggesting import suggest
 from annotation.campaign_files.writing import OWN
@@ -22,6 +23,7 @@ from annotation.interface import is_known
 from annotation.models import Campaign, Instructions, TestSet
 from annotation.presets import fitting, propose
 from annotation.quality.reach import proposed_traps
+from annotation.short_names import hidden
 from annotation.uploads import InputFile, Report
 from annotation.uploads.formats.base import CAMPAIGN_FILE
 from annotation.uploads.problems import Place
@@ -55,7 +57,9 @@ def store_file(whole: CampaignFile, report: Report, *, user: Any = None) -> Camp
 def _campaign(whole: CampaignFile, test_set: TestSet, report: Report, user: Any) -> Campaign | None:
     own = dict((whole.texts or {}).get(OWN, {}))
     form = CampaignForm(form_data({**own, **whole.settings}, test_set), test_set=test_set)
-    slug = whole.settings.get("slug", "")
+    slug, project = whole.settings.get("slug", ""), project_of_new(test_set, user)
+    if slug and project:
+        slug = hidden(slug, project)
     if slug and Campaign.objects.filter(slug=slug).exists():
         text = message(
             "campaign-file.slug-taken",

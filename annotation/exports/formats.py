@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Length
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -145,9 +145,8 @@ def _alias(name: str) -> str:
 def _of_campaign(campaign: Campaign) -> set[str]:
     protocol = campaign.judging
     openings = ContextOpening.objects.filter(assignment__annotator__campaign=campaign)
-    rated = Judgment.objects.filter(
-        assignment__item=OuterRef("pk"), assignment__annotator__campaign=campaign
-    )
+    # Compared as one set: item by item takes twice as long.
+    rated = Judgment.objects.filter(assignment__annotator__campaign=campaign)
     plays = Playback.objects.filter(judgment__assignment__annotator__campaign=campaign)
     found = {
         "ratio": campaign.length_ratio != 1,
@@ -160,7 +159,7 @@ def _of_campaign(campaign: Campaign) -> set[str]:
         "sample": campaign.sample is not None,
         "published": campaign.published_scores.exists(),
         "domains": campaign.segments.exclude(domain="").exists(),
-        "unrated": campaign.items.filter(~Exists(rated)).exists(),
+        "unrated": campaign.items.exclude(pk__in=rated.values("assignment__item")).exists(),
     }
     return {name for name, is_there in found.items() if is_there}
 

@@ -14,7 +14,9 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
+from annotation.access import test_sets_with_media
 from annotation.models import Project, TestSet
+from annotation.short_names import hidden
 from annotation.uploads import InputFile, Submission, SystemFile, label_of_file
 from annotation.uploads.files import RatioError, parse_ratio
 from annotation.uploads.tables.lines import LABELS
@@ -267,16 +269,12 @@ class UploadForm(LanguagesForm):
             words["columns"] = {name: c for name, c in columns.items() if name in tables}
         return Sent.of(DOOR, files, words)
 
-    def submission(self) -> Submission:
-        """Return what the person sent; nothing has been read yet."""
-        return submission_of(self.cleaned_data, self.sent())
 
-
-def submission_of(words: Mapping[str, Any], sent: Sent) -> Submission:
-    """Return valid words and files as a submission."""
+def submission_of(words: Mapping[str, Any], sent: Sent, user: Any) -> Submission:
+    """Return valid words and files as a user's submission."""
     target = words["target_language"]
     return Submission(
-        slug=slug_of(words["name"]),
+        slug=slug_of(words["name"], user, words["project"]),
         name=words["name"],
         source_language=words["source_language"],
         target_language=target,
@@ -299,26 +297,29 @@ def submission_of(words: Mapping[str, Any], sent: Sent) -> Submission:
     )
 
 
-def read_again(sent: Sent) -> Submission | None:
+def read_again(sent: Sent, user: Any) -> Submission | None:
     """Return what was sent as a submission, if the words are still valid."""
     everything = [str(number) for number in range(len(sent.files))]
     data = QueryDict(mutable=True)
     data.update({name: sent.words.get(name, "") for name in WORDS})
     data.setlist("kept_files", everything)
     form = UploadForm(data, earlier=sent)
-    return submission_of(form.cleaned_data, sent) if form.is_valid() else None
+    return submission_of(form.cleaned_data, sent, user) if form.is_valid() else None
 
 
-def slug_of(name: str) -> str:
+def slug_of(name: str, user: Any = None, project: str = "") -> str:
     """Return the slug of the stored test set of this name, or an unused one made from the name.
 
     The same name therefore always means the same test set, and another name another one, even if
-    no letter of a name may be in an address.
+    no letter of a name may be in an address. A user's names are those that the user may read.
     """
-    stored = TestSet.objects.filter(name=name).values_list("slug", flat=True).first()
+    rows = TestSet.objects.all() if user is None else test_sets_with_media(user)
+    stored = rows.filter(name=name).values_list("slug", flat=True).first()
     if stored:
         return stored
     base = slugify(name)[:70] or "test-set"
+    if project:
+        return hidden(base, Project.objects.filter(slug=project).first())
     taken = {
         RESERVED,
         *TestSet.objects.filter(slug__startswith=base).values_list("slug", flat=True),

@@ -1,7 +1,7 @@
 """Store a draft completely or not at all; storing it again changes nothing."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -23,12 +23,14 @@ from annotation.models import (
     OriginalFile,
     Output,
     Prefill,
+    Project,
     PublishedPart,
     PublishedScore,
     System,
     TestSet,
 )
 from annotation.prefill.suggestions import as_stored
+from annotation.short_names import hidden
 from annotation.uploads import TestSetDraft
 from annotation.uploads.problems import Report
 from annotation.uploads.spellings import fold
@@ -278,6 +280,16 @@ class Launched:
     invitations: Sequence[Invitation]
 
 
+def _with_short_names(
+    drafts: Sequence[tuple[TestSetDraft, CampaignDraft]],
+) -> Iterator[tuple[TestSetDraft, CampaignDraft]]:
+    """Yield drafts; campaigns over the test set of a project have its hidden short names."""
+    for test_set, campaign in drafts:
+        project = Project.objects.filter(test_sets__slug=test_set.slug).first()
+        slug = hidden(campaign.slug, project) if project else campaign.slug
+        yield test_set, replace(campaign, slug=slug)
+
+
 @transaction.atomic
 def launch(
     drafts: Sequence[tuple[TestSetDraft, CampaignDraft]],
@@ -291,7 +303,7 @@ def launch(
     changes nothing. Raises ValidationError with all errors.
     """
     launched = []
-    for test_set_draft, campaign_draft in drafts:
+    for test_set_draft, campaign_draft in _with_short_names(drafts):
         result = stored_before(campaign_draft)
         if result is None:
             test_set = uploads.store(test_set_draft, user=user).test_set
@@ -313,7 +325,7 @@ def examine(
     """Check test sets and campaigns, also against stored ones, without storing anything."""
     _warn_of_similar_annotators([campaign for _, campaign in drafts], report)
     new: dict[int, TestSetDraft] = {}
-    for test_set, campaign in drafts:
+    for test_set, campaign in _with_short_names(drafts):
         try:
             stored = find_same(campaign)
         except ValidationError as error:

@@ -141,7 +141,7 @@ class Upload(Confirmation):
 
     def read(self, sent: Sent) -> list[Checked] | None:
         """Check the files of every test set."""
-        submission = read_again(sent)
+        submission = read_again(sent, self.user)
         return None if submission is None else check_pairs(submission, user=self.user)
 
     def look(self, checked: list[Checked]) -> Look:

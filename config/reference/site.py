@@ -41,6 +41,16 @@ VARIABLES = (
         *("DATABASE_URL", "SQLite in `TOUCHSTONE_VAR`"),
         "such as `postgres://user:password@host:5432/name`",
     ),
+    *(
+        Variable(f"{name}_FILE", "", f"file with the value of `{name}`")
+        for name in (
+            "SECRET_KEY",
+            "DATABASE_URL",
+            "CELERY_BROKER_URL",
+            "EMAIL_URL",
+            "PROMETHEUS_TOKEN",
+        )
+    ),
     Variable("DATABASE_CONN_MAX_AGE", "60", "seconds that a database connection stays open"),
     Variable(
         *("DATABASE_LOCK_SECONDS", "10"),

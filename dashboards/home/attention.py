@@ -1,7 +1,7 @@
 """List what needs the attention of a user, each with the page where it is done."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -32,11 +32,6 @@ class Progress:
     def total(self) -> int:
         """The number of planned ratings."""
         return self.rated + self.missing
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether no rating is missing."""
-        return self.rated > 0 and self.missing == 0
 
     @property
     def percent(self) -> int:
@@ -83,6 +78,7 @@ SHOWN = 6
 LOOKED_AT = 200
 Status = Campaign.Status
 SET_UP = message("need.set-up-action", "Set up and open")
+COMPLETE = message("need.complete", "All ratings are complete.")
 CLOSE = message("need.close-action", "Review and close")
 REMIND = message("need.remind-action", "Remind annotators")
 VIEW_ERROR = message("need.error-action", "View error")
@@ -107,32 +103,41 @@ def under_way(user: Any) -> list[Campaign]:
     return list(rows.select_related("test_set").order_by("-created_at")[:LOOKED_AT])
 
 
-def needs(
-    user: Any, campaigns: Sequence[Campaign], progress: Mapping[int, Progress]
-) -> tuple[list[Need], int]:
+def needs(user: Any, campaigns: Sequence[Campaign]) -> tuple[list[Need], int]:
     """Return what needs attention, the most urgent first, and the number of further needs."""
     # What is being rated comes before what has not been opened.
     ordered = sorted(campaigns, key=lambda campaign: campaign.status == Status.DRAFT)
     found = [
         *_of_runs(user),
-        *(need for campaign in ordered for need in _of(campaign, progress[campaign.pk])),
+        *_of_campaigns(ordered),
         *_unscored(user),
         *_to_decide(user),
     ]
     return found[:SHOWN], max(0, len(found) - SHOWN)
 
 
-def _of(campaign: Campaign, state: Progress) -> Iterator[Need]:
-    if campaign.status == Status.DRAFT:
-        setup = reverse("campaign-setup", args=[campaign.slug])
-        yield Need(campaign.name, _draft(state.n_people), SET_UP, setup)
-    elif state.is_complete:
+def _of_campaigns(campaigns: Sequence[Campaign]) -> Iterator[Need]:
+    """What is missing is counted, and what exists is not: most ratings of a site exist."""
+    rows = Annotator.objects.filter(campaign__in=campaigns, excluded_at=None).order_by()
+    by_campaign = rows.values_list("campaign").annotate(Count("pk"), Max("answered_at"))
+    people = {pk: (n, last) for pk, n, last in by_campaign}
+    waiting = Assignment.objects.filter(
+        OPEN, annotator__campaign__in=campaigns, annotator__excluded_at=None
+    ).exclude(item__kind=Item.Kind.TUTORIAL)
+    unfinished = set(waiting.order_by().values_list("annotator__campaign", flat=True).distinct())
+    unfinished |= {pk for pk, n in _unclaimed(campaigns) if n}
+    answers = Assignment.objects.filter(annotator=OuterRef("pk"), completed_at__isnull=False)
+    rated = set(rows.filter(Exists(answers)).values_list("campaign", flat=True).distinct())
+    for campaign in campaigns:
+        n_people, last = people.get(campaign.pk, (0, None))
         monitor = reverse("monitor", args=[campaign.slug])
-        text = message("need.complete", "All {total} ratings are complete.", total=state.total)
-        yield Need(campaign.name, text, CLOSE, monitor)
-    elif silent := silence(state.last or campaign.opened_at):
-        monitor = reverse("monitor", args=[campaign.slug])
-        yield Need(campaign.name, silent, REMIND, monitor)
+        if campaign.status == Status.DRAFT:
+            setup = reverse("campaign-setup", args=[campaign.slug])
+            yield Need(campaign.name, _draft(n_people), SET_UP, setup)
+        elif campaign.pk in rated - unfinished:
+            yield Need(campaign.name, COMPLETE, CLOSE, monitor)
+        elif silent := silence(last or campaign.opened_at):
+            yield Need(campaign.name, silent, REMIND, monitor)
 
 
 def silence(since: datetime | None) -> Message | None:

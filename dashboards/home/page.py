@@ -152,7 +152,7 @@ def studies_of(user: Any) -> Sequence[str]:
     return list(rows.order_by("study").values_list("study", flat=True).distinct())
 
 
-PER_PAGE = 50
+PER_PAGE = 20
 # Closed campaigns without a study are folded if there are more.
 MOST_CLOSED = 3
 
@@ -226,9 +226,9 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
     choice = read_choice(request.GET, user)
     page = page_of(request, campaigns_of(user, choice), PER_PAGE)
     shown, mine = list(page), [] if choice.is_narrowed else attention.under_way(user)
-    progress = read_progress(list({c.pk: c for c in (*shown, *mine)}.values()))
+    progress = read_progress(shown)
     leaders = read_leaders([c for c in shown if c.status != Campaign.Status.DRAFT])
-    found, more = ([], 0) if choice.is_narrowed else attention.needs(user, mine, progress)
+    found, more = ([], 0) if choice.is_narrowed else attention.needs(user, mine)
     query = request.GET.copy()
     query.pop("page", None)
     context = {

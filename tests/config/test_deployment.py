@@ -1,12 +1,16 @@
 """The installation in docs/deployment.md: its commands, files, services and settings are there."""
 
+import json
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
+import yaml
 from django.core.management import get_commands, load_command_class
 
 from config.reference.site import VARIABLES
@@ -126,5 +130,56 @@ def test_settings_are_known_and_pass_the_checks(folder: Path, tmp_path: Path) ->
     }
     given = {name: value for name, value in settings_of(folder).items() if name in own}
     found = check(tmp_path, **given | here)
-    ids = set(re.findall(r"touchstone\.(\w+)", found.stderr))
-    assert ids == {"W002", "W003", "E008"}, found.stderr
+    ids = set(re.findall(r"\((\w+\.[EW]\d+)\)", found.stderr))
+    assert ids == {"touchstone.W002", "touchstone.W003", "touchstone.E008"}, found.stderr
+
+
+@pytest.fixture(scope="module")
+def composed() -> Any:
+    return yaml.safe_load((ROOT / "compose.yaml").read_text())
+
+
+def test_containers_are_as_compose_takes_them(composed: Any) -> None:
+    """The schema is that of github.com/compose-spec/compose-spec at 170098b."""
+    schema = json.loads((Path(__file__).parent / "compose-spec.json").read_text())
+    jsonschema.Draft7Validator(schema).validate(composed)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft7Validator(schema).validate({"services": {"web": {"read_onyl": True}}})
+    services = composed["services"]
+    for name, service in services.items():
+        assert service.get("depends_on", {}).keys() <= services.keys(), name
+        assert {*service.get("secrets", ())} <= composed["secrets"].keys(), name
+
+
+def test_containers_get_every_setting_and_their_secrets_as_files(composed: Any) -> None:
+    ours = [service for service in composed["services"].values() if "build" in service]
+    assert len(ours) == 4
+    known = {one.name for one in VARIABLES}
+    for service in ours:
+        assert service["read_only"]
+        assert service["env_file"][0]["path"] == "touchstone.env"
+        given = service["environment"]
+        assert given.keys() <= known
+        files = {text for name, text in given.items() if name.endswith("_FILE")}
+        assert files == {f"/run/secrets/{name}" for name in service["secrets"]}
+        assert given["TRUSTED_PROXIES"] in str(composed["networks"])
+    named = {Path(secret["file"]).name for secret in composed["secrets"].values()}
+    written = {each for line in LINES for each in re.findall(r"> secrets/(\w+)", line)}
+    assert named == written
+
+
+def test_the_proxy_of_the_containers_is_that_of_a_host(composed: Any, tmp_path: Path) -> None:
+    *_, command = composed["services"]["proxy"]["command"]
+    script = re.sub(r"\$\{SITE_HOST[^}]*\}", "mt.acme.org", command.partition(" > ")[0])
+    script = script.replace("/etc/touchstone.conf", str(SERVER / "nginx.conf"))
+    run = ["sh", "-c", script]
+    text = subprocess.run(run, capture_output=True, text=True, check=True).stdout
+    assert text.count("mt.acme.org") == 2
+    assert "http://web:8000" in text
+    assert "proxy_set_header X-Forwarded-Proto $scheme" in text
+    for usual in ("example.org", "127.0.0.1", "/var/log"):
+        assert usual not in text
+    mounted = " ".join(composed["services"]["proxy"]["volumes"])
+    assert "/touchstone/server/nginx.conf:/etc/touchstone.conf" in mounted
+    for path in re.findall(r"ssl_certificate\w* (.*)/", text):
+        assert f":{path}:ro" in mounted

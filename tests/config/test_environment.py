@@ -149,6 +149,41 @@ def test_threads_of_a_worker_have_nothing_left_to_load(tmp_path: Path) -> None:
     assert told.stdout.splitlines() == ["[]", f"True {gc_tuning.USUAL}"]
 
 
+READ = """
+from config import settings
+print(settings.SECRET_KEY, settings.DATABASES["default"]["NAME"], settings.CELERY_BROKER_URL)
+print(settings.EMAIL_HOST, settings.PROMETHEUS_TOKEN, settings.os.environ["JUDGE_KEY"])
+"""
+
+
+def test_secrets_are_read_from_files(tmp_path: Path) -> None:
+    values = {
+        "SECRET_KEY": "key",
+        "DATABASE_URL": "postgres://h/db",
+        "CELERY_BROKER_URL": "redis://b/1",
+        "EMAIL_URL": "smtp://mail",
+        "PROMETHEUS_TOKEN": "token",
+        "JUDGE_KEY": "judge",
+    }
+    environment = {name: value for name, value in os.environ.items() if name not in values}
+    environment["TOUCHSTONE_VAR"] = str(tmp_path)
+    environment["JUDGE_ENDPOINTS"] = json.dumps([GOOD | {"key_variable": "JUDGE_KEY"}])
+    for name, value in values.items():
+        path = tmp_path / name
+        path.write_text(f"{value}\n")
+        environment[f"{name}_FILE"] = str(path)
+
+    def read(**more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", READ],
+            cwd=ROOT, env=environment | more, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    assert read().stdout.split() == ["key", "db", "redis://b/1", "mail", "token", "judge"]
+    assert "SECRET_KEY_FILE differ" in read(SECRET_KEY="another").stderr
+    assert "PROMETHEUS_TOKEN_FILE" in read(PROMETHEUS_TOKEN_FILE="/nowhere").stderr
+
+
 GOOD = {"name": "local", "url": "http://10.0.0.7:8000/v1"}
 
 

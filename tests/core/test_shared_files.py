@@ -146,5 +146,7 @@ def test_a_host_with_another_folder_is_noticed(
     checks.mark_folder()
     (error,) = checks.other_folder_errors()
     assert error.id == "touchstone.E010"
+    checks.mark_folder(is_restored=True)
+    assert (SiteMark.objects.count(), checks.other_folder_errors()) == (1, [])
     settings.FILES_S3_BUCKET = "files"
     assert checks.other_folder_errors() == []

@@ -93,10 +93,10 @@ class DraftForm(CampaignForm):
 
 def _fit_slug(draft: Campaign) -> None:
     """Give a draft a slug made of its title, if nobody can have its address yet."""
-    is_fitting = re.fullmatch(rf"{re.escape(slug_stem(draft.title))}(-\d+)?", draft.slug)
+    is_fitting = re.fullmatch(rf"{re.escape(slug_stem(draft))}(-\d+)?", draft.slug)
     is_known = draft.annotators.exists() or draft.access_links.exists()
     if draft.slug_follows and not is_fitting and not is_known:
-        before, draft.slug = draft.slug, free_slug(draft.title)
+        before, draft.slug = draft.slug, free_slug(draft)
         AuditEntry.objects.create(
             campaign=draft, action=ADDRESS, details={"before": before, "now": draft.slug}
         )

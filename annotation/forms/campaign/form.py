@@ -41,6 +41,7 @@ from annotation.presets import (
 from annotation.protocols import Layout, composed
 from annotation.quality.reach import ADVICE, UNSCORED, Reach, reach_of
 from annotation.quality.verdict import ITEMS, PAIRS_TO_FAIL, PAIRS_TO_PASS
+from annotation.short_names import hidden
 from core.messages import if_missing, translated
 from core.text import whole
 from metaeval.messages import Message, message, truncated
@@ -336,7 +337,7 @@ class CampaignForm(forms.ModelForm):  # type: ignore[type-arg]
         campaign: Campaign = super().save(commit=False)
         campaign.test_set, campaign.created_by = self.test_set, user
         campaign.project = project_of_new(self.test_set, user)
-        campaign.slug, campaign.slug_follows = slug or free_slug(campaign.title), not slug
+        campaign.slug, campaign.slug_follows = slug or free_slug(campaign), not slug
         mark_missing(campaign)
         campaign.save()
         campaign.systems.set(self.chosen)
@@ -353,14 +354,16 @@ def check_traps(campaign: Campaign) -> None:
         raise forms.ValidationError({"traps_per_annotator": [too_few_traps(possible)]})
 
 
-def slug_stem(title: str) -> str:
-    """Return the slug that a title would get if no other campaign had it."""
-    return slugify(title.replace("%", " percent"))[:70] or "campaign"
+def slug_stem(campaign: Campaign) -> str:
+    """Return the slug that a campaign would get if no other campaign had it."""
+    stem = slugify(campaign.title.replace("%", " percent"))[:70] or "campaign"
+    is_hidden = campaign.is_private or campaign.project is not None
+    return hidden(stem, campaign.project or campaign.created_by) if is_hidden else stem
 
 
-def free_slug(title: str) -> str:
+def free_slug(campaign: Campaign) -> str:
     """Return an unused slug made from what annotators read: they see it in addresses, too."""
-    stem = slug_stem(title)
+    stem = slug_stem(campaign)
     taken = set(Campaign.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
     taken |= RESERVED
     candidates: Iterable[str] = (stem, *(f"{stem}-{number}" for number in range(2, 10_000)))

@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.urls import reverse
 
 from annotation.campaign_files import Opened, open_file
@@ -40,7 +41,7 @@ class Command(BaseCommand):
             help="whether the ends of error spans in a Pearmut file include the last character",
         )
         parser.add_argument(
-            "--address", default="http://localhost:8000", help="address of the site, for the links"
+            "--address", default=settings.SITE_URL, help="address of the site, for the links"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -62,6 +62,11 @@ def test_one_command_opens_and_prints_links_that_work(db: None, tmp_path: Path) 
         assert Client().get(path, follow=True).status_code == 200
 
 
+def test_links_have_the_address_of_the_site(db: None, tmp_path: Path, settings: Any) -> None:
+    settings.SITE_URL = "https://mt.acme.org"
+    assert run(tmp_path, smallest()).count("\thttps://mt.acme.org/a/") == 3
+
+
 def test_what_is_written_makes_the_same_campaign(world: World, tmp_path: Path) -> None:
     campaign = world.campaign
     Campaign.objects.update(

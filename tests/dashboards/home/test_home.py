@@ -116,8 +116,8 @@ def test_progress_is_that_of_the_campaigns_own_pages(world: World, mode: str) ->
     given.filter(pk__in=list(given.values_list("pk", flat=True)[:3])).update(completed_at=Now())
     campaign.annotators.filter(pk=campaign.annotators.last().pk).update(excluded_at=Now())
     found = read_progress([campaign])[campaign.pk]
-    done, total, is_complete = wanted(campaign)
-    assert (found.rated, found.total, found.is_complete) == (done, total, is_complete)
+    done, total, _is_complete = wanted(campaign)
+    assert (found.rated, found.total) == (done, total)
     assert total > 0
 
 
@@ -144,7 +144,8 @@ def test_what_is_complete_and_what_nobody_scored(world: World, as_admin: Client)
     Assignment.objects.update(completed_at=Now())
     [need] = as_admin.get("/campaigns/").context["needs"]
     assert need.text.code == "need.complete"
-    assert need.text.parameters["total"] == Assignment.objects.count()
+    Assignment.objects.filter(pk=Assignment.objects.earliest("pk").pk).update(completed_at=None)
+    assert as_admin.get("/campaigns/").context["needs"] == []
     first = Assignment.objects.first()
     Judgment.objects.create(assignment=first, score=1, submit_key=uuid.uuid4())
     Campaign.objects.update(status="closed")
@@ -178,7 +179,7 @@ def test_the_leading_metric_comes_from_what_is_stored(world: World, as_admin: Cl
     assert Analysis.objects.count() == 1  # nothing was asked for
 
 
-def test_thirty_campaigns_take_no_more_queries_than_three(
+def test_a_full_page_takes_no_more_queries_than_three_campaigns(
     several: dict[str, Campaign], as_admin: Client
 ) -> None:
     as_admin.get("/campaigns/")
@@ -193,5 +194,5 @@ def test_thirty_campaigns_take_no_more_queries_than_three(
             assignment_mode=modes[number % 2],
         )  # fmt: skip
     with CaptureQueriesContext(connection) as many:
-        assert len(shown(as_admin)) == 30
+        assert len(shown(as_admin)) == 20  # of a page
     assert len(many) <= len(few) + 2  # the pools' items

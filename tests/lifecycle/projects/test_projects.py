@@ -276,7 +276,7 @@ def test_an_upload_into_a_project(harbour: Harbour, client: Client) -> None:
     page = client.get(reverse("testset-upload"), {"project": harbour.project.slug})
     assert f'<option value="{harbour.project.slug}" selected>' in page.text
     confirm(client, send(client, project=harbour.project.slug))
-    made = TestSet.objects.get(slug="weather")
+    made = TestSet.objects.get(name="Weather")
     assert (made.project, made.is_private) == (harbour.project, True)
     # Every line once; two systems have the same outputs.
     size = len((SOURCE + REFERENCE + OUTPUT * 2).replace("\n", "").encode())
@@ -287,11 +287,33 @@ def test_an_upload_by_somebody_else(harbour: Harbour, client: Client) -> None:
     client.force_login(harbour.other)
     page = send(client, project=harbour.project.slug)
     assert tells(page.text, "access.no-project")
-    # A name that is taken there tells nothing of what is stored.
-    page = send(client, name=harbour.test_set.name)
-    assert tells(page.text, "import.name-taken")
-    assert not tells(page.text, "stored.source-language")
-    assert Segment.objects.filter(test_set__slug="weather").count() == 0
+    assert Segment.objects.filter(test_set__name="Weather").count() == 0
+
+
+def test_names_in_use_there_tell_others_nothing(harbour: Harbour, client: Client) -> None:
+    """What others store has the short names that it would have without the project."""
+    client.force_login(harbour.admin)
+    for _ in range(2):  # sent twice, it is stored once
+        confirm(client, send(client, project=harbour.project.slug))
+    inside = TestSet.objects.get(name="Weather")
+    values = form_data({"name": "Pilot", "systems": ["strong"], "length_ratio": "0.8"}, inside)
+    first = CampaignForm(values, test_set=inside).create(harbour.admin)
+    slug = f"{first.slug}-2"
+    assert services.copy_campaign(first, harbour.admin).slug.startswith("pilot-copy-")
+    assert CampaignForm(values, test_set=inside).create(harbour.admin).slug == slug
+
+    client.force_login(harbour.other)
+    confirm(client, send(client))
+    outside = TestSet.objects.get(slug="weather")
+    assert outside.created_by == harbour.other
+    values = form_data({"name": "Pilot", "systems": ["strong"], "length_ratio": "0.8"}, outside)
+    assert CampaignForm(values, test_set=outside).create(harbour.other).slug == "pilot"
+    values["is_private"] = "on"
+    own = CampaignForm(values, test_set=outside).create(harbour.other).slug
+    assert re.fullmatch("pilot-[0-9a-f]{8}", own)
+    for hidden in (inside.slug, first.slug):
+        assert re.fullmatch("(weather|pilot)-[0-9a-f]{8}", hidden)
+    assert own != first.slug
 
 
 def test_storage_has_a_limit(harbour: Harbour, world: World, client: Client) -> None:
@@ -304,8 +326,8 @@ def test_storage_has_a_limit(harbour: Harbour, world: World, client: Client) -> 
     assert page.status_code == 400
     text = page.json()["problems"][0]["message"] if "problems" in page.json() else page.text
     assert str(size) in str(text)
-    assert not TestSet.objects.filter(slug="weather").exists()
-    assert not Reference.objects.filter(segment__test_set__slug="weather").exists()
+    assert not TestSet.objects.filter(name="Weather").exists()
+    assert not Reference.objects.filter(segment__test_set__name="Weather").exists()
     Project.objects.filter(pk=harbour.project.pk).update(max_bytes=size)
     assert client.post("/api/test-sets/", form(project=harbour.project.slug)).status_code == 201
     assert stored(harbour.project) == size
