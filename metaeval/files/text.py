@@ -104,11 +104,10 @@ def numbers(path: Path, field: str, lines: Iterable[int], cells: Sequence[str]) 
     values = np.full(len(cells), math.nan)
     if "_" not in "".join(cells):
         try:
-            values = np.fromiter(map(float, cells), np.float64, len(cells))
+            values = np.array(cells, np.float64)
         except ValueError:
-            parts = ("nan" if cell in EMPTY else cell for cell in cells)
             with suppress(ValueError):
-                values = np.fromiter(map(float, parts), np.float64, len(cells))
+                values = np.array(["nan" if cell in EMPTY else cell for cell in cells], np.float64)
     # Cells that are not finite numbers are read again: words for missing scores are known there.
     again = [n for n in np.flatnonzero(~np.isfinite(values)).tolist() if cells[n] not in EMPTY]
     if again:
