@@ -136,7 +136,7 @@ def _segments(content: Content) -> Iterator[str]:
     yield _line(*columns, *(["domain"] if has_domains else []))
     places = zip(content.numbers, content.segments, content.lines, strict=True)
     for number, segment, line in places:
-        references = " ||| ".join(each.text for each in segment.references.all())
+        references = " ||| ".join(content.references[segment.pk].values())
         document = segment.document
         domain = [segment.domain] if has_domains else []
         yield _line(number, segment.key, document, line, segment.source, references, *domain)
@@ -299,11 +299,11 @@ def _oriented(content: Content, key: str, scores: Floats) -> Floats:
 
 def _used(content: Content) -> str:
     """Return the references as the layout has them at the end of a metric's name."""
-    names = sorted({each.name for s in content.segments for each in s.references.all()})
+    names = sorted({name for each in content.references.values() for name in each})
     return mtme.in_path(".".join(mtme.reference_name(name) for name in names) or "src", HALF)
 
 
 def _column(content: Content, values: Floats) -> Iterator[str]:
     for name, row in zip(content.names, values, strict=True):
-        for value in row.tolist():
-            yield f"{name}\t{plain_number(value, empty='None')}\n"
+        start = f"{name}\t"
+        yield "".join([f"{start}{text}\n" for text in plain_numbers(row, empty="None")])
