@@ -284,19 +284,20 @@ def segment_scores(
     segments: Sequence[Segment], systems: Mapping[System, str], means: Means
 ) -> Iterator[str]:
     """Yield a line for every system and segment, with `None` for a missing score."""
+    keys = [segment.pk for segment in segments]
     for system, name in systems.items():
-        for segment in segments:
-            yield f"{name}\t{_number(means.get((system.pk, segment.pk)))}\n"
+        own = system.pk
+        yield "".join([f"{name}\t{_number(means.get((own, key)))}\n" for key in keys])
 
 
 def system_scores(
     segments: Sequence[Segment], systems: Mapping[System, str], means: Means
 ) -> Iterator[str]:
     """Yield a line for every system: the mean over its segments."""
+    keys = [segment.pk for segment in segments]
     for system, name in systems.items():
-        own = [
-            means[system.pk, segment.pk] for segment in segments if (system.pk, segment.pk) in means
-        ]
+        cells = ((system.pk, key) for key in keys)
+        own = [means[cell] for cell in cells if cell in means]
         yield f"{name}\t{_number(sum(own) / len(own) if own else None)}\n"
 
 

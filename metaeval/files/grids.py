@@ -213,7 +213,7 @@ def quoted_lines(text: str, separator: str = ",", first: int = 1) -> Iterator[Li
 def _tabs(grid: Grid, text: str, first: int) -> list[Line]:
     """Split at tabs; quotation marks are part of texts unless the file shows that it quotes."""
     lines: list[Line] = [
-        (number, line.split("\t") if line.strip() else [])
+        (number, line.split("\t") if line and not line.isspace() else [])
         for number, line in enumerate(lines_of(text), first)
     ]
     if '"' not in text:

@@ -125,10 +125,16 @@ def plain_number(value: float, *, empty: str = "") -> str:
 
 def plain_numbers(values: FloatArray, *, empty: str = "") -> list[str]:
     """Return the same texts of many numbers (n,), in a fifth of the time."""
-    texts = repr(values.tolist())[1:-1].split(", ") if len(values) else []
-    is_whole = np.isfinite(values) & (values == np.rint(values))
-    for place in np.flatnonzero(np.isnan(values) | is_whole).tolist():
-        texts[place] = plain_number(values[place].item(), empty=empty)
+    if not len(values):
+        return []
+    is_whole = (np.abs(values) < 1e15) & (values == np.rint(values))
+    if is_whole.all():
+        return list(map(str, values.astype(np.int64).tolist()))
+    texts = repr((values + 0.0).tolist())[1:-1].split(", ")
+    for place in np.flatnonzero(is_whole).tolist():
+        texts[place] = texts[place][:-2]
+    for place in np.flatnonzero(np.isnan(values)).tolist():
+        texts[place] = empty
     return texts
 
 

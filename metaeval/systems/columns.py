@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +23,8 @@ from metaeval.systems.ranking import LEAST_SHARED
 
 # p, difference and numbers of segments and of units (documents or segments) of two systems.
 Compared = tuple[float, float, int, int]
+# The position of a metric, and two places in its order.
+Pair = tuple[int, tuple[int, int]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -153,14 +157,15 @@ def compare_neighbours(
     Those over equally many share the draws, which are too large to cache all of them, so such pairs
     are tested one after the other.
     """
-    together: dict[tuple[int, bytes], list[tuple[int, int]]] = {}
+    together: dict[Any, list[Pair]] = {}
     for number, one in enumerate(orders):
+        width = one.counts.values.shape[2], one.counts.score
         for pair in one.pairs:
-            together.setdefault((number, one.shared(pair).tobytes()), []).append(pair)
-    tests: dict[tuple[int, tuple[int, int]], Compared] = {}
-    for (number, _), pairs in sorted(together.items(), key=lambda each: each[0][1].count(1)):
-        found = _compare(orders[number], pairs, n_resamples, seed)
-        tests |= {(number, pair): each for pair, each in zip(pairs, found, strict=True)}
+            segments = one.shared(pair).tobytes(), one.counts.segments, one.counts.documents
+            together.setdefault((segments, width), []).append((number, pair))
+    tests: dict[Pair, Compared] = {}
+    for _, pairs in sorted(together.items(), key=lambda each: each[0][0][0].count(1)):
+        tests |= zip(pairs, _compare(orders, pairs, n_resamples, seed), strict=True)
     return [[tests[number, pair] for pair in one.pairs] for number, one in enumerate(orders)]
 
 
@@ -266,24 +271,24 @@ def _pairs(size: int, versus: str) -> list[tuple[int, int]]:
 
 
 def _compare(
-    one: MetricOrder, pairs: Sequence[tuple[int, int]], n_resamples: int, seed: int
+    orders: Sequence[MetricOrder], pairs: Sequence[Pair], n_resamples: int, seed: int
 ) -> list[Compared]:
-    """Compare pairs of systems that share the same segments."""
-    counts, shared = one.counts, one.shared(pairs[0])
+    """Compare pairs of systems over the same segments, of metrics with the same kind of counts."""
+    (number, pair), rows = pairs[0], [orders[number].rows(pair).tolist() for number, pair in pairs]
+    counts, shared = orders[number].counts, orders[number].shared(pair)
     n = int(shared.sum())
     if not n:
         return [(np.nan, np.nan, 0, 0)] * len(pairs)
-    places, pair_rows = np.unique([one.rows(pair) for pair in pairs], return_inverse=True)
-    segments = [counts.segments[column] for column in np.flatnonzero(shared)]
-    documents = None if counts.documents is None else np.array(counts.documents)[shared].tolist()
+    cells = [[(number, row) for row in two] for (number, _), two in zip(pairs, rows, strict=True)]
+    place = {cell: at for at, cell in enumerate(dict.fromkeys(chain(*cells)))}
     some = CorpusStatistics(
-        counts.values[places][:, shared],
-        [counts.systems[place] for place in places],
-        segments,
+        [orders[number].counts.values[row, shared] for number, row in place],
+        [f"{number}:{row}" for number, row in place],
+        [counts.segments[column] for column in np.flatnonzero(shared)],
         counts.score,
-        documents,
+        None if counts.documents is None else np.array(counts.documents)[shared].tolist(),
     )
-    first, second = pair_rows.reshape(-1, 2).T
+    first, second = np.array([[place[cell] for cell in two] for two in cells]).T
     if n < LEAST_SHARED:
         scores = some.system_scores()
         pvalues, differences = np.full(len(pairs), np.nan), scores[first] - scores[second]
