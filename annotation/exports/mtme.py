@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
-from typing import Any
 
 import numpy as np
 from django.db.models import Q
@@ -275,7 +274,9 @@ def _means(columns: JudgmentColumns, values: Floats, system_of: Mapping[int, int
         columns.output[wanted], return_index=True, return_inverse=True
     )
     segments = columns.segment[wanted][first].tolist()
-    keys = ((system_of[pk], segment) for pk, segment in zip(outputs.tolist(), segments, strict=True))
+    keys = (
+        (system_of[pk], segment) for pk, segment in zip(outputs.tolist(), segments, strict=True)
+    )
     means = group_means(values[wanted], places, len(outputs))
     return dict(zip(keys, means.tolist(), strict=True))
 

@@ -1,4 +1,4 @@
-"""Documents and tables of a study like Cheng et al. (2023): 390 measures, 4 systems × 270 segments.
+"""Documents and tables of a study like Cheng et al. (2023): 390 measures, 4 × 270 outputs.
 
     OMP_NUM_THREADS=1 python -m benchmarks.dashboards.seed [KIND ...]
 

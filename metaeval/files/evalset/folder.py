@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -50,7 +51,7 @@ def read_scores(path: Path, level: str, documents: Documents, size: int | None) 
     """Read a file of SYSTEM SCORE lines (DOMAIN SYSTEM SCORE for domains) on `size` segments."""
     text, domains = read_text(path), defaultdict[str, list[str]](list)
     if level == "seg" and size and (blocks := _blocks(text, size)):
-        cells = sum(blocks.values(), [])
+        cells = list(chain.from_iterable(blocks.values()))
         scores = numbers(path, "SCORE", range(1, len(cells) + 1), cells)
         return Scores(dict(zip(blocks, scores.reshape(-1, size), strict=True)))
     columns = _columns(path, text, 3 if level == "domain" else 2)
