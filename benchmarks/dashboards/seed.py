@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python -m benchmarks.dashboards.seed [KIND ...]
 
-The study is that of the tests (`tests.extensions.paper.seed`), in its full size: two directions, two
+The study is that of the tests (`tests.extensions.paper.seed`) in full size: two directions, two
 lengths, 372 measures of layers beside 18 metrics. Prints seconds of the processor and the peak of
 memory of every document of one campaign with nothing in memory, then of `manage.py study_tables`.
 Bounds: 60 s and 1 GB for a document, 25 s for all tables of the study.

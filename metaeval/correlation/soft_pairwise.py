@@ -332,7 +332,8 @@ def normal_tail(z: NDArray[np.float32]) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):  # An infinite odds ratio is a p of 0.
         np.exp(q, out=q)
     q += np.float32(1.0)
-    return np.reciprocal(q, out=q)
+    np.reciprocal(q, out=q)
+    return q
 
 
 def _square(pvalues: FloatArray, size: int) -> FloatArray:
