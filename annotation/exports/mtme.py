@@ -17,23 +17,25 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
-from typing import Any
 
+import numpy as np
 from django.db.models import Q
 from django.db.models.functions import Length
 
-from annotation.exports.rows import CHUNK, counted, moments, spans_of
+from annotation.exports.rows import CHUNK, counted, spans_of
 from annotation.filters import EVERYTHING, FilterError, Filters
-from annotation.filters.chosen import segments_of
+from annotation.filters.chosen import read_judgments, segments_of
 from annotation.filters.systems import chosen_systems
 from annotation.models import Campaign, Item, Output, Reference, Segment, System
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import SOURCE, TARGET
-from annotation.quality.columns import HTER, scales_of, value_of
+from annotation.quality.columns import HTER, Floats, JudgmentColumns, scales_of, standardise
+from annotation.quality.current import NOTHING
+from metaeval.arrays import group_means
 from metaeval.messages import message
 
 DOMAIN = "general"
-NOTHING = "[No translation supplied]"
+NO_OUTPUT = "[No translation supplied]"
 JUDGED = (Item.Kind.TARGET, Item.Kind.REPEAT)
 BREAKS = str.maketrans("\n\r", "  ")
 # In bytes, of a name that is a part of a file's name: file systems take 255.
@@ -235,14 +237,14 @@ def _reference_lines(segments: Sequence[Segment], name: str) -> Iterator[str]:
     rows = Reference.objects.filter(segment__test_set=segments[0].test_set_id, name=name)
     texts = dict(rows.values_list("segment_id", "text"))
     for segment in segments:
-        yield line(texts.get(segment.pk, NOTHING))
+        yield line(texts.get(segment.pk, NO_OUTPUT))
 
 
 def _output_lines(segments: Sequence[Segment], system: System) -> Iterator[str]:
     rows = Output.objects.filter(system=system)
     texts = dict(rows.values_list("segment_id", "text"))
     for segment in segments:
-        yield line(texts.get(segment.pk, NOTHING))
+        yield line(texts.get(segment.pk, NO_OUTPUT))
 
 
 def scores(campaign: Campaign, filters: Filters = EVERYTHING) -> dict[str, Means]:
@@ -253,57 +255,50 @@ def scores(campaign: Campaign, filters: Filters = EVERYTHING) -> dict[str, Means
     Means are over an output's current judgments and its repeats; z-scores are per annotator over
     the campaign's pool.
     """
+    outputs = Output.objects.filter(system__test_set=campaign.test_set).order_by()
+    system_of = dict(outputs.values_list("pk", "system_id"))
     found: dict[str, Means] = {}
     for scale in scales_of(campaign) or [""]:
         name = f"{campaign.protocol}-{unsplit(scale)}" if scale else campaign.protocol
-        found[name] = _means(campaign, filters, None, scale)
+        columns, _ = read_judgments(campaign, replace(filters, scale=scale))
+        found[name] = _means(columns, columns.score, system_of)
         if campaign.judging.has_score and scale != HTER:
-            pool = moments(campaign, filters, scale)[campaign.z_pool]
-            found[f"{name}-z"] = _means(campaign, filters, pool, scale)
+            z = standardise(columns, campaign.z_pool).z if len(columns) else columns.score
+            found[f"{name}-z"] = _means(columns, z, system_of)
     return found
 
 
-def _means(
-    campaign: Campaign, filters: Filters, pool: Mapping[int, Any] | None, scale: str
-) -> Means:
-    sums: dict[tuple[int, int], list[float]] = {}
-    rows = counted(campaign, filters).filter(
-        assignment__item__kind__in=JUDGED, assignment__item__output__isnull=False
+def _means(columns: JudgmentColumns, values: Floats, system_of: Mapping[int, int]) -> Means:
+    wanted = columns.is_kind(*JUDGED) & (columns.output != NOTHING) & ~np.isnan(values)
+    outputs, first, places = np.unique(
+        columns.output[wanted], return_index=True, return_inverse=True
     )
-    columns = (
-        "assignment__annotator_id",
-        "assignment__item__output__system_id",
-        "assignment__item__segment_id",
-        value_of(scale),
+    segments = columns.segment[wanted][first].tolist()
+    keys = (
+        (system_of[pk], segment) for pk, segment in zip(outputs.tolist(), segments, strict=True)
     )
-    for annotator, system, segment, given in rows.values_list(*columns).iterator(CHUNK):
-        if given is None:
-            continue
-        value = given if pool is None else pool[annotator].z(given) if annotator in pool else None
-        if value is not None:
-            total = sums.setdefault((system, segment), [0.0, 0.0])
-            total[0] += value
-            total[1] += 1
-    return {key: total / n for key, (total, n) in sums.items()}
+    means = group_means(values[wanted], places, len(outputs))
+    return dict(zip(keys, means.tolist(), strict=True))
 
 
 def segment_scores(
     segments: Sequence[Segment], systems: Mapping[System, str], means: Means
 ) -> Iterator[str]:
     """Yield a line for every system and segment, with `None` for a missing score."""
+    keys = [segment.pk for segment in segments]
     for system, name in systems.items():
-        for segment in segments:
-            yield f"{name}\t{_number(means.get((system.pk, segment.pk)))}\n"
+        own = system.pk
+        yield "".join([f"{name}\t{_number(means.get((own, key)))}\n" for key in keys])
 
 
 def system_scores(
     segments: Sequence[Segment], systems: Mapping[System, str], means: Means
 ) -> Iterator[str]:
     """Yield a line for every system: the mean over its segments."""
+    keys = [segment.pk for segment in segments]
     for system, name in systems.items():
-        own = [
-            means[system.pk, segment.pk] for segment in segments if (system.pk, segment.pk) in means
-        ]
+        cells = ((system.pk, key) for key in keys)
+        own = [means[cell] for cell in cells if cell in means]
         yield f"{name}\t{_number(sum(own) / len(own) if own else None)}\n"
 
 

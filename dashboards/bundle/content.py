@@ -1,5 +1,6 @@
 """Read the content of a bundle from the database at one moment."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,7 @@ import numpy as np
 from annotation.exports.mtme import ordered, unique_names
 from annotation.filters import FilterError, Filters
 from annotation.filters.systems import systems_of
-from annotation.models import Campaign, Segment
+from annotation.models import Campaign, Reference, Segment
 from annotation.quality import JudgmentColumns, read_columns
 from dashboards.comparisons import selection, statistics
 from dashboards.panel.choice import Choice
@@ -103,7 +104,8 @@ class Content:
 
     `names` and `numbers` are the systems and segments in files, `every_name` the names of all
     systems by primary key, which judgments need. `lines` is the position of each segment in the
-    mt-metrics-eval files, which keep documents together. `marks` are the annotators' spans, None
+    mt-metrics-eval files, which keep documents together. `references` are texts by the primary key
+    of their segment and by name. `marks` are the annotators' spans, None
     where the protocol has no spans. `excluded` are the measures that are not in the tables, with
     the reason.
     """
@@ -112,6 +114,7 @@ class Content:
     filters: BundleChoice
     panel: Panel
     segments: Sequence[Segment]
+    references: Mapping[int, Mapping[str, str]]
     names: Sequence[str]
     every_name: Mapping[int, str]
     lines: Sequence[int]
@@ -165,8 +168,7 @@ def read_content(campaign: Campaign, filters: Filters) -> Content:
         filters = BundleChoice(**vars(filters))
     panel = read_panel(campaign, filters)
     excluded = _excluded(panel)
-    rows = campaign.test_set.segments.order_by("position").prefetch_related("references")
-    segments, every = list(rows), systems_of(campaign)
+    segments, every = list(campaign.test_set.segments.order_by("position")), systems_of(campaign)
     names = dict(zip((s.pk for s in every), unique_names(every), strict=True))
     places = {segment.pk: place for place, segment in enumerate(ordered(segments))}
     panel = panel.only([key for key in panel.measures if key not in excluded])
@@ -176,6 +178,7 @@ def read_content(campaign: Campaign, filters: Filters) -> Content:
         filters,
         panel,
         segments,
+        _references(campaign),
         [names[system.pk] for system in panel.human.systems],
         names,
         [places[segment.pk] + 1 for segment in segments],
@@ -186,6 +189,14 @@ def read_content(campaign: Campaign, filters: Filters) -> Content:
         read_gold(campaign, filters)[0] if campaign.judging.spans else None,
         read_detectors(campaign),
     )
+
+
+def _references(campaign: Campaign) -> Mapping[int, Mapping[str, str]]:
+    references: defaultdict[int, dict[str, str]] = defaultdict(dict)
+    rows = Reference.objects.filter(segment__test_set=campaign.test_set).order_by("name")
+    for segment, name, text in rows.values_list("segment_id", "name", "text"):
+        references[segment][name] = text
+    return references
 
 
 def _excluded(panel: Panel) -> dict[str, Message]:

@@ -80,18 +80,18 @@ def _annotators(content: Content) -> Iterator[str]:
 def _judgments(content: Content) -> Iterator[str]:
     """Write current judgments without practice, in each annotator's own order."""
     columns, campaign = content.judgments, content.campaign
-    labels = dict(campaign.annotators.values_list("pk", "label"))
+    labels = {pk: _clean(label) for pk, label in campaign.annotators.values_list("pk", "label")}
     systems = _systems_of(content)
-    number = {s.pk: n for s, n in zip(content.segments, content.numbers, strict=True)}
-    documents = _documents_of(content)
+    number = dict(zip((s.pk for s in content.segments), content.numbers, strict=True))
+    documents = {pk: _clean(name) for pk, name in _documents_of(content).items()}
     yield _line(*JUDGMENT_COLUMNS, *(["document"] if documents else []))
     outputs, segments = columns.output.tolist(), columns.segment.tolist()
     pairs = zip(columns.item.tolist(), outputs, strict=True)
     cells = [
-        [_clean(labels[annotator]) for annotator in columns.annotator.tolist()],
+        [labels[annotator] for annotator in columns.annotator.tolist()],
         columns.kind.tolist(),
-        [_clean(systems.get(-item if output < 0 else output, "")) for item, output in pairs],
-        [_clean(str(number[segment])) for segment in segments],
+        [systems.get(-item if output < 0 else output, "") for item, output in pairs],
+        [number[segment] for segment in segments],
         plain_numbers(columns.score),
         ["1" if is_target else "0" for is_target in columns.is_target.tolist()],
         plain_numbers(columns.seconds),
@@ -101,7 +101,7 @@ def _judgments(content: Content) -> Iterator[str]:
         ["" if output < 0 else str(output) for output in outputs],
     ]
     if documents:
-        cells.append([_clean(documents.get(segment, "")) for segment in segments])
+        cells.append([documents.get(segment, "") for segment in segments])
     for line in map("\t".join, zip(*cells, strict=True)):
         yield f"{line}\n"
 
@@ -121,7 +121,7 @@ def _stamp(time: float) -> str:
 
 def _systems_of(content: Content) -> dict[int, str]:
     """Return the system of every output, and of every item without one by minus its key."""
-    names = content.every_name
+    names = {pk: _clean(name) for pk, name in content.every_name.items()}
     outputs = Output.objects.filter(system__in=names).order_by()
     found = {pk: names[system] for pk, system in outputs.values_list("pk", "system_id")}
     rows = Item.objects.filter(campaign=content.campaign, output=None).order_by()
@@ -136,7 +136,7 @@ def _segments(content: Content) -> Iterator[str]:
     yield _line(*columns, *(["domain"] if has_domains else []))
     places = zip(content.numbers, content.segments, content.lines, strict=True)
     for number, segment, line in places:
-        references = " ||| ".join(each.text for each in segment.references.all())
+        references = " ||| ".join(content.references[segment.pk].values())
         document = segment.document
         domain = [segment.domain] if has_domains else []
         yield _line(number, segment.key, document, line, segment.source, references, *domain)
@@ -150,7 +150,7 @@ def _grid(
 ) -> Iterator[str]:
     """Write arrays, (systems, segments) each, in the order of the test set."""
     yield _line("system", "segment", *(["document"] if documents else []), *header)
-    segments = [_clean(segment) for segment in content.numbers]
+    segments = content.numbers
     if documents:
         segments = [f"{a}\t{_clean(b)}" for a, b in zip(segments, documents, strict=True)]
     for row, system in enumerate(content.names):
@@ -171,8 +171,9 @@ def _floors(content: Content) -> Iterator[str]:
 
 def _ratings(content: Content, ratings: Ratings) -> Iterator[str]:
     """Write the judgments behind the human scores, annotators in the order of their addition."""
-    labels = dict(content.campaign.annotators.values_list("pk", "label"))
-    width = len(content.numbers)
+    people = content.campaign.annotators.values_list("pk", "label")
+    labels = {pk: _clean(label) for pk, label in people}
+    systems, width = [_clean(name) for name in content.names], len(content.numbers)
     yield _line("annotator", "system", "segment", "score")
     order = np.argsort(ratings.annotator, kind="stable")
     rows = zip(
@@ -182,7 +183,7 @@ def _ratings(content: Content, ratings: Ratings) -> Iterator[str]:
         strict=True,
     )
     for annotator, system, segment, score in rows:
-        yield _line(labels[annotator], content.names[system], content.numbers[segment], score)
+        yield f"{labels[annotator]}\t{systems[system]}\t{content.numbers[segment]}\t{score}\n"
 
 
 def _metrics(content: Content) -> Iterator[str]:
@@ -299,11 +300,11 @@ def _oriented(content: Content, key: str, scores: Floats) -> Floats:
 
 def _used(content: Content) -> str:
     """Return the references as the layout has them at the end of a metric's name."""
-    names = sorted({each.name for s in content.segments for each in s.references.all()})
+    names = sorted({name for each in content.references.values() for name in each})
     return mtme.in_path(".".join(mtme.reference_name(name) for name in names) or "src", HALF)
 
 
 def _column(content: Content, values: Floats) -> Iterator[str]:
     for name, row in zip(content.names, values, strict=True):
-        for value in row.tolist():
-            yield f"{name}\t{plain_number(value, empty='None')}\n"
+        start = f"{name}\t"
+        yield "".join([f"{start}{text}\n" for text in plain_numbers(row, empty="None")])

@@ -328,10 +328,11 @@ def normal_tail(z: NDArray[np.float32]) -> NDArray[np.float32]:
         q += np.float32(coefficient)
         q *= square
     q += np.float32(NORMAL[0])
-    q *= z
-    np.tanh(q, out=q)
-    q *= np.float32(-0.5)
-    q += np.float32(0.5)
+    q *= np.float32(2.0) * z
+    with np.errstate(over="ignore"):  # An infinite odds ratio is a p of 0.
+        np.exp(q, out=q)
+    q += np.float32(1.0)
+    np.reciprocal(q, out=q)
     return q
 
 

@@ -181,13 +181,13 @@ def split_lines(text: str) -> list[str]:
 
 
 def lines_of(text: str) -> Iterator[str]:
-    """Yield the lines that `split_lines` returns, so that memory has one of them at a time."""
+    """Yield the lines that `split_lines` returns, so that memory has few of them at a time."""
     start = 0
-    while (end := text.find("\n", start)) >= 0:
-        yield text[start:end].removesuffix("\r")
-        start = end + 1
-    if start < len(text):
-        yield text[start:].removesuffix("\r")
+    while start < len(text):
+        end = text.find("\n", start + SAMPLE)
+        end = len(text) if end < 0 else end + 1
+        yield from split_lines(text[start:end])
+        start = end
 
 
 def _wide(data: bytes, codec: str, notes: list[Note]) -> Decoded:

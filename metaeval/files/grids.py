@@ -213,7 +213,7 @@ def quoted_lines(text: str, separator: str = ",", first: int = 1) -> Iterator[Li
 def _tabs(grid: Grid, text: str, first: int) -> list[Line]:
     """Split at tabs; quotation marks are part of texts unless the file shows that it quotes."""
     lines: list[Line] = [
-        (number, line.split("\t") if line.strip() else [])
+        (number, line.split("\t") if line and not line.isspace() else [])
         for number, line in enumerate(lines_of(text), first)
     ]
     if '"' not in text:
@@ -301,8 +301,8 @@ def _fill(grid: Grid, lines: Sequence[Line], *, has_names: bool, pads: bool = Fa
         return
     grid.first, header = lines[start][0], [cell.strip() for cell in lines[start][1]]
     rows = lines[start + 1 :]
-    longest = max((len(cells) for _, cells in rows), default=0)
-    header = _without_comment(grid, header, longest)
+    widths = {len(cells) for _, cells in rows}
+    header = _without_comment(grid, header, max(widths, default=0))
     filled = [cells for _, cells in rows if cells]
     if _has_row_names(filled, len(header)):
         header = ["", *header]
@@ -310,7 +310,7 @@ def _fill(grid: Grid, lines: Sequence[Line], *, has_names: bool, pads: bool = Fa
     kept = [column for column, name in enumerate(header) if name]
     grid.header = [header[column] for column in kept]
     is_whole = len(kept) == len(header)
-    if is_whole and all(len(cells) == len(header) for _, cells in rows):
+    if is_whole and widths <= {len(header)}:
         grid.rows = list(rows)
         return
     least = kept[-1] + 1 if kept else 0

@@ -169,7 +169,8 @@ def _read(path: str | Path, annotators: str | Path, chosen: Chosen) -> JudgmentF
 
     def texts(name: str) -> tuple[str, ...]:
         # Names are few.
-        return tuple(intern(row[table.columns[name]].strip()) for _, row in rows)
+        column = table.columns[name]
+        return tuple(map(intern, map(str.strip, [row[column] for _, row in rows])))
 
     def numbers(name: str) -> FloatArray:
         return np.array(table.numbers(name, rows), dtype=np.float64)

@@ -107,8 +107,11 @@ class CorpusStatistics(ShortRepr):
             return scores
         ones = np.where(scores.mask, 1.0, np.nan)
         values = np.stack([scores.values, ones], axis=2)
-        score = lambda sums: ratio(*sums.T)  # noqa: E731
-        return cls(values, scores.systems, scores.segments, score, scores.documents)
+        return cls(values, scores.systems, scores.segments, _mean_score, scores.documents)
+
+
+def _mean_score(sums: FloatArray) -> FloatArray:
+    return ratio(*sums.T)
 
 
 # A metric's scores of outputs, or counts if a system's score is computed from summed counts.

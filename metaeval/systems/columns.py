@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +18,13 @@ from metaeval.results import Interval, Notes, Result
 from metaeval.rounding import largest, round_to_ties
 from metaeval.scores.corpus import CorpusStatistics, MetricScores
 from metaeval.scores.matrix import ScoreMatrix
-from metaeval.systems.paired_tests import paired_bootstrap
+from metaeval.systems.paired_tests import bootstrapped_pairs
 from metaeval.systems.ranking import LEAST_SHARED
 
 # p, difference and numbers of segments and of units (documents or segments) of two systems.
 Compared = tuple[float, float, int, int]
+# The position of a metric, and two places in its order.
+Pair = tuple[int, tuple[int, int]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -94,9 +98,9 @@ class MetricOrder:
         """The two systems of such a pair."""
         return self.order[list(pair)]
 
-    def n_shared(self, pair: tuple[int, int]) -> int:
-        """On how many segments they are compared."""
-        return int(self.present[self.rows(pair)].all(axis=0).sum())
+    def shared(self, pair: tuple[int, int]) -> BoolArray:
+        """The segments on which they are compared, as a mask."""
+        return np.asarray(self.present[self.rows(pair)].all(axis=0))
 
 
 def metric_order(
@@ -148,17 +152,20 @@ def _known(counts: CorpusStatistics, given: Mapping[str, float] | None) -> dict[
 def compare_neighbours(
     orders: Sequence[MetricOrder], n_resamples: int, seed: int
 ) -> list[list[Compared]]:
-    """Test the pairs of all metrics; those over equally many segments share the draws.
+    """Test the pairs of all metrics; those over the same segments are drawn together.
 
-    The draws are too large to cache all of them, so such pairs are tested one after the other.
+    Those over equally many share the draws, which are too large to cache all of them, so such pairs
+    are tested one after the other.
     """
-    every = [(number, pair) for number, one in enumerate(orders) for pair in one.pairs]
-    every.sort(key=lambda each: orders[each[0]].n_shared(each[1]))
-    tests = {
-        (number, pair): _compare(one.counts, one.present, one.rows(pair), n_resamples, seed)
-        for number, pair in every
-        for one in (orders[number],)
-    }
+    together: dict[Any, list[Pair]] = {}
+    for number, one in enumerate(orders):
+        width = one.counts.values.shape[2], one.counts.score
+        for pair in one.pairs:
+            segments = one.shared(pair).tobytes(), one.counts.segments, one.counts.documents
+            together.setdefault((segments, width), []).append((number, pair))
+    tests: dict[Pair, Compared] = {}
+    for _, pairs in sorted(together.items(), key=lambda each: each[0][0][0].count(1)):
+        tests |= zip(pairs, _compare(orders, pairs, n_resamples, seed), strict=True)
     return [[tests[number, pair] for pair in one.pairs] for number, one in enumerate(orders)]
 
 
@@ -264,22 +271,31 @@ def _pairs(size: int, versus: str) -> list[tuple[int, int]]:
 
 
 def _compare(
-    counts: CorpusStatistics, present: BoolArray, rows: IntArray, n_resamples: int, seed: int
-) -> Compared:
-    """Return p, difference and numbers of segments and units of two systems over shared ones."""
-    shared = present[rows].all(axis=0)
+    orders: Sequence[MetricOrder], pairs: Sequence[Pair], n_resamples: int, seed: int
+) -> list[Compared]:
+    """Compare pairs of systems over the same segments, of metrics with the same kind of counts."""
+    (number, pair), rows = pairs[0], [orders[number].rows(pair).tolist() for number, pair in pairs]
+    counts, shared = orders[number].counts, orders[number].shared(pair)
     n = int(shared.sum())
     if not n:
-        return np.nan, np.nan, 0, 0
-    names = [counts.systems[row] for row in rows]
-    segments = [counts.segments[column] for column in np.flatnonzero(shared)]
-    documents = None if counts.documents is None else np.array(counts.documents)[shared].tolist()
-    two = CorpusStatistics(counts.values[rows][:, shared], names, segments, counts.score, documents)
+        return [(np.nan, np.nan, 0, 0)] * len(pairs)
+    cells = [[(number, row) for row in two] for (number, _), two in zip(pairs, rows, strict=True)]
+    place = {cell: at for at, cell in enumerate(dict.fromkeys(chain(*cells)))}
+    some = CorpusStatistics(
+        [orders[number].counts.values[row, shared] for number, row in place],
+        [f"{number}:{row}" for number, row in place],
+        [counts.segments[column] for column in np.flatnonzero(shared)],
+        counts.score,
+        None if counts.documents is None else np.array(counts.documents)[shared].tolist(),
+    )
+    first, second = np.array([[place[cell] for cell in two] for two in cells]).T
     if n < LEAST_SHARED:
-        first, second = two.system_scores().tolist()
-        return np.nan, first - second, n, len(sizes_of(two.clusters))
-    test = paired_bootstrap(two, names[1], n_resamples=n_resamples, rng=seed)
-    return float(test.pvalues[0]), float(test.differences[0]), n, test.n_units
+        scores = some.system_scores()
+        pvalues, differences = np.full(len(pairs), np.nan), scores[first] - scores[second]
+    else:
+        pvalues, differences = bootstrapped_pairs(some, first, second, n_resamples, seed)
+    rest = [n] * len(pairs), [len(sizes_of(some.clusters))] * len(pairs)
+    return list(zip(pvalues.tolist(), differences.tolist(), *rest, strict=True))
 
 
 def _placed(

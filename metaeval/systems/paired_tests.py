@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -121,20 +122,28 @@ def paired_bootstrap(
     ([1.5], True)
     """
     fraction("confidence", confidence)
-    job = _Job(scores, baseline, alternative, n_resamples, rng)
-    parts = []
-    for number, start, end in blocks(n_resamples):
-        counts = block_counts(job.seed, (number,), end - start, job.n_units)
-        parts.append(job.score(counts @ job.flat))
-    drawn = np.concatenate(parts)
-    differences = drawn[:, 1:] - drawn[:, :1]
+    systems = _from_baseline(scores, baseline)
+    others = np.arange(1, len(systems))
+    job = _Job(scores, systems, (others, np.zeros_like(others)), alternative, n_resamples, rng)
+    differences = job.bootstrapped()
     tail = job.tail((1.0 - confidence) / 2.0)
     lows, highs = np.quantile(differences, [tail, 1.0 - tail], axis=0)
     wins = (differences > 0.0).mean(axis=0)
-    observed = job.observed[1:] - job.observed[0]
-    pvalues = job.expanded(job.pvalues(differences - observed))
+    pvalues = job.expanded(job.pvalues(differences - job.differences))
     pvalues, lows, highs, wins = job.trusted(np.array([pvalues, lows, highs, wins]))
     return job.result(BOOTSTRAP, pvalues, lows, highs, wins, confidence)
+
+
+def bootstrapped_pairs(
+    scores: MetricScores, first: IntArray, second: IntArray, n_resamples: int, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return p and difference of `paired_bootstrap` for each pair of systems, by their positions.
+
+    All systems must have the same segments. They are drawn once.
+    """
+    job = _Job(scores, scores.systems, (first, second), "two-sided", n_resamples, seed)
+    pvalues = job.expanded(job.pvalues(job.bootstrapped() - job.differences))
+    return np.where(job.same, 1.0, job.trusted(pvalues)), job.differences
 
 
 def approximate_randomization(
@@ -158,7 +167,9 @@ def approximate_randomization(
     >>> approximate_randomization(matrix, "A", n_resamples=99, rng=1).pvalues.tolist()
     [1.0]
     """
-    job = _Job(scores, baseline, alternative, n_resamples, rng)
+    systems = _from_baseline(scores, baseline)
+    others = np.arange(1, len(systems))
+    job = _Job(scores, systems, (others, np.zeros_like(others)), alternative, n_resamples, rng)
     moves = job.values[1:] - job.values[:1]
     table = job.by_unit(moves)
     totals = job.values.sum(axis=1)
@@ -171,25 +182,31 @@ def approximate_randomization(
     return job.result(RANDOMISATION, job.pvalues(np.concatenate(parts)))
 
 
+def _from_baseline(scores: MetricScores, baseline: str) -> tuple[str, ...]:
+    """Return the systems, the baseline first."""
+    one_of("baseline", baseline, scores.systems)
+    if len(scores.systems) < 2:
+        raise data_error("data.one-system", "A comparison needs two systems.")
+    return baseline, *(name for name in scores.systems if name != baseline)
+
+
 class _Job:
     """Shared parts of both tests: checks, counts of the common segments, scores, p-values."""
 
     def __init__(
         self,
         scores: MetricScores,
-        baseline: str,
+        systems: Sequence[str],
+        pairs: tuple[IntArray, IntArray],
         alternative: str,
         n_resamples: int,
         rng: Rng,
     ) -> None:
         one_of("alternative", alternative, ALTERNATIVES)
         positive_int("n_resamples", n_resamples)
-        one_of("baseline", baseline, scores.systems)
-        if len(scores.systems) < 2:
-            raise data_error("data.one-system", "A comparison needs two systems.")
         self.alternative, self.n_resamples = alternative, n_resamples
         self.seed, self.notes = resolve_seed(rng), Notes()
-        self.systems = (baseline, *(name for name in scores.systems if name != baseline))
+        self.systems, (self.first, self.second) = tuple(systems), pairs
         corpus = CorpusStatistics.of(scores)
         self.scorer = corpus.score
         values = corpus.subset(self.systems, corpus.segments)
@@ -202,6 +219,26 @@ class _Job:
         # Rounding errors are relative to scores, not to their mean, which may be near 0.
         is_mean = isinstance(scores, ScoreMatrix)
         self.sizes = np.abs(self.values[..., 0]).mean(axis=1) if is_mean else np.abs(self.observed)
+
+    @property
+    def differences(self) -> FloatArray:
+        """The observed difference of each pair."""
+        return np.asarray(self.observed[self.first] - self.observed[self.second])
+
+    @property
+    def same(self) -> BoolArray:
+        """Which pairs have equal scores on every segment."""
+        pairs = zip(self.first, self.second, strict=True)
+        return np.array([np.array_equal(self.values[a], self.values[b]) for a, b in pairs], bool)
+
+    def bootstrapped(self) -> FloatArray:
+        """Return the differences of all samples, resamples x pairs."""
+        parts = []
+        for number, start, end in blocks(self.n_resamples):
+            counts = block_counts(self.seed, (number,), end - start, self.n_units)
+            parts.append(self.score(counts @ self.flat))
+        drawn = np.concatenate(parts)
+        return np.asarray(drawn[:, self.first] - drawn[:, self.second])
 
     @property
     def unit(self) -> str:
@@ -227,10 +264,10 @@ class _Job:
         return self.metric(sums.reshape(len(sums), len(self.systems), -1))
 
     def pvalues(self, null: FloatArray) -> FloatArray:
-        """Return p per system; equal up to rounding counts as reached."""
-        observed = self.observed[1:] - self.observed[0]
-        slack = ROUNDING * np.sqrt(self.n) * np.maximum(self.sizes[1:], self.sizes[0])
-        return resampled_pvalue(null, observed, self.alternative, slack)
+        """Return p per pair; equal up to rounding counts as reached."""
+        sizes = np.maximum(self.sizes[self.first], self.sizes[self.second])
+        slack = ROUNDING * np.sqrt(self.n) * sizes
+        return resampled_pvalue(null, self.differences, self.alternative, slack)
 
     def tail(self, tail: float) -> float:
         """Return the share of samples to cut off, expanded for documents."""
@@ -273,7 +310,7 @@ class _Job:
         confidence: float | None = None,
     ) -> SystemComparison:
         """Return the result; a system equal to the baseline is never significant."""
-        same = (self.values[1:] == self.values[0]).all(axis=(1, 2))
+        same = self.same
         for name in np.array(self.systems[1:])[same].tolist():
             self.notes.warn(
                 IdenticalInputWarning(
@@ -293,7 +330,7 @@ class _Job:
             baseline_score=float(self.observed[0]),
             systems=self.systems[1:],
             scores=self.observed[1:],
-            differences=self.observed[1:] - self.observed[0],
+            differences=self.differences,
             pvalues=np.where(same, 1.0, pvalues),
             lows=lows,
             highs=highs,

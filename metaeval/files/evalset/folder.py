@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -48,14 +49,17 @@ class Scores:
 
 def read_scores(path: Path, level: str, documents: Documents, size: int | None) -> Scores:
     """Read a file of SYSTEM SCORE lines (DOMAIN SYSTEM SCORE for domains) on `size` segments."""
-    width = 3 if level == "domain" else 2
-    columns = _columns(path, width)
-    systems, domains = columns[-2], defaultdict[str, list[str]](list)
+    text, domains = read_text(path), defaultdict[str, list[str]](list)
+    if level == "seg" and size and (blocks := _blocks(text, size)):
+        cells = list(chain.from_iterable(blocks.values()))
+        scores = numbers(path, "SCORE", range(1, len(cells) + 1), cells)
+        return Scores(dict(zip(blocks, scores.reshape(-1, size), strict=True)))
+    columns = _columns(path, text, 3 if level == "domain" else 2)
+    systems = columns[-2]
     scores = numbers(path, "SCORE", range(1, len(systems) + 1), columns[-1])
     counts = Counter(systems)
-    if systems != list(counts.elements()):
-        place = dict(zip(counts, range(len(counts)), strict=True))
-        scores = scores[np.argsort([place[system] for system in systems], kind="stable")]
+    place = dict(zip(counts, range(len(counts)), strict=True))
+    scores = scores[np.argsort([place[system] for system in systems], kind="stable")]
     parts = np.split(scores, np.cumsum([*counts.values()][:-1], dtype=np.int64))
     values = dict(zip(counts, parts, strict=False))
     for domain, system in zip(columns[0], systems, strict=True) if level == "domain" else ():
@@ -83,17 +87,32 @@ def read_scores(path: Path, level: str, documents: Documents, size: int | None) 
     return Scores(values, tuple(labels))
 
 
-def _columns(path: Path, width: int) -> list[list[str]]:
+def _blocks(text: str, size: int) -> dict[str, list[str]] | None:
+    """Return the scores of each system where `size` lines follow each other, with single tabs.
+
+    None for any other file. This takes a third of the time of `_columns`.
+    """
+    blocks: dict[str, list[str]] = {}
+    rest = f"\n{text}".rstrip("\n")
+    while rest:
+        name = rest[1 : rest.find("\t")]
+        start, *cells = rest.split(f"\n{name}\t", size)
+        if start or len(cells) != size or name in blocks or name.split() != [name]:
+            return None
+        end = cells[-1].find("\n") if "\n" in cells[-1] else len(cells[-1])
+        cells[-1], rest = cells[-1][:end], cells[-1][end:]
+        blocks[name] = cells
+    is_whole = text.rstrip("\n").count("\n") + 1 == size * len(blocks)  # No line is blank.
+    return blocks if is_whole and all(map(all, blocks.values())) else None
+
+
+def _columns(path: Path, text: str, width: int) -> list[list[str]]:
     """Return the fields of all lines, split at white space, by column."""
-    text = read_text(path)
-    cells = text.split()
-    columns = [cells[place::width] for place in range(width)]
-    # With single tabs between fields this takes a fifth of the time of splitting every line.
-    if len(cells) % width or "\n".join(map("\t".join, zip(*columns, strict=True))) != text[:-1]:
-        for line, fields in enumerate(map(str.split, split_lines(text)), start=1):
-            if len(fields) != width:
-                raise FormatError(path, line, wrong_fields(width, len(fields)))
-    return columns
+    lines = list(map(str.split, split_lines(text)))
+    for line, fields in enumerate(lines, start=1):
+        if len(fields) != width:
+            raise FormatError(path, line, wrong_fields(width, len(fields)))
+    return [[fields[place] for fields in lines] for place in range(width)]
 
 
 def score_lines(scores: Scores, level: str, documents: Documents, size: int) -> list[str]:

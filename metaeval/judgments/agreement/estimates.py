@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import FloatArray, IntArray, as_floats, mean, one_length, one_of
+from metaeval.arrays import BoolArray, FloatArray, IntArray, as_floats, mean, one_length, one_of
 from metaeval.correlation.rows import row_pearson
 from metaeval.messages import data_error, message
 from metaeval.results import ConstantInputWarning, Notes, Result, StatisticResult, TooFewWarning
@@ -137,7 +137,9 @@ def krippendorff_alpha(
     notes = Notes()
     raters = (~np.isnan(matrix)).sum(axis=0)
     notes.exclude("fewer-than-two-ratings", int((raters < 2).sum()))
-    parts = disagreement(matrix if raters.min(initial=2) > 1 else matrix[:, raters > 1], level)
+    is_whole = raters.min(initial=2) > 1
+    pairable = matrix if is_whole else matrix.take(np.flatnonzero(raters > 1), axis=1)
+    parts = disagreement(pairable, level)
     observed, expected = parts.observed(), parts.expected()
     return Alpha(
         n=parts.n,
@@ -255,6 +257,8 @@ def _alpha(parts: Disagreement, observed: float, expected: float, notes: Notes) 
 
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
+# Levels whose distances are squared differences, of ratings or mid-ranks.
+PLAIN = ("ordinal", "interval")
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,9 +277,13 @@ class Disagreement:
         return int(self.ratings.shape[1])
 
     @cached_property
+    def _missing(self) -> BoolArray:
+        return np.isnan(self.ratings)
+
+    @cached_property
     def n(self) -> int:
         """Pairable ratings."""
-        return int((~np.isnan(self.ratings)).sum())
+        return self.ratings.size - int(np.count_nonzero(self._missing))
 
     @property
     def is_constant(self) -> bool:
@@ -284,34 +292,37 @@ class Disagreement:
 
     def observed(self) -> float:
         """D_o, the disagreement within items."""
-        return float(self._per_item(self._scaled).sum() / self.n) if self.n else np.nan
+        return float(self._per_item().sum() / self.n) if self.n else np.nan
 
     def expected(self) -> float:
         """D_e, the disagreement between all ratings."""
-        n = self.n
-        return _all_pairs(self._scaled, self.level) / (n * (n - 1)) if n else np.nan
+        if not self.n:
+            return np.nan
+        if self.level in PLAIN:
+            total = 2.0 * self.n * float(np.vdot(self._centred, self._centred))
+        else:
+            total = _all_pairs(self.ratings[~self._missing], self.level)
+        return total / (self.n * (self.n - 1))
 
     @cached_property
-    def _scaled(self) -> FloatArray:
-        """Ratings in units whose plain differences are the level's distances."""
-        if self.level == "ordinal":
-            return _mid_ranks(self.ratings)
-        if self.level == "interval" and self.n:
-            return self.ratings - np.nanmean(self.ratings)
-        return self.ratings
+    def _centred(self) -> FloatArray:
+        """Ratings whose plain differences are the level's distances, with mean 0; 0 if missing."""
+        values = _mid_ranks(self.ratings) if self.level == "ordinal" else self.ratings
+        return self._without(np.where(self._missing, 0.0, values), axis=None, n=self.n)
 
-    def _per_item(self, ratings: FloatArray) -> FloatArray:
+    def _without(self, values: FloatArray, axis: int | None, n: IntArray | int) -> FloatArray:
+        """Subtract the mean of n values; 0 if missing."""
+        values = values - values.sum(axis=axis) / n
+        np.copyto(values, 0.0, where=self._missing)
+        return values
+
+    def _per_item(self) -> FloatArray:
         """Sum of distances over the ordered pairs of an item, over (m_u - 1)."""
-        missing = np.isnan(ratings)
-        raters = len(ratings) - missing.sum(axis=0)
-        if self.level in ("interval", "ordinal"):
+        ratings, raters = self.ratings, len(self.ratings) - self._missing.sum(axis=0)
+        if self.level in PLAIN:
             # Centred on the item first: sums of squares of raw scores would cancel.
-            if missing.any():
-                means = np.where(missing, 0.0, ratings).sum(axis=0) / raters
-                centred = np.where(missing, 0.0, ratings - means)
-            else:
-                centred = ratings - ratings.mean(axis=0)
-            spread: FloatArray = 2.0 * raters * (centred**2).sum(axis=0) / (raters - 1)
+            away = self._without(self._centred, axis=0, n=raters)
+            spread: FloatArray = 2.0 * raters * np.einsum("ai,ai->i", away, away) / (raters - 1)
             return spread
         total = np.zeros(ratings.shape[1])
         for first in range(len(ratings)):
@@ -348,13 +359,10 @@ def _distance(first: FloatArray, second: FloatArray, level: str) -> FloatArray:
 
 
 def _all_pairs(ratings: FloatArray, level: str) -> float:
-    """Sum of distances over ordered pairs of all ratings."""
-    flat = ratings[~np.isnan(ratings)]
-    if level in ("interval", "ordinal"):
-        return float(2.0 * len(flat) * ((flat - flat.mean()) ** 2).sum())
-    values, counts = np.unique(flat, return_counts=True)
+    """Sum of distances over ordered pairs of all ratings (n,), nominal or ratio."""
+    values, counts = np.unique(ratings, return_counts=True)
     if level == "nominal":
-        return float(len(flat) ** 2 - (counts.astype(np.float64) ** 2).sum())
+        return float(len(ratings) ** 2 - (counts.astype(np.float64) ** 2).sum())
     rows = max(1, 2**22 // len(values))
     return float(
         sum(

@@ -115,6 +115,7 @@ class SoftPairwiseTest(GroupedTest):
         moves = masks * half
         return mean + moves, mean - moves
 
+    @np.errstate(over="ignore")  # An infinite odds ratio is a p of 0.
     def _approximate(self, first: IntArray, second: IntArray, chunk: Chunk) -> FloatArray:
         """Return pairs x masks: differences with the mean of what costs most to compute.
 
@@ -148,18 +149,20 @@ class SoftPairwiseTest(GroupedTest):
             np.add(spread[a], spread[b], out=bend)
             bend *= (-1.0 / scale).astype(np.float32)
             for add in (np.subtract, np.add):
-                # Twice the distance of Phi(-z), to 1e-4, from the humans' p.
+                # The distance of Phi(-z), to 1e-4, from the humans' p.
                 add(middle, shift, out=z)
                 add(1.0, bend, out=q)
                 z *= q
                 np.multiply(z, z, out=q)
-                q *= np.float32(0.7988 * 0.04417)
-                q += np.float32(0.7988)
+                q *= np.float32(1.5976 * 0.04417)
+                q += np.float32(1.5976)
                 z *= q
-                np.tanh(z, out=z)
-                z += np.float32(2.0 * self.human_p[place] - 1.0)
+                np.exp(z, out=z)
+                z += np.float32(1.0)
+                np.reciprocal(z, out=z)
+                z -= np.float32(self.human_p[place])
                 (np.subtract if add is np.add else np.add)(total, np.abs(z, out=z), out=total)
-        return np.asarray(total.astype(np.float64) / (2.0 * len(self.human_p)))
+        return np.asarray(total.astype(np.float64) / len(self.human_p))
 
     def _of_limit(self, first: IntArray, second: IntArray, chunk: Chunk) -> FloatArray:
         """Return pairs x masks of metrics ``first`` and ``second``.

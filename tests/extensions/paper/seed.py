@@ -106,7 +106,7 @@ def _outputs(
                 {"language_pair": direction, "segment": key, "system": system,
                  "length_ratio": ratio, "output": text}
             )  # fmt: skip
-            yield (system, key), 40 + 30 * ratio + (0, 6, -14)[level] + rng.gauss(0, 14)
+            yield (system, key), 40 + 30 * ratio + (0, 6, -14, 9)[level] + rng.gauss(0, 14)
 
 
 def _rate(

@@ -218,4 +218,6 @@ def test_the_commands_of_bundles_take_penalties_of_humans_too(tmp_path, capsys, 
 def test_many_numbers_are_written_as_each_is():
     values = [0.1, -0.0, 0.0, 3.0, -7.0, 1e15, 999999999999999.0, 1e16, 1e-7, float("nan"), 2.5e300]
     assert plain_numbers(np.array(values)) == [plain_number(value) for value in values]
+    assert plain_numbers(np.array([0.5, np.nan]), empty="None") == ["0.5", "None"]
+    assert plain_numbers(np.array([np.inf, -np.inf])) == ["inf", "-inf"]
     assert plain_numbers(np.array([])) == []

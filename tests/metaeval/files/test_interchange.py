@@ -286,6 +286,44 @@ def test_fields_of_two_lines_are_not_taken_for_those_of_one(tmp_path: Path) -> N
     np.testing.assert_array_equal([found["A"], found["B"]], [[0.5, np.nan], [1.0, np.nan]])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A\t0.5\nA\tNone\nB\t1\nB\t-2e-3\n",
+        "A\t0.5\nA\tNone\nB\t1\nB\t-2e-3",
+        "A\t0.5\r\nA\tNone\r\nB\t1\r\nB\t-2e-3\r\n",
+        "A 0.5\nA None\nB\t 1\nB  -2e-3\n",
+        "A\t0.5\nB\t1\nA\tNone\nB\t-2e-3\n",
+    ],
+)
+def test_scores_are_those_of_systems_in_any_layout(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "m.seg.score"
+    path.write_bytes(text.encode())
+    values = read_scores(path, "seg", (), 2).values
+    assert list(values) == ["A", "B"]
+    np.testing.assert_array_equal([*values.values()], [[0.5, np.nan], [1.0, -0.002]])
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("A\t0.5\nA\t\nB\t1\nB\t2\n", 2),
+        ("A\t0.5\n\nA\t1\nB\t1\nB\t2\n", 2),
+        ("A\t0.5\nA\t1 2\nB\t1\nB\t2\n", 2),
+        ("A b\t0.5\nA b\t1\nB\t1\nB\t2\n", 1),
+        ("A\t0.5\nA\t1\nB\t1\nB\tx\n", 4),
+        ("A\t0.5\nA\t1\nB\t1\n", None),
+        ("A\t0.5\nA\t1\nB\t1\nB\t2\nA\t1\nA\t1\n", None),
+    ],
+)
+def test_a_wrong_line_is_named_in_any_layout(tmp_path: Path, text: str, line: int | None) -> None:
+    path = tmp_path / "m.seg.score"
+    path.write_text(text)
+    with pytest.raises(FormatError) as caught:
+        read_scores(path, "seg", (), 2)
+    assert caught.value.line == line
+
+
 def test_one_domain_of_a_folder_has_its_segments_documents_and_system_scores() -> None:
     whole = small()
     chat = whole.of_domain("chat")

@@ -136,6 +136,25 @@ def test_missing_scores_are_counted_and_told() -> None:
     assert warning.message.parameters["shared"] == 55
 
 
+@pytest.mark.parametrize("documents", [None, [str(n // 3) for n in range(60)]])
+def test_neighbours_are_drawn_together_as_each_pair_alone(documents: list[str] | None) -> None:
+    values = np.random.default_rng(7).normal(size=(6, 60)).round(1) + [[0.2 * n] for n in range(6)]
+    values[3, :7] = np.nan
+    values[4] = values[5]
+    metric = ScoreMatrix(values, "ABCDEF", SEGMENTS, documents)
+    (column,) = system_table(metric, {"m": metric}, rng=3).columns
+    for place, (first, second) in enumerate(itertools.pairwise(column.systems)):
+        rows = values[["ABCDEF".index(name) for name in (first, second)]]
+        known = ~np.isnan(rows).any(axis=0)
+        shared = [name for name, is_in in zip(SEGMENTS, known, strict=True) if is_in]
+        own = documents and [name for name, is_in in zip(documents, known, strict=True) if is_in]
+        pair = ScoreMatrix(rows[:, known], [first, second], shared, own)
+        alone = paired_bootstrap(pair, second, rng=3)
+        assert column.pvalues[place] == alone.pvalues[0]
+        assert column.differences[place] == pytest.approx(alone.differences[0], abs=1e-12)
+        assert (column.shared[place], column.shared_units[place]) == (alone.n, alone.n_units)
+
+
 @pytest.fixture(scope="module")
 def crowd() -> tuple[ScoreMatrix, ScoreMatrix]:
     """A real crowd campaign, where few segments have all systems: z-means, words of each output."""
