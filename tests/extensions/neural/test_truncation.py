@@ -269,8 +269,8 @@ def test_a_mean_truncates_what_one_of_its_parts_does(name: str, tmp_path: Path) 
 def test_texts_beyond_the_limit_are_scored_by_sentence(case: Case) -> None:
     """The value is the mean of those of the sentences, each scored by itself."""
     metric, (filler, last, *_) = case
-    sentences = [f"{filler} {last}.", f"{last} {filler}!", f"{filler} {filler}?"] * 4
-    parts = [each.capitalize() for each in sentences]
+    # End marks after which a lower-case word is a new sentence.
+    parts = [f"{filler}。", f"{last}！", f"{filler}？"] * 8
     long = SegmentInput(*[" ".join(parts)] * 2, (" ".join(parts),))
     short = SegmentInput(filler, last, (filler,))
     found = InParts(in_sentences(metric))
@@ -278,8 +278,8 @@ def test_texts_beyond_the_limit_are_scored_by_sentence(case: Case) -> None:
     assert truncation.marks(found, 2) == [False, True]
     alone = metric.score([short, *(SegmentInput(each, each, (each,)) for each in parts)])
     assert truncation.marks(metric, 1 + len(parts)) == [False] * (1 + len(parts))
-    np.testing.assert_allclose(rows[0], alone[0], atol=1e-6)
-    np.testing.assert_allclose(rows[1], alone[1:].mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(rows[0], alone[0], atol=1e-5)
+    np.testing.assert_allclose(rows[1], alone[1:].mean(axis=0), atol=1e-5)
 
 
 def in_sentences(metric: Metric) -> Metric:
