@@ -6,8 +6,9 @@ from metrics.base import IMPORTED
 _ENCODER = message(
     "limits.encoder",
     "Its size and languages are those of the encoder, such as 178 million weights and 104 "
-    "languages of multilingual BERT. Errors in few words change the score little if the texts are alike "
-    "otherwise (Hanna and Bojar 2021). Texts that share few words score low (Kaster et al. 2021).",
+    "languages of multilingual BERT. Errors in few words change the score little if the texts are "
+    "alike otherwise (Hanna and Bojar 2021). Texts that share few words score low (Kaster et al. "
+    "2021).",
 )
 _ACROSS = message(
     "limits.across-languages",
@@ -82,8 +83,8 @@ LIMITS: dict[str, Message] = {
     "judge": message(
         "limits.judge",
         "Costs money or a large model for each text. Scores fall on few values (Kocmi and "
-        "Federmann 2023), depend on prompt and version, and models prefer their own outputs (Panickssery et "
-        "al. 2024).",
+        "Federmann 2023), depend on prompt and version, and models prefer their own outputs "
+        "(Panickssery et al. 2024).",
     ),
     "refreeeval": _TRAINED,
     "refreeeval-head": _TRAINED,

@@ -67,7 +67,7 @@ def test_both_trainings_are_continued_and_reported(
         monkeypatch.setattr(module, "DATA", data)
     few = {"steps": 6, "evaluate_every": 2, "warmup": 1}
     monkeypatch.setitem(long.ENCODERS, "toy", long.ENCODERS["toy"] | few | {"sample": 40})
-    sizes = {"width": 16, "inner": 16, "vocabulary": 120, "held_out": 10}
+    sizes = {"width": 16, "inner": 16, "vocabulary": 120, "held_out": 4, "longest": 16}
     monkeypatch.setitem(long.MODELS, "toy", long.MODELS["toy"] | few | sizes)
     output = tmp_path / "out"
     monkeypatch.setattr(
