@@ -91,7 +91,7 @@ OPTIONS_WITH_CONTEXT = (
         minimum=1,
         help=message(
             "option.context-help",
-            "With documents set to context, the model reads so many segments before a segment "
+            "With documents set to context, the model reads this number of segments before "
             "(COMET's enable-context).",
         ),
         is_rare=True,

@@ -21,7 +21,7 @@ _ENDS = re.compile(
 )
 _LN2 = math.log(2)
 _VARIANCE = 6.8
-# Costs of aligning so many sentences with so many.
+# Costs of aligning these numbers of sentences.
 _PRIORS = {
     (1, 1): -math.log(0.89),
     (1, 0): -math.log(0.0099),

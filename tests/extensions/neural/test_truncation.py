@@ -267,7 +267,7 @@ def test_a_mean_truncates_what_one_of_its_parts_does(name: str, tmp_path: Path) 
 
 
 def test_texts_beyond_the_limit_are_scored_by_sentence(case: Case) -> None:
-    """The value is the mean of those of the sentences, each scored by itself."""
+    """The value is the mean of those of the sentences, each scored alone."""
     metric, (filler, last, *_) = case
     # End marks after which a lower-case word is a new sentence.
     parts = [f"{filler}。", f"{last}！", f"{filler}？"] * 8
