@@ -104,10 +104,8 @@ def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> CampaignLook:
     """Return the parts of a campaign to be imported."""
     kinds = Counter(item.kind for item in campaign.items)
     annotators = {judgment.annotator for judgment in campaign.judgments}
-    named = {item.system for item in campaign.items} | {name for name, _ in campaign.output_scores}
-    systems = [system.name for system in test_set.systems] or sorted(
-        name for name in named | set(campaign.system_scores) if name
-    )
+    named = {item.system for item in campaign.items if item.system} | campaign.scored
+    systems = [system.name for system in test_set.systems] or sorted(named)
     return CampaignLook(
         name=campaign.name,
         study=campaign.study,
@@ -127,7 +125,7 @@ def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> CampaignLook:
         kinds=[(Item.Kind(kind), number) for kind, number in kinds.most_common()],
         batches=len({item.batch for item in campaign.items if item.batch}),
         annotators=len(annotators) if campaign.is_finished else campaign.places,
-        n_published=len(campaign.output_scores) + len(campaign.system_scores),
+        n_published=campaign.n_published,
         systems=systems,
     )
 
@@ -154,7 +152,7 @@ def campaign_values(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str
         "n_annotators": len({judgment.annotator for judgment in campaign.judgments}),
         "n_items": len(campaign.items),
         "n_judgments": len(campaign.judgments),
-        "n_published": len(campaign.output_scores) + len(campaign.system_scores),
+        "n_published": campaign.n_published,
         "lower_is_better": campaign.lower_is_better,
         "direction": str(campaign.direction or ""),
         "kinds": dict(Counter(item.kind.value for item in campaign.items)),
@@ -370,8 +368,9 @@ def first_rows(test_set: TestSetDraft, campaign: CampaignDraft) -> Rows:
         judgments = (ANNOTATOR, SEGMENT, SYSTEM, KIND, SCORE, ERRORS, START, END, COMMENT)
         rows = [_judgment(each, campaign.items) for each in campaign.judgments[:FIRST]]
         return judgments, rows
-    if campaign.output_scores or campaign.system_scores:
+    if campaign.n_published:
         scores = [(segment, system, v) for (system, segment), v in campaign.output_scores.items()]
+        scores += [(part, system, v) for (system, _, part), v in campaign.part_scores.items()]
         scores += [("", system, value) for system, value in campaign.system_scores.items()]
         rows = [[campaign.name, seg, system, f"{value:g}"] for seg, system, value in scores[:FIRST]]
         return (CAMPAIGN, SEGMENT, SYSTEM, SCORE), rows

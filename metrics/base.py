@@ -73,8 +73,9 @@ READING_WORDS = {
     "all": message("references.all", "all references are used at once"),
 }
 OptionValue = str | int | float | bool
-# The value of the option `documents` of metrics that score each segment alone.
-SEGMENTS = "segments"
+# The value of the option `documents` of metrics that score each segment alone, and of the option
+# `long_texts` of metrics that leave text beyond their limit unread.
+SEGMENTS, TRUNCATE = "segments", "truncate"
 
 
 class MetricError(MessageError):
@@ -231,6 +232,11 @@ class MetricInfo:
     def reads_documents(self) -> bool:
         """Whether the score of a segment depends on its document (`metrics.families.passages`)."""
         return dict(self.options).get("documents", SEGMENTS) != SEGMENTS
+
+    @property
+    def reads_long_texts(self) -> bool:
+        """Whether it scores texts beyond its limit in parts (`metrics.families.long_texts`)."""
+        return dict(self.options).get("long_texts", TRUNCATE) != TRUNCATE
 
     @property
     def reads(self) -> Message:

@@ -13,7 +13,7 @@ from metaeval.messages import Message, message
 from metaeval.reasons import reason_of
 from metrics import plugins, registry
 from metrics.base import IMPORTED, ComparesSystems, Metric, MetricError, MetricInfo, OnTestSet
-from metrics.families import passages
+from metrics.families import long_texts, passages
 from metrics.models import ConfiguredMetric, find_info
 from metrics.models.fleet import layers_on_workers, live_workers
 from metrics.options import layers_elsewhere
@@ -123,6 +123,8 @@ def load(
         metric.compare(outputs() if outputs else ())
     metric = _fitted(metric, references)
     support.attach(metric, run)
+    if info.reads_long_texts:
+        metric = long_texts.InParts(metric)
     return passages.InDocuments(metric, info) if info.reads_documents else metric
 
 

@@ -70,15 +70,15 @@ def reported(
         subject.truncated = [
             position
             for position, each in enumerate(inputs)
-            if texts and not texts.isdisjoint(_read(subject.info, each))
+            if texts and not texts.isdisjoint(read(subject.info, each))
         ]
         return rows
 
     return reporting
 
 
-def _read(info: MetricInfo, segment: SegmentInput) -> list[str]:
-    """The texts of an input that a metric reads."""
+def read(info: MetricInfo, segment: SegmentInput) -> list[str]:
+    """Return the texts of an input that a metric reads: output, source, references."""
     references = segment.references[:1] if info.references == "first" else segment.references
     return [
         segment.hypothesis,
@@ -107,11 +107,16 @@ def marks(metric: Any, n: int) -> list[Mark]:
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of outputs: those with a score, those truncated by the metric, and those unknown."""
+    """Numbers of outputs: with a score, with a text beyond the metric's limit, and unknown.
+
+    ``in_parts`` is True if the metric reads texts beyond its limit in parts
+    (:mod:`metrics.families.long_texts`); otherwise it truncates them.
+    """
 
     n_scored: int
     n_truncated: int
     n_unknown: int
+    in_parts: bool = False
 
     @classmethod
     def of(cls, info: MetricInfo | None, counted: Mapping[Mark, int]) -> Self:
@@ -121,12 +126,25 @@ class Counts:
         """
         is_known = info is not None and is_unlimited(info)
         n_unknown = 0 if is_known else counted.get(None, 0)
-        return cls(sum(counted.values()), counted.get(True, 0), n_unknown)
+        in_parts = info is not None and info.reads_long_texts
+        return cls(sum(counted.values()), counted.get(True, 0), n_unknown, in_parts)
 
     def warnings(self, label: str) -> tuple[ScoreWarning, ...]:
         """Return what readers of a metric's scores must know; nothing if it read all texts."""
         found = []
-        if self.n_truncated:
+        if self.n_truncated and self.in_parts:
+            about = plural(
+                "scores.in-parts",
+                "{metric} scored {n} of {total} outputs in parts, because a text is longer than "
+                "its limit. The score is the mean over the parts.",
+                "{metric} scored {n} of {total} outputs in parts, because these texts are longer "
+                "than its limit. Each score is the mean over the parts.",
+                n=self.n_truncated,
+                metric=label,
+                total=self.n_scored,
+            )
+            found.append(ScoreWarning("in_parts", about))
+        elif self.n_truncated:
             about = plural(
                 "scores.truncated",
                 "{metric} truncated the output, source or reference of {n} of {total} outputs, "

@@ -190,6 +190,17 @@ class CampaignDraft:
     lower_is_better: bool = False
     direction: Message | None = None
 
+    @property
+    def n_published(self) -> int:
+        """How many published scores it has."""
+        return len(self.output_scores) + len(self.system_scores) + len(self.part_scores)
+
+    @property
+    def scored(self) -> set[str]:
+        """The systems with published scores."""
+        of_others = (key[0] for key in (*self.output_scores, *self.part_scores))
+        return {*of_others, *self.system_scores}
+
 
 def described(
     drafts: Iterable[tuple[TestSetDraft, CampaignDraft]], words: Mapping[str, Any], report: Report

@@ -1,7 +1,8 @@
-"""Read published human scores of segments and systems from tables of any layout.
+"""Read published human scores of segments, documents and systems from tables of any layout.
 
-A table with segments holds scores of outputs, one without holds scores of whole systems. Every
-column of scores, or every name in a column of names, becomes a campaign without judgments.
+A table with segments holds scores of outputs, one without holds scores of whole systems or, if it
+names them, of documents or domains. A column of levels says so for each row. Every column of
+scores, or every name in a column of names, becomes a campaign without judgments.
 """
 
 import re
@@ -29,8 +30,8 @@ from annotation.imports.judgments.read import (
     all_samples,
     name_of,
 )
-from annotation.imports.judgments.rows import Row, join, with_plain_names
-from annotation.models import Campaign, Item
+from annotation.imports.judgments.rows import FALSE, TRUE, Row, join, rows_of, with_plain_names
+from annotation.models import Campaign, Item, Segment
 from annotation.uploads import SystemDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.formats.base import HUMAN_SCORES
@@ -48,6 +49,13 @@ QUESTION = gettext_noop(
     "The scores were published. The question that the annotators answered is unknown."
 )
 SCORE, SCORE_NAME = "score", "score_name"
+# Levels of scores, and the columns that name documents and domains.
+SEGMENT, DOCUMENT, DOMAIN, SYSTEM = "segment", "document", "domain", "system"
+LEVELS = {
+    **dict.fromkeys(FALSE, SEGMENT),
+    **dict.fromkeys(TRUE | {"doc"}, DOCUMENT),
+    **{"": "", "seg": SEGMENT, DOMAIN: DOMAIN, SYSTEM: SYSTEM, "sys": SYSTEM},
+}
 FIELDS = fields_of(names.HUMAN_SCORES)
 # A column that says `human` goes before all others: beside it, `score` is what a metric gave.
 HUMAN = next(field for field in names.FIELDS if field.name == "human")
@@ -68,6 +76,7 @@ class Found:
 
     outputs: dict[tuple[str, str], float] = field(default_factory=dict)
     systems: dict[str, float] = field(default_factory=dict)
+    parts: dict[tuple[str, str, str], float] = field(default_factory=dict)
 
 
 def read(files: Sequence[InputFile], options: Options, report: Report) -> Reading:
@@ -93,11 +102,13 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
         say_unused(sheet.table, {c for c, f in sheet.fields.items() if f}, report)
     rows = [row for sheet in scored for row in _rows(sheet, options, report)]
     seen = replace(seen, directions=_directions(rows, options, report))
-    others = join(
-        [row for row in rows if row.name("segment")],
-        [sheet for sheet in sheets if sheet not in scored],
-        report,
-    )
+    texts = [sheet for sheet in sheets if sheet not in scored]
+    others = []
+    with_segments = [row for row in rows if row.name("segment")]
+    if not with_segments and (outputs := [each for each in texts if "output" in each.has]):
+        texts.remove(outputs[0])
+        with_segments = others = rows_of(outputs[0])
+    others = [*others, *join(with_segments, texts, report)]
     if report.errors:
         return seen
     named = replace(options, name=name_of(options, files, rows))
@@ -170,6 +181,7 @@ def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
         for column in columns:
             own = Sheet(sheet.table, {**dict(others), column: SCORE})
             row = Row({**common, "score": cells.get(column)}, Place(sheet.name, line), own)
+            _set_part(row, report)
             value = row.number("score", report)
             if row.has_nothing("score"):
                 missing.setdefault(column, []).append(cells.get(column))
@@ -197,11 +209,39 @@ def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
     return rows
 
 
+def _set_part(row: Row, report: Report) -> None:
+    """Write in `part` the document or domain that a row scores, and in `level` which it is."""
+    text = str(row.cells.pop("level", "") or "").strip()
+    word = LEVELS.get(text.lower(), text)
+    levels = [level for level in (DOCUMENT, DOMAIN) if row.name(level)]
+    if not word and "segment" not in row.sheet.has and levels:
+        word = levels[0]
+    if word in (DOCUMENT, DOMAIN, SYSTEM):
+        row.cells.pop("segment", None)
+        if word != SYSTEM:
+            row.cells |= {"level": word, "part": row.name(word)}
+        if word not in (*levels, SYSTEM):
+            report.error(
+                message("human-scores.part-missing", "The {level} is missing.", level=word),
+                row.at(word),
+            )
+    elif word and word != SEGMENT:
+        report.error(
+            message(
+                "human-scores.level",
+                "Expected a level ({levels}), not “{text}”.",
+                levels=[SEGMENT, DOCUMENT, DOMAIN, SYSTEM],
+                text=text[:40],
+            ),
+            row.at("level"),
+        )
+
+
 def _has_keys(row: Row, report: Report) -> bool:
     """Return whether a row says what its score is of."""
     if not row.name("system"):
         report.error(message("system.missing", "The system is missing."), row.at("system"))
-    if "segment" in row.sheet.has and not row.name("segment"):
+    if "segment" in row.cells and not row.name("segment"):
         report.error(message("segment.missing", "The segment is missing."), row.at("segment"))
     return bool(row.name("system"))
 
@@ -254,6 +294,7 @@ def _drafts(
                 length_ratio=group.ratio,
                 output_scores=scores.outputs,
                 system_scores=scores.systems,
+                part_scores=scores.parts,
                 lower_is_better=bool(directions[name].is_lower),
                 direction=direction_message(directions[name]),
             )
@@ -264,12 +305,13 @@ def _drafts(
 def _by_name(group: Group, report: Report) -> dict[str, Found]:
     """Return the scores of a language pair by name; two rows of one cell must agree."""
     found: dict[str, Found] = {}
-    first: dict[tuple[str, str, str], Row] = {}
+    first: dict[tuple[str, ...], Row] = {}
     copies = 0
     for row in group.rows:
-        name, segment, system = row.key((SCORE_NAME, "segment", "system"))
+        key = row.key((SCORE_NAME, "segment", "system", "level", "part"))
+        name, segment, system, level, part = key
         value = row.cells["score"]
-        before = first.setdefault((name, segment, system), row)
+        before = first.setdefault(key, row)
         is_same = before.cells["score"] == value
         copies += is_same and before is not row
         if not is_same:
@@ -284,6 +326,15 @@ def _by_name(group: Group, report: Report) -> dict[str, Found]:
                 )
                 if segment
                 else message(
+                    "human-scores.other-part-score",
+                    "“{system}” has a different score of “{part}” in {place} ({score}).",
+                    system=system,
+                    part=part,
+                    place=before.place.label,
+                    score=before.cells["score"],
+                )
+                if part
+                else message(
                     "human-scores.other-system-score",
                     "“{system}” has a different score in {place} ({score}).",
                     system=system,
@@ -295,6 +346,8 @@ def _by_name(group: Group, report: Report) -> dict[str, Found]:
         scores = found.setdefault(name, Found())
         if segment:
             scores.outputs[system, segment] = value
+        elif level:
+            scores.parts[system, level, part] = value
         else:
             scores.systems[system] = value
     report.note_of(
@@ -313,6 +366,16 @@ def _check_systems(group: Group, report: Report) -> None:
     """
     draft = group.test_set
     if not draft.segments and not group.is_stored:
+        if part := next((row for row in group.rows if row.name("part")), None):
+            report.error(
+                message(
+                    "human-scores.parts-alone",
+                    "Scores of documents and domains need a test set. Choose it, or add tables of "
+                    "its segments and outputs.",
+                ),
+                part.at(part.name("level")),
+            )
+            return
         named = dict.fromkeys(row.name("system") for row in group.rows)
         draft.is_systems_only = True
         draft.systems += [SystemDraft(name, f"{group.ratio.normalize():f}") for name in named]
@@ -326,8 +389,19 @@ def _check_systems(group: Group, report: Report) -> None:
         )
         return
     systems = group.texts.systems
+    known = _parts_of(group)
     for row in group.rows:
         segment, system = row.name("segment"), row.name("system")
+        if row.name("part") and row.key(("level", "part")) not in known:
+            report.error(
+                message(
+                    "human-scores.unknown-part",
+                    "The test set has no {level} “{part}”.",
+                    level=row.name("level"),
+                    part=row.name("part"),
+                ),
+                row.at(row.name("level")),
+            )
         if system not in systems:
             report.error(
                 message(
@@ -347,3 +421,13 @@ def _check_systems(group: Group, report: Report) -> None:
                 ),
                 row.at("system"),
             )
+
+
+def _parts_of(group: Group) -> set[tuple[str, str]]:
+    """Return the levels and names of the documents and domains of a test set."""
+    rows = (
+        Segment.objects.filter(test_set__slug=group.test_set.slug).values_list(DOCUMENT, DOMAIN)
+        if group.is_stored
+        else ((each.document, each.domain) for each in group.test_set.segments)
+    )
+    return {each for own in rows for each in zip((DOCUMENT, DOMAIN), own, strict=True)}

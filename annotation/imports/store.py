@@ -111,8 +111,8 @@ def stored_before(draft: CampaignDraft) -> CampaignImport | None:
 
 
 def _result(campaign: Campaign, draft: CampaignDraft, *, is_new: bool) -> CampaignImport:
-    published = len(draft.output_scores) + len(draft.system_scores)
-    return CampaignImport(campaign, is_new, len(draft.items), len(draft.judgments), published)
+    counts = len(draft.items), len(draft.judgments), draft.n_published
+    return CampaignImport(campaign, is_new, *counts)
 
 
 def _create(draft: CampaignDraft, test_set: TestSet, user: Any) -> Campaign:
@@ -162,7 +162,7 @@ def _systems_of(draft: CampaignDraft, test_set: TestSet) -> QuerySet[System]:
     """Return the judged systems, or for a draft all systems with its length ratio."""
     rows = test_set.systems.filter(length_ratio=draft.length_ratio)
     judged = {item.system for item in draft.items if item.system}
-    judged |= {system for system, _ in draft.output_scores} | set(draft.system_scores)
+    judged |= draft.scored
     return rows.filter(name__in=judged) if draft.is_finished and judged else rows
 
 

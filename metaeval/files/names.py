@@ -271,7 +271,7 @@ FIELDS = (
     Field("kind", message("column.kind", "kind"), WORD, _at("kind", JUDGMENTS),
           "type, item_type, itemtype, judgment_kind"),
     Field("level", message("column.level", "whole document or segment"),
-          WORD, _at("level", JUDGMENTS), "is_complete_document, whole_document, is_document"),
+          WORD, _at("level", *RATED), "is_complete_document, whole_document, is_document"),
     Field("batch", message("column.batch", "batch (HIT)"), NAME, _at("batch", JUDGMENTS),
           "hit, hit_id, batch_id, task, task_id, assignment"),
     Field("campaign", message("column.campaign", "campaign"), NAME, _at("campaign", JUDGMENTS),

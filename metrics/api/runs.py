@@ -191,15 +191,16 @@ class RunSerializer(serializers.ModelSerializer[MetricRun]):
 
 
 class TruncationSerializer(serializers.Serializer[Counts]):
-    """How many outputs the metric truncated.
+    """How many outputs the metric truncated, or scored in parts if `in_parts` is true.
 
-    Of the `n_scored` outputs with a score, these are the numbers of outputs with a truncated
-    output, source or reference, and of those for which it is unknown.
+    Of the `n_scored` outputs with a score, these are the numbers of outputs with an output, source
+    or reference beyond the limit of the metric, and of those for which it is unknown.
     """
 
     n_scored = serializers.IntegerField()
     n_truncated = serializers.IntegerField()
     n_unknown = serializers.IntegerField()
+    in_parts = serializers.BooleanField()
 
 
 class RunDetailSerializer(RunSerializer):

@@ -1,4 +1,4 @@
-"""Score segments in their documents: windows over a document, or the sentences before a segment.
+"""Score segments in their documents: windows, aligned passages, or the segments before a segment.
 
 Imports neither Django nor torch. The families that offer :data:`OPTIONS` score the texts that are
 built here, as they score those of segments.
@@ -9,13 +9,20 @@ may be shorter. ``whole`` is one window over the document, which the model trunc
 The score of a segment is the mean of the windows that contain it. That of a document or a system is
 the mean of its windows: each adds equal shares of its score and of its count to its segments.
 
+``aligned`` is for outputs that move sentences between segments (the idea of SEGALE, Wang et al.
+2025, whose alignment of vectors and whose penalties are not used): all sentences of a system's
+document are aligned with those of the references, or of the sources without them
+(:mod:`.sentences`), and the passages between cuts that fall on ends of segments are scored as
+windows are. A segment without an output of its own is in one passage with its neighbours.
+
 ``context`` (Vernikos et al. 2022, COMET's ``--enable-context``): ``context`` segments before it,
 joined by the separator of the model, are read with a segment, and the vector of a text is the mean
 over the tokens of the segment itself.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +30,7 @@ import numpy as np
 from metaeval.messages import Message, message
 from metrics.base import (
     SEGMENTS,
+    TRUNCATE,
     Metric,
     MetricError,
     MetricInfo,
@@ -30,9 +38,12 @@ from metrics.base import (
     Scores,
     SegmentInput,
 )
+from metrics.families.long_texts import OPTION as LONG_TEXTS
+from metrics.families.long_texts import Around
+from metrics.families.sentences import align, split
 from metrics.options import Option, OptionError
 
-WINDOWS, WHOLE, CONTEXT = "windows", "whole", "context"
+WINDOWS, WHOLE, ALIGNED, CONTEXT = "windows", "whole", "aligned", "context"
 OF_OUTPUT, OF_REFERENCE = "output", "reference"
 # The statistic that counts windows; those before it are the sums of the measures.
 COUNT = "windows"
@@ -41,12 +52,13 @@ _CHOICE = Option(
     message("option.documents", "Documents"),
     "choice",
     SEGMENTS,
-    choices=(SEGMENTS, WINDOWS, WHOLE),
+    choices=(SEGMENTS, WINDOWS, WHOLE, ALIGNED),
     help=message(
         "option.documents-help",
         "With segments, each segment is scored alone, and a document has the mean of its segments. "
         "With windows, several segments in a row are scored as one text (SLIDE). With whole, the "
-        "document is one text, which the model truncates at its limit.",
+        "document is one text. With aligned, sentences of the output are first aligned with the "
+        "segments of the document, for systems that move text between segments.",
     ),
     is_rare=True,
 )
@@ -68,17 +80,7 @@ _STRIDE = Option(
 )
 OPTIONS = (_CHOICE, _WINDOW, _STRIDE)
 OPTIONS_WITH_CONTEXT = (
-    replace(
-        _CHOICE,
-        choices=(*_CHOICE.choices, CONTEXT),
-        help=message(
-            "option.documents-help-context",
-            "With segments, each segment is scored alone, and a document has the mean of its "
-            "segments. With windows, several segments in a row are scored as one text (SLIDE). "
-            "With whole, the document is one text, which the model truncates at its limit. With "
-            "context, the model reads the segments before (COMET's enable-context).",
-        ),
-    ),
+    replace(_CHOICE, choices=(*_CHOICE.choices, CONTEXT)),
     _WINDOW,
     _STRIDE,
     Option(
@@ -87,6 +89,11 @@ OPTIONS_WITH_CONTEXT = (
         "integer",
         2,
         minimum=1,
+        help=message(
+            "option.context-help",
+            "With documents set to context, the model reads this number of segments before "
+            "(COMET's enable-context).",
+        ),
         is_rare=True,
     ),
     Option(
@@ -120,6 +127,13 @@ def described(info: MetricInfo) -> MetricInfo:
             window=options["window"],
         )
         raise OptionError(problem, _STRIDE.name)
+    if reading == CONTEXT and info.reads_long_texts:
+        problem = message(
+            "documents.context-in-parts",
+            "Texts are not cut where context is read. Set this option to {choice}.",
+            choice=TRUNCATE,
+        )
+        raise OptionError(problem, LONG_TEXTS.name)
     is_of_reference = options.get("context_of") == OF_REFERENCE
     if reading == CONTEXT and is_of_reference and not info.needs_reference:
         problem = message(
@@ -146,8 +160,12 @@ _NOTES: dict[str, Callable[[Mapping[str, OptionValue]], Message]] = {
     ),
     WHOLE: lambda options: message(
         "documents.whole",
-        "Scores each document as one text, which the model truncates at its limit. All segments of "
-        "a document have its score.",
+        "Scores each document as one text. All segments of a document have its score.",
+    ),
+    ALIGNED: lambda options: message(
+        "documents.aligned",
+        "Aligns the sentences of a document with its segments by their lengths, and scores the "
+        "aligned passages. A segment has the score of its passage.",
     ),
     CONTEXT: lambda options: message(
         "documents.context",
@@ -177,6 +195,9 @@ def windows(n: int, window: int, stride: int) -> Iterator[range]:
             return
 
 
+Passage = tuple[range, SegmentInput]
+
+
 @dataclass(frozen=True)
 class _Joined:
     """The texts that are scored, and for each input the (text, share) pairs that cover it."""
@@ -185,37 +206,24 @@ class _Joined:
     parts: Sequence[Sequence[tuple[int, float]]]
 
 
-class InDocuments:
+class InDocuments(Around):
     """Score inputs that name their document by the texts that a metric of segments then scores."""
 
     def __init__(self, metric: Metric, info: MetricInfo) -> None:
-        self.metric, self.info = metric, info
+        super().__init__(metric)
+        self.info = info
         self.options: Mapping[str, OptionValue] = dict(info.options)
         self.reading = reading_of(info)
-        self.truncated: Collection[int] | None = None
         # Set by metrics that read context (extensions.neural.checkpoints.comet).
         self.separator = str(getattr(metric, "separator", ""))
-
-    @property
-    def device(self) -> str:
-        """Return the device of the scorer."""
-        return str(getattr(self.metric, "device", "cpu"))
-
-    @property
-    def precision(self) -> str:
-        """Return the precision of the scorer."""
-        return str(getattr(self.metric, "precision", ""))
-
-    @property
-    def budget(self) -> int | None:
-        """Return the padded tokens of a batch."""
-        return getattr(self.metric, "budget", None)
 
     def signature(self) -> str:
         """Return the signature of the scorer, and how it reads documents."""
         fields: dict[str, Any] = {"documents": self.reading}
         if self.reading == WINDOWS:
             fields |= {key: self.options[key] for key in ("window", "stride")}
+        if self.reading == ALIGNED:
+            fields["aligned"] = "lengths"
         if self.reading == CONTEXT:
             fields |= {key: self.options[key] for key in ("context", "context_of")}
         else:
@@ -253,27 +261,30 @@ class InDocuments:
 
     def _in_windows(self, inputs: Sequence[SegmentInput]) -> _Joined:
         texts: dict[SegmentInput, int] = {}
-        found: dict[tuple[int, int, int], int] = {}
+        known: dict[int, list[Passage]] = {}
         parts = []
         for each in inputs:
-            document, n = each.document or (each,), max(len(each.document), 1)
-            whole = [range(n)]
-            spans = (
-                windows(n, int(self.options["window"]), int(self.options["stride"]))
-                if self.reading == WINDOWS
-                else whole
+            passages = known.get(id(each.document)) if each.document else None
+            if passages is None:
+                passages = known[id(each.document)] = self._passages(each.document or (each,))
+            parts.append(
+                [
+                    (texts.setdefault(text, len(texts)), 1 / len(span))
+                    for span, text in passages
+                    if each.position in span
+                ]
             )
-            own = []
-            for span in spans:
-                if each.position not in span:
-                    continue
-                key = (id(document), span.start, span.stop)
-                if key not in found or not each.document:
-                    passage = _joined(document[span.start : span.stop])
-                    found[key] = texts.setdefault(passage, len(texts))
-                own.append((found[key], 1 / len(span)))
-            parts.append(own)
         return _Joined(list(texts), parts)
+
+    def _passages(self, document: Sequence[SegmentInput]) -> list[Passage]:
+        """Return the texts that a document is scored as, and the segments that each covers."""
+        if self.reading == ALIGNED:
+            return _aligned(self.info, document)
+        spans = [range(len(document))]
+        if self.reading == WINDOWS:
+            window, stride = int(self.options["window"]), int(self.options["stride"])
+            spans = list(windows(len(document), window, stride))
+        return [(span, _joined(document[span.start : span.stop])) for span in spans]
 
     def _in_context(self, inputs: Sequence[SegmentInput]) -> _Joined:
         return _Joined(
@@ -306,3 +317,23 @@ def _joined(segments: Sequence[SegmentInput]) -> SegmentInput:
         " ".join(each.hypothesis for each in segments),
         tuple(map(" ".join, zip(*(each.references for each in segments), strict=True))),
     )
+
+
+def _aligned(info: MetricInfo, document: Sequence[SegmentInput]) -> list[Passage]:
+    """Return the passages of a document between the cuts that end segments of the other side."""
+    outputs = [each.hypothesis[a:b] for each in document for a, b in split(each.hypothesis)]
+    lengths, ends = list[int](), dict[int, int]()
+    for number, each in enumerate(document, 1):
+        other = each.references[0] if info.needs_reference else each.source
+        lengths += [b - a for a, b in split(other)]
+        # Empty segments belong with those before them.
+        ends[len(lengths)] = number
+    pairs = {other: own for own, other in align(list(map(len, outputs)), lengths)}
+    cuts = [(ends[n], pairs[n]) for n in ends if n in pairs]
+    # Without any sentence on one side the document is one passage.
+    cuts = cuts or [(len(document), len(outputs))]
+    passages = []
+    for (first, start), (last, end) in pairwise([(0, 0), *cuts]):
+        text = replace(_joined(document[first:last]), hypothesis=" ".join(outputs[start:end]))
+        passages.append((range(first, last), text))
+    return passages

@@ -23,6 +23,7 @@ from metaeval.messages import Message
 from metrics import catalogue, plugins, registry
 from metrics.base import MetricError, MetricInfo
 from metrics.catalogue import everything_known
+from metrics.families.known_limits import limits_of
 from metrics.forms.families import MetricForm
 from metrics.models import ConfiguredMetric, MetricImport, MetricRun, MetricSignature, fleet
 from metrics.options import Family
@@ -55,6 +56,11 @@ class Entry:
         return [
             (option.label, _shown(given[option.name])) for option in known if option.name in given
         ]
+
+    @property
+    def limits(self) -> Message | None:
+        """Its size, its languages and how it fails."""
+        return limits_of(self.info.family)
 
     @property
     def shown(self) -> list[str]:
@@ -183,7 +189,13 @@ def _configure(request: HttpRequest, found: Family) -> HttpResponse:
             messages.success(request, added % {"metric": row.label})
             return redirect("metric", row.name)
     preview = [Entry(form.info, [], "", None)] if form.info else []
-    context = {"section": "metrics", "family": found, "form": form, "preview": preview}
+    context = {
+        "section": "metrics",
+        "family": found,
+        "limits": limits_of(found.key),
+        "form": form,
+        "preview": preview,
+    }
     status = 422 if form.errors else 200
     return render(request, "metrics/metric_configure.html", context, status=status)
 

@@ -8,6 +8,7 @@ import pytest
 
 from metrics import registry
 from metrics.base import MetricError
+from metrics.families.known_limits import LIMITS
 from metrics.registry import METRICS, get_info, load
 from tests.refusals import refused
 
@@ -81,3 +82,7 @@ def test_missing_package_is_named(monkeypatch):
     ) as caught:
         load("bleu", source_language="en", target_language="de")
     assert caught.value.permanent
+
+
+def test_every_family_says_how_it_fails():
+    assert set(registry.FAMILIES) <= set(LIMITS)

@@ -8,7 +8,7 @@ from typing import Any
 
 from metaeval.messages import Message, message
 from metrics.base import MetricInfo, one_measure
-from metrics.families import references
+from metrics.families import long_texts, references
 from metrics.options import PRECISION, Family, Option, Options, clean
 from training.contract import SEED
 
@@ -297,6 +297,7 @@ LIKELIHOOD = Family(
             is_rare=True,
         ),
         references.option("mean"),
+        long_texts.OPTION,
         PRECISION,
     ),
     describe=describe_likelihood,

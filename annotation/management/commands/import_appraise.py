@@ -121,7 +121,7 @@ def store_drafts(
 
 
 def _foreseen(draft: CampaignDraft) -> str:
-    n_published = len(draft.output_scores) + len(draft.system_scores)
+    n_published = draft.n_published
     if n_published:
         return pluralize(n_published, "published score")
     return f"{pluralize(len(draft.items), 'item')}, {pluralize(len(draft.judgments), 'judgment')}"

@@ -12,7 +12,7 @@ from metaeval.messages import Message, message
 from metaeval.reasons import reason_of
 from metrics.base import MetricError, MetricInfo, Scores
 from metrics.checkpoints import places
-from metrics.families import passages, references
+from metrics.families import long_texts, passages, references
 from metrics.options import (
     CHECKPOINT_HELP,
     ENCODER_LABEL,
@@ -279,6 +279,7 @@ BERTSCORE = Family(
         BASELINE,
         references.option("best"),
         *passages.OPTIONS,
+        long_texts.OPTION,
         PRECISION,
     ),
     describe=describe_bertscore,
@@ -377,6 +378,7 @@ XBERTSCORE = Family(
         REFERENCES,
         _SHOWN,
         IDF,
+        long_texts.OPTION,
         PRECISION,
     ),
     describe=describe_xbertscore,

@@ -7,7 +7,7 @@ import yaml
 from metaeval.messages import Message, message
 from metrics.base import MetricError, MetricInfo, one_measure
 from metrics.checkpoints import places
-from metrics.families import passages, references
+from metrics.families import long_texts, passages, references
 from metrics.options import (
     CHECKPOINT_HELP,
     CHECKPOINT_LABEL,
@@ -68,6 +68,7 @@ BLEURT = Family(
         Option("checkpoint", CHECKPOINT_LABEL, "checkpoint", help=CHECKPOINT_HELP),
         references.option("mean"),
         *passages.OPTIONS,
+        long_texts.OPTION,
         PRECISION,
     ),
     describe=describe_bleurt,
@@ -191,6 +192,7 @@ COMET = Family(
             is_rare=True,
         ),
         *passages.OPTIONS_WITH_CONTEXT,
+        long_texts.OPTION,
         PRECISION,
     ),
     describe=describe_comet,
@@ -250,6 +252,7 @@ SENTINEL = Family(
         Option(
             "reads", message("sentinel.reads", "Uses"), "choice", "output", choices=tuple(SIDES)
         ),
+        long_texts.OPTION,
         PRECISION,
     ),
     describe=describe_sentinel,
@@ -342,6 +345,7 @@ METRICX = Family(
         ),
         references.option("first"),
         *passages.OPTIONS,
+        long_texts.OPTION,
         PRECISION,
     ),
     describe=describe_metricx,

@@ -9,6 +9,7 @@ from typing import Literal, cast
 from extensions.neural.mover import mapping
 from metaeval.messages import message
 from metrics.base import MetricError, MetricInfo
+from metrics.families import long_texts
 from metrics.options import (
     CHECKPOINT_HELP,
     ENCODER_LABEL,
@@ -285,6 +286,7 @@ FAMILY = Family(
         LANGUAGE_MODEL,
         Option("weight", "Weight of the similarity", "number", 1.0, minimum=0),
         LM_WEIGHT,
+        long_texts.OPTION,
         PRECISION,
     ),
     describe=describe,

@@ -7,7 +7,7 @@ from extensions.neural.mover.options import Definition
 from extensions.neural.yisi.options import N_GRAM_SIZE, VECTORS, check_vectors
 from metaeval.messages import message
 from metrics.base import MetricInfo, one_measure
-from metrics.families import references
+from metrics.families import long_texts, references
 from metrics.families.lexical.options import TOKENIZER
 from metrics.options import (
     CHECKPOINT_HELP,
@@ -133,6 +133,7 @@ PLUGIN = Plugin(
             "",
             help=CORPUS_HELP,
         ),
+        long_texts.OPTION,
         PRECISION,
     ),
     describe=describe_moverscore,

@@ -10,6 +10,7 @@ from extensions.neural.bertscore.options import COMPARE, COMPARED, REFERENCES
 from extensions.neural.mover.options import LANGUAGE_MODEL, LM_WEIGHT, MAPPING_LABEL
 from metaeval.messages import message
 from metrics.base import MetricInfo
+from metrics.families import long_texts
 from metrics.options import PRECISION, Option, OptionError, Options, check_layer, clean_all
 from metrics.plugins import Plugin
 
@@ -90,6 +91,7 @@ COSINE_PLUGIN = Plugin(
             "weight", message("cosine.weight", "Weight of the cosine"), "number", 1.0, minimum=0
         ),
         LM_WEIGHT,
+        long_texts.OPTION,
         PRECISION,
     ),
     describe=describe_cosine,
@@ -259,6 +261,7 @@ SENTSIM_PLUGIN = Plugin(
             "layer", message("sentsim.layer", "Layer of the token encoder"), "integer", 9, minimum=0
         ),
         *_range_options(),
+        long_texts.OPTION,
         PRECISION,
     ),
     describe=describe_sentsim,

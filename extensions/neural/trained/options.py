@@ -13,6 +13,7 @@ from extensions.neural.bertscore.options import xbertscore_info
 from metaeval.messages import message
 from metrics.base import MetricInfo, one_measure
 from metrics.checkpoints import places
+from metrics.families import long_texts
 from metrics.options import (
     ENCODER_LABEL,
     PRECISION,
@@ -93,6 +94,7 @@ REFREEEVAL = Family(
                 "The directory of a training, or a released model.",
             ),
         ),
+        long_texts.OPTION,
         PRECISION,
     ),
     describe=describe_refreeeval,
@@ -199,6 +201,7 @@ HEAD = Family(
             "file",
             help=message("refreeeval.head-help", "The head.json that a training job wrote."),
         ),
+        long_texts.OPTION,
         PRECISION,
     ),
     describe=describe_head,
@@ -349,6 +352,7 @@ SENTINEL = Family(
                 "sentinel.encoder-help", "The encoder of the training; blank for lengths."
             ),
         ),
+        long_texts.OPTION,
         PRECISION,
     ),
     describe=describe_sentinel,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from extensions.neural.bertscore.options import COMPARE, COMPARED
 from metaeval.messages import Message, message
 from metrics.base import MetricInfo, one_measure
-from metrics.families import references
+from metrics.families import long_texts, references
 from metrics.families.lexical.options import TOKENIZER
 from metrics.options import (
     ENCODER_LABEL,
@@ -177,6 +177,7 @@ PLUGIN = Plugin(
         Option("layer", LAYER_LABEL, "integer", 9, minimum=0, help=LAYER_HELP),
         COMPARE,
         *_MATCHING,
+        long_texts.OPTION,
         PRECISION,
     ),
     describe=describe,

@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotation.imports import human_scores, store_campaign, tables
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments import Options
-from annotation.models import Campaign, PublishedScore, System, TestSet
+from annotation.models import Campaign, PublishedPart, PublishedScore, System, TestSet
 from annotation.uploads import InputFile, Report
 from core.extensions import address
 from tests.annotation.appraise import found
@@ -192,3 +192,83 @@ def test_notes_count_only_missing_and_repeated_cells(db: None) -> None:
     assert reports[0] == {"human-scores.missing": 2}
     assert reports[1]["human-scores.missing"] == 2
     assert reports[1]["human-scores.copies"] == 1
+
+
+SEGMENTS = """segment\tdocument\tdomain\tsource
+1\talpha\tnews\tEins
+2\talpha\tnews\tZwei
+3\tbeta\tspeech\tDrei
+"""
+OUTPUTS = "segment\tsystem\toutput\n" + "".join(
+    f"{key}\t{system}\t{system}{key}\n" for system in "ab" for key in (1, 2, 3)
+)
+
+
+def parts(slug: str) -> dict[tuple[str, str, str], float]:
+    """The scores of documents and domains of a campaign."""
+    rows = PublishedPart.objects.filter(campaign__slug=slug)
+    return {
+        (s, level, name): v
+        for s, level, name, v in rows.values_list("system__name", "level", "name", "value")
+    }
+
+
+BY_COLUMN = {
+    ("a", "document", "alpha"): 70.0, ("b", "document", "alpha"): 60.5,
+    ("a", "document", "beta"): 41.0,
+}  # fmt: skip
+OF_DOCUMENTS = "document\tsystem\tscore\nalpha\ta\t70\nalpha\tb\t60.5\nbeta\ta\t41\n"
+MIXED = """level\tsegment\tdocument\tdomain\tsystem\tscore
+segment\t1\talpha\tnews\ta\t71
+document\t2\talpha\tnews\ta\t70
+document\t\talpha\t\tb\t60.5
+doc\t\tbeta\t\ta\t41
+domain\t\t\tspeech\ta\t39
+system\t\t\t\ta\t55
+"""
+
+
+def test_scores_of_documents_with_their_texts(db: None) -> None:
+    files = as_files(scores_tsv=OF_DOCUMENTS, segments_tsv=SEGMENTS, outputs_tsv=OUTPUTS)
+    stored_scores(files, name="Own", **DE_EN)
+    assert parts("own") == BY_COLUMN
+    assert scores("own") == {}
+    assert set(Campaign.objects.get().systems.values_list("name", flat=True)) == {"a", "b"}
+    # They are scores of a stored test set, too, and the same import changes nothing.
+    slug = TestSet.objects.get().slug
+    for _ in range(2):
+        again = stored_scores(as_files(scores_tsv=OF_DOCUMENTS), name="Again", test_set=slug)
+    assert not again[0].result.is_new
+    assert parts("again") == BY_COLUMN
+
+
+def test_levels_in_a_column(db: None) -> None:
+    files = as_files(scores_tsv=MIXED, segments_tsv=SEGMENTS, outputs_tsv=OUTPUTS)
+    stored_scores(files, name="Own", **DE_EN)
+    assert parts("own") == BY_COLUMN | {("a", "domain", "speech"): 39.0}
+    assert scores("own") == {("a", "1"): 71.0, ("a", None): 55.0}
+
+
+@pytest.mark.parametrize(
+    ("table", "place", "code"),
+    [
+        ("document system score|gamma a 1", "row 2, document", "unknown-part"),
+        ("domain system score|alpha a 1", "row 2, domain", "unknown-part"),
+        ("document system score|alpha a 1|alpha a 2", "row 3, score", "other-part-score"),
+        ("document system score|alpha c 1", "row 2, system", "system-without-outputs"),
+        ("level document system score|page alpha a 1", "row 2, level", "level"),
+        ("level document system score|yes  a 1", "row 2, document", "part-missing"),
+    ],
+)
+def test_what_is_wrong_with_scores_of_documents(
+    db: None, table: str, place: str, code: str
+) -> None:
+    lines = table.replace(" ", "\t").replace("|", "\n")
+    files = as_files(scores_tsv=lines, segments_tsv=SEGMENTS, outputs_tsv=OUTPUTS)
+    expected = [(f"scores.tsv, {place}", f"human-scores.{code}")]
+    assert errors_of(files, name="Own", **DE_EN) == expected
+
+
+def test_documents_without_a_test_set_are_refused(db: None) -> None:
+    found = errors_of(as_files(scores_tsv=OF_DOCUMENTS), name="Own", **DE_EN)
+    assert found == [("scores.tsv, row 2, document", "human-scores.parts-alone")]

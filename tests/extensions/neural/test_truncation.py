@@ -6,6 +6,8 @@ change the score.
 
 import json
 from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from extensions.neural.checkpoints.options import TOGETHER
 from metrics import registry, truncation
 from metrics.base import Metric, SegmentInput
 from metrics.checkpoints import places
+from metrics.families.long_texts import OPTION, SENTENCES, InParts
 from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.checkpoints.test_comet import CHECKPOINTS
 from tests.extensions.neural.reference_free import TEXTS, make
@@ -263,6 +266,29 @@ def test_a_mean_truncates_what_one_of_its_parts_does(name: str, tmp_path: Path) 
     assert {n for n, mark in enumerate(truncation.marks(metric, len(texts))) if mark} == expected
 
 
+def test_texts_beyond_the_limit_are_scored_by_sentence(case: Case) -> None:
+    """The value is the mean of those of the sentences, each scored alone."""
+    metric, (filler, last, *_) = case
+    # End marks after which a lower-case word is a new sentence.
+    parts = [f"{filler}。", f"{last}！", f"{filler}？"] * 8
+    long = SegmentInput(*[" ".join(parts)] * 2, (" ".join(parts),))
+    short = SegmentInput(filler, last, (filler,))
+    found = InParts(in_sentences(metric))
+    rows = found.score([short, long])
+    assert truncation.marks(found, 2) == [False, True]
+    alone = metric.score([short, *(SegmentInput(each, each, (each,)) for each in parts)])
+    assert truncation.marks(metric, 1 + len(parts)) == [False] * (1 + len(parts))
+    np.testing.assert_allclose(rows[0], alone[0], atol=1e-5)
+    np.testing.assert_allclose(rows[1], alone[1:].mean(axis=0), atol=1e-5)
+
+
+def in_sentences(metric: Metric) -> Metric:
+    info = replace(metric.info, options=(*metric.info.options, (OPTION.name, SENTENCES)))
+    changed = copy(metric)
+    changed.info = info
+    return changed
+
+
 def test_no_texts(case: Case) -> None:
     metric, _ = case
     metric.score([])
@@ -300,6 +326,11 @@ def test_a_reference_that_is_not_read_does_not_count(tmp_path: Path) -> None:
         metric = make(family, references=choice, **options)
         metric.score(inputs)
         assert sorted(metric.truncated) == expected  # type: ignore[attr-defined]
+
+
+def test_every_family_that_truncates_offers_parts() -> None:
+    for key in set(registry.FAMILIES) - truncation.UNLIMITED - UNKNOWN:
+        assert OPTION in registry.get_family(key).options, key
 
 
 def test_every_family_knows_but_judges() -> None:

@@ -136,7 +136,12 @@ def test_page_api_and_command_say_how_many(texts: World, as_researcher: Client) 
     assert "<dt>Truncated</dt><dd>2 of 8</dd>" in seen(page)
     assert sentence in page
     found = as_researcher.get(f"/api/runs/{run.pk}/").json()
-    assert found["truncation"] == {"n_scored": 8, "n_truncated": 2, "n_unknown": 0}
+    assert found["truncation"] == {
+        "n_scored": 8,
+        "n_truncated": 2,
+        "n_unknown": 0,
+        "in_parts": False,
+    }
 
 
 def test_before_a_run_has_a_signature_nothing_is_known(texts: World, as_researcher: Client) -> None:

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from metrics import catalogue
+from metrics.families.known_limits import LIMITS
 from metrics.models import ConfiguredMetric
 from metrics.registry import METRICS
 from metrics.runs import scoring, starting
@@ -64,6 +65,18 @@ def test_the_page_says_which_references_are_read(
     page = seen(unescape(as_researcher.get(f"/metrics/{metric}/").text))
     line = f"<dt>Several references</dt><dd>{reading}</dd>"
     assert (line in page) == (reading is not None)
+
+
+@pytest.mark.parametrize(
+    ("page", "family"),
+    [
+        ("bleu", "lexical"),
+        pytest.param("wmt22-comet-da", "comet", marks=pytest.mark.needs("extensions.neural")),
+        ("add/lexical", "lexical"),
+    ],
+)
+def test_pages_say_how_a_family_fails(as_admin: Client, page: str, family: str) -> None:
+    assert str(LIMITS[family]) in seen(unescape(as_admin.get(f"/metrics/{page}/").text))
 
 
 def test_the_page_of_rouge_tells_its_tokens(as_researcher: Client) -> None:

@@ -116,7 +116,7 @@ def test_context_is_that_of_comet(test_set: TestSet, tmp_path: Path, context_of:
     assert measure.statistics is None
 
 
-@pytest.mark.parametrize(("window", "stride"), [(3, 3), (4, 1), (3, 2)])
+@pytest.mark.parametrize(("window", "stride"), [(6, 6), (3, 3), (4, 1), (3, 2)])
 def test_windows_are_those_of_a_plain_loop(
     test_set: TestSet, tmp_path: Path, window: int, stride: int
 ) -> None:
