@@ -77,7 +77,9 @@ class Cells(Sequence[tuple[int, Row]]):
     def __getitem__(self, place: Any) -> Any:
         if self._rows is not None:
             return self._rows[place]
-        return self._of(place) if isinstance(place, slice) else self._of(slice(place, place + 1))[0]
+        if isinstance(place, slice):
+            return self._of(place)
+        return self.lines[place], {name: cells[place] for name, cells in self._columns.items()}
 
     def _of(self, places: slice) -> list[tuple[int, Row]]:
         rows = zip(*(cells[places] for cells in self._columns.values()), strict=True)
