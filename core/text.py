@@ -44,6 +44,20 @@ def batched(rows: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
+# Texts that are looked through together: one by one takes several times as long.
+TOGETHER = 1_000
+
+
+def has_sign(texts: Iterable[str], *signs: str) -> bool:
+    """Return True if one of some texts has one of these signs.
+
+    >>> has_sign(["Q & A", "fine"], "&", "<")
+    True
+    """
+    together = map("".join, batched(texts, TOGETHER))
+    return any(sign in whole for whole in together for sign in signs)
+
+
 def pluralize(n: int, one: str, many: str = "") -> str:
     """Return a count with its noun: `1 system`, `12,345 systems`.
 

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Collection
 from decimal import Decimal
+from operator import attrgetter
 
 from annotation.models import Reference, Segment, System, TestSet
 from annotation.uploads.drafts import (
@@ -18,6 +19,7 @@ from annotation.uploads.drafts import (
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near, fold, nfc
 from core import languages
+from core.text import TOGETHER, batched
 from metaeval.messages import Message, message, truncated
 
 MIN_RATIO, MAX_RATIO = Decimal("0.05"), Decimal(5)
@@ -26,6 +28,7 @@ MIN_RATIO, MAX_RATIO = Decimal("0.05"), Decimal(5)
 FORBIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 FORBIDDEN_IN_NAMES = re.compile(r"[\x00-\x1f\x7f\x80-\x9f\u2028\u2029\ud800-\udfff]")
 DAMAGED = re.compile(r"[\x80-\x84\x86-\x9f\ufeff\ufffd\ufffe\uffff]")
+REPLACED = "\ufffd"
 ODD_BREAK = re.compile(r"[\x85\u2028\u2029]")
 CHARACTER_NAMES = {
     "\x00": "NUL", "\x0b": "vertical tab", "\x0c": "form feed", "\r": "carriage return",
@@ -110,12 +113,11 @@ def _check_language(code: str, place: Place, report: Report) -> None:
 def _check_segments(draft: TestSetDraft, report: Report) -> None:
     _check_keys(draft, report)
     for kind, what in (("document", DOCUMENT_ID), ("domain", DOMAIN)):
-        first: dict[str, int] = {}
-        for i, each in enumerate(draft.segments):
-            if name := getattr(each, kind):
-                first.setdefault(name, i)
-        for name, i in first.items():
-            _check_name(name, max_length(Segment, kind), draft.place(kind, i), report, what=what)
+        names = list(map(attrgetter(kind), draft.segments))
+        first = dict(zip(reversed(names), range(len(names) - 1, -1, -1), strict=True))
+        for name in filter(None, dict.fromkeys(names)):
+            place = draft.place(kind, first[name])
+            _check_name(name, max_length(Segment, kind), place, report, what=what)
     texts = [segment.source for segment in draft.segments]
     texts += [text for segment in draft.segments for text in segment.references.values()]
     has_others = any(segment.attachments for segment in draft.segments)
@@ -137,7 +139,7 @@ def _check_keys(draft: TestSetDraft, report: Report) -> None:
     first: dict[str, int] = {}
     longest = max_length(Segment, "key")
     keys = [segment.key for segment in draft.segments]
-    are_plain = all(map(str.isalnum, keys)) and all(map(str.isascii, keys))
+    are_plain = all(map(str.isascii, keys)) and all(map(str.isalnum, keys))
     if are_plain and len(set(keys)) == len(keys) and max(map(len, keys), default=0) <= longest:
         return
     for i, segment in enumerate(draft.segments):
@@ -167,14 +169,15 @@ def _check_keys(draft: TestSetDraft, report: Report) -> None:
 
 def is_odd(text: str) -> bool:
     """Return True if a text needs a closer look; a cheap test, which few texts fail."""
-    return not text.isprintable() or not text or text.isspace() or "\ufffd" in text
+    return not text.isprintable() or not text or text.isspace() or REPLACED in text
 
 
 def has_odd(texts: Collection[str]) -> bool:
     """Return True if any of some texts `is_odd`; all at once, because most files have none."""
-    if not all(texts) or not all(map(str.isprintable, texts)) or any(map(str.isspace, texts)):
+    if not all(texts) or any(map(str.isspace, texts)):
         return True
-    return not all(map(str.isascii, texts)) and "\ufffd" in "".join(texts)
+    together = map("".join, batched(texts, TOGETHER))
+    return any(REPLACED in whole or not whole.isprintable() for whole in together)
 
 
 def _check_systems(draft: TestSetDraft, report: Report) -> None:

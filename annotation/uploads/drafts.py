@@ -1,8 +1,11 @@
 """A test set in memory, as read from files or built by code, before it is checked and stored."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from functools import cache, partial
 from typing import Any
 
 from annotation.uploads.problems import Place, Report
@@ -33,15 +36,24 @@ Where = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a file's column: `rows` maps segment numbers, or keys of outputs, to lines."""
+    """The rows of a file's column: `rows` maps segment numbers, or keys of outputs, to lines.
+
+    Only errors ask for them.
+    """
 
     file: str
     field: str | Message
-    rows: dict[Any, int]
+    rows: Callable[[], dict[Any, int]]
+
+    @classmethod
+    def of(cls, file: str, field: str | Message, keys: Iterable[Any], lines: Sequence[int]) -> Rows:
+        """Return the rows of some keys; where a key repeats, its first row."""
+        pairs = partial(zip, keys, lines)
+        return cls(file, field, cache(lambda: dict(reversed(list(pairs())))))
 
     def place(self, where: str | int) -> Place | None:
         """Return where a text was read, if it was read here."""
-        row = self.rows.get(where)
+        row = self.rows().get(where)
         return None if row is None else Place(self.file, row, self.field)
 
 
@@ -142,8 +154,8 @@ class TestSetDraft:
     def rename_row(self, j: int, given: str, key: str) -> None:
         """Let the output of system j that was read under one key be found under another."""
         for rows in self.rows.get(("output", j), ()):
-            if given in rows.rows:
-                rows.rows.setdefault(key, rows.rows[given])
+            if given in rows.rows():
+                rows.rows().setdefault(key, rows.rows()[given])
 
     def _describe(self, kind: str | int, number: str | int, *rest: str | int) -> Message:
         if kind in ("system", "output"):
@@ -187,26 +199,45 @@ class Translator:
     reference: str
 
 
-def translator_of(system: SystemDraft, references: Mapping[str, Mapping[str, str]]) -> Translator:
+class References:
+    """The references of some segments as columns, by name."""
+
+    def __init__(self, references: Mapping[str, Mapping[str, str]]) -> None:
+        self.keys = list(references)
+        names = sorted(set().union(*references.values()))
+        each = list(references.values())
+        self.columns: dict[str, Sequence[str | None]] = {
+            name: [own.get(name) for own in each] for name in names
+        }
+
+    def beside(self, outputs: Mapping[str, str]) -> dict[str, Sequence[str | None]]:
+        """Return the columns in the order of some outputs."""
+        return {name: self.ordered(column, outputs) for name, column in self.columns.items()}
+
+    def ordered(self, column: Sequence[Any], outputs: Mapping[str, str]) -> Sequence[Any]:
+        """Return what the segments have in the order of some outputs, None for other keys."""
+        if list(outputs) == self.keys:
+            return column
+        by_key = dict(zip(self.keys, column, strict=True))
+        return list(map(by_key.get, outputs))
+
+
+def translator_of(system: SystemDraft, references: References) -> Translator:
     """Return what a draft states about a system, or infer it from its name and texts.
 
-    `references` has the texts by segment key and name. A system is a reference if (nearly) all of
-    its outputs have that reference's text; without stored references, its name decides.
+    A system is a reference if (nearly) all of its outputs have that reference's text; without
+    stored references, its name decides.
     """
-    keys = list(system.outputs)
-    names = sorted(set().union(*references.values()))
-    texts = {name: [references.get(key, {}).get(name) for key in keys] for name in names}
-    reference = find_reference([system.outputs[key] for key in keys], texts)
+    texts = references.beside(system.outputs)
+    reference = find_reference(list(system.outputs.values()), texts)
     is_named = looks_human(system.name)
-    if is_named and not names:
+    if is_named and not texts:
         reference = reference_letter(system.name).upper()
     is_human = bool(reference) or is_named if system.is_human is None else system.is_human
     return Translator(is_human, reference)
 
 
-def note_human(
-    draft: TestSetDraft, report: Report, references: Mapping[str, Mapping[str, str]]
-) -> None:
+def note_human(draft: TestSetDraft, report: Report, references: References) -> None:
     """Note the systems that are taken for human translations."""
     found = {system.label: translator_of(system, references) for system in draft.systems}
     human = [label for label, each in found.items() if each.is_human]

@@ -220,15 +220,16 @@ def _row(
     lengths: dict[str, float],
     stored: Stored,
 ) -> SystemRow:
-    measured = [key in lengths for key in system.outputs]
-    wanted = math.fsum(map(lengths.__getitem__, compress(system.outputs, measured)))
-    size = sum(compress(sizes, measured))
+    own = list(map(lengths.get, system.outputs))
+    wanted = math.fsum(length for length in own if length is not None)
+    size = sum(compress(sizes, [length is not None for length in own]))
+    texts = list(system.outputs.values())
     return SystemRow(
         label=showable(system.label),
         name=showable(system.name),
         ratio=str(system.ratio),
         outputs=len(system.outputs),
-        empty=len(system.outputs) - sum(map(bool, map(str.strip, system.outputs.values()))),
+        empty=texts.count("") + sum(map(str.isspace, texts)),
         missing=max(0, segments - len(system.outputs)),
         observed=size / wanted if wanted else None,
         is_new=system.identity not in stored.systems,

@@ -1,6 +1,7 @@
 """Read files into a draft: plain text here, tables in `segment_tables` and `output_tables`."""
 
 from dataclasses import replace
+from itertools import count
 
 from django.conf import settings
 
@@ -178,9 +179,8 @@ def _read_plain_segments(reading: Reading, source: InputFile, submission: Submis
     reading.skipped_keys = set(map(str, gone))
     draft.segments = [SegmentDraft(str(line), lines[line - 1]) for line in kept]
     draft.is_in_file_order = draft.keys_are_lines = True
-    rows = dict(enumerate(kept))
-    draft.read_from(("source",), Rows(source.name, SOURCE, rows))
-    draft.read_from(("key",), Rows(source.name, SOURCE, rows))
+    draft.read_from(("source",), Rows.of(source.name, SOURCE, count(), kept))
+    draft.read_from(("key",), Rows.of(source.name, SOURCE, count(), kept))
     for number, file in enumerate(submission.references):
         name = reference_name(number)
         column = reference_label(name)
@@ -189,7 +189,7 @@ def _read_plain_segments(reading: Reading, source: InputFile, submission: Submis
             for segment, line in zip(draft.segments, kept, strict=True):
                 if line not in absent:
                     segment.references[name] = texts[line - 1]
-        draft.read_from(("reference", name), Rows(file.name, column, rows))
+        draft.read_from(("reference", name), Rows.of(file.name, column, count(), kept))
     if submission.documents:
         _read_documents(reading, submission.documents, source.name, kept)
 
@@ -271,4 +271,4 @@ def _read_system_file(reading: Reading, system: SystemFile, within: str | Messag
     outputs = {key: lines[row - 1] for key, row in rows.items()}
     draft.systems.append(SystemDraft(name, ratio, outputs))
     draft.places["system", j] = Place(file.name)
-    draft.read_from(("output", j), Rows(file.name, OUTPUT, rows))
+    draft.read_from(("output", j), Rows(file.name, OUTPUT, lambda: rows))

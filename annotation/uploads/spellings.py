@@ -107,9 +107,11 @@ def align(
     are written as those of their segments; two of one system that become equal are an error.
     """
     _align_segments(draft, segments)
-    keys = {nfc(key): key for key in segments}
-    for segment in draft.segments:
-        keys.setdefault(nfc(segment.key), segment.key)
+    keys: dict[str, str] = {}
+    if not all(key.isascii() for system in draft.systems for key in system.outputs):
+        keys = {
+            nfc(key): key for key in (*(each.key for each in reversed(draft.segments)), *segments)
+        }
     names = {nfc(name): name for name, _ in systems}
     for j, system in enumerate(draft.systems):
         system.name = names.setdefault(nfc(system.name), system.name)
@@ -118,6 +120,8 @@ def align(
 
 
 def _align_segments(draft: TestSetDraft, stored: Mapping[str, str]) -> None:
+    if all(s.key.isascii() and s.document.isascii() and s.domain.isascii() for s in draft.segments):
+        return
     keys = {nfc(key): key for key in stored}
     documents = {nfc(document): document for document in stored.values()}
     taken: set[str] = set()

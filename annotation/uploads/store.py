@@ -24,7 +24,7 @@ from annotation.uploads.changes import (
     read_stored,
 )
 from annotation.uploads.checks import check
-from annotation.uploads.drafts import NAME, TestSetDraft, translator_of
+from annotation.uploads.drafts import NAME, References, TestSetDraft, translator_of
 from annotation.uploads.media.storage import recall
 from annotation.uploads.problems import Place, Problem, Report
 from annotation.uploads.quota import check_storage
@@ -237,13 +237,14 @@ def _write_attachments(draft: TestSetDraft, segments: Mapping[str, StoredSegment
 def _write_systems(draft: TestSetDraft, stored: Stored, test_set: TestSet) -> list[int]:
     """Return the primary keys of the draft's systems, in the draft's order."""
     new = [s for s in draft.systems if s.identity not in stored.systems]
+    references = References(stored.references)
     rows = System.objects.bulk_create(
         [
             System(
                 test_set=test_set,
                 name=s.name,
                 length_ratio=s.ratio,
-                **vars(translator_of(s, stored.references)),
+                **vars(translator_of(s, references)),
             )
             for s in new
         ]

@@ -2,12 +2,14 @@
 
 import itertools
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import eq
 from typing import Any
 
 from annotation.uploads.drafts import (
     TARGET_LANGUAGE,
+    References,
     SegmentDraft,
     SystemDraft,
     TestSetDraft,
@@ -16,6 +18,7 @@ from annotation.uploads.drafts import (
 from annotation.uploads.normalising import first_entity
 from annotation.uploads.problems import Place, Report
 from core import languages
+from core.text import TOGETHER, batched, has_sign
 from metaeval.messages import Message, message, plural, truncated
 
 # Warn of an output whose length differs from ratio x reference by this factor, if it also differs
@@ -45,10 +48,17 @@ def measure(language: str) -> Callable[[str], int]:
 
 def sizes_of(texts: Iterable[str], language: str) -> list[int]:
     """Return the `length` of texts, in their order."""
-    words = map(str.split, texts)
-    if languages.is_character_based(language):
-        return [sum(map(len, each)) for each in words]
-    return list(map(len, words))
+    has_blanks = not languages.is_character_based(language)
+    sizes: list[int] = []
+    for block in batched(texts, TOGETHER):
+        whole = " ".join(("", *block, ""))
+        if not whole.isprintable() or (has_blanks and "  " in whole):
+            sizes += map(measure(language), block)
+        elif has_blanks:  # of the signs that part words, only the blank is printable
+            sizes += [text.count(" ") + 1 for text in block]
+        else:
+            sizes += [len(text) - text.count(" ") for text in block]
+    return sizes
 
 
 def add_warnings(
@@ -64,22 +74,23 @@ def add_warnings(
     """
     _warn_of_languages(draft, report)
     _warn_of_segments(draft, report)
-    by_key = {segment.key: segment for segment in segments}
+    references = References({segment.key: segment.references for segment in segments})
+    sources = list({segment.key: segment.source for segment in segments}.values())
     for j, system in enumerate(draft.systems):
         place = draft.place("system", j)
-        _warn_of_texts(system, by_key, place, report)
+        _warn_of_texts(system, references, sources, place, report)
         _warn_of_lengths(system, lengths, sizes[j], place, report)
     _warn_of_equal_systems(draft, report)
-    note_human(draft, report, {segment.key: segment.references for segment in segments})
+    note_human(draft, report, references)
 
 
 def reference_lengths(segments: Sequence[SegmentDraft], language: str) -> dict[str, float]:
     """Return each segment's mean reference length in the unit of `length`, by key."""
-    size = measure(language)
+    sizes = iter(sizes_of((t for s in segments for t in s.references.values()), language))
     return {
-        segment.key: sum(map(size, segment.references.values())) / len(segment.references)
+        segment.key: sum(itertools.islice(sizes, n)) / n
         for segment in segments
-        if segment.references
+        if (n := len(segment.references))
     }
 
 
@@ -115,10 +126,8 @@ def warn_of_entities(draft: TestSetDraft, report: Report, *, can_decode: bool = 
     marks: list[tuple[str, Place]] = []
     columns = [[s.source for s in draft.segments], *(s.outputs.values() for s in draft.systems)]
     columns += [[text for s in draft.segments for text in s.references.values()]]
-    signs = [
-        sign for column in columns for whole in ["".join(column)] for sign in "&<" if sign in whole
-    ]
-    for key, content, where in _texts(draft) if signs else ():
+    has_signs = [has_sign(column, "&", "<") for column in columns]
+    for key, content, where in _texts(draft) if any(has_signs) else ():
         if "&" in content and (entity := first_entity(content)):
             found.setdefault(key, entity)
             places = places or [draft.place(*where)]
@@ -172,16 +181,17 @@ def _texts(draft: TestSetDraft) -> Iterator[tuple[str, str, tuple[str | int, ...
 
 
 def _warn_of_segments(draft: TestSetDraft, report: Report) -> None:
+    sources = [segment.source for segment in draft.segments]
     first: dict[str, int] = {}
-    repeated = []
-    for i, segment in enumerate(draft.segments):
-        if first.setdefault(segment.source, i) != i:
-            repeated.append(i)
+    is_unique = len(set(sources)) == len(sources)
+    repeated = [
+        i for i, s in enumerate(() if is_unique else sources) if first.setdefault(s, i) != i
+    ]
     _warn_of(draft, "source", repeated, report, _repeated)
     copied = [
         i
         for i, s in enumerate(draft.segments)
-        if s.source.strip() in map(str.strip, s.references.values())
+        if s.references and s.source.strip() in [text.strip() for text in s.references.values()]
     ]
     _warn_of(draft, "source", copied, report, _copied)
     _warn_of(draft, "document", _torn(draft.segments), report, _ended)
@@ -232,6 +242,8 @@ def _warn_of(
 
 def _torn(segments: Sequence[SegmentDraft]) -> list[int]:
     """Return where a document continues after another one."""
+    if len({segment.document for segment in segments}) < 2:
+        return []
     ended: set[str] = set()
     torn = []
     for i, (previous, segment) in enumerate(itertools.pairwise(segments), 1):
@@ -266,16 +278,27 @@ def _warn_of_references(draft: TestSetDraft, report: Report) -> None:
 
 
 def _warn_of_texts(
-    system: SystemDraft, segments: dict[str, SegmentDraft], place: Place, report: Report
+    system: SystemDraft,
+    references: References,
+    sources: Sequence[str],
+    place: Place,
+    report: Report,
 ) -> None:
+    texts = list(system.outputs.values())
+    same = [list(map(eq, texts, column)) for column in references.beside(system.outputs).values()]
+    copied = list(map(eq, texts, references.ordered(sources, system.outputs)))
+    if all(texts) and not any(map(str.isspace, texts)) and not any(map(any, (*same, copied))):
+        return
     found: dict[Callable[..., Message], list[str]] = defaultdict(list)
-    for key, text in system.outputs.items():
-        segment = segments.get(key)
+    are_same = zip(*same, strict=True) if same else itertools.repeat(())
+    for (key, text), are_equal, is_copy in zip(
+        system.outputs.items(), are_same, copied, strict=False
+    ):
         if not text or text.isspace():
             found[_empty].append(key)
-        elif segment and text in segment.references.values():
+        elif any(are_equal):
             found[_as_reference].append(key)
-        elif segment and text == segment.source:
+        elif is_copy:
             found[_as_source].append(key)
     for warning, keys in found.items():
         known = warning(
@@ -321,15 +344,14 @@ def _warn_of_lengths(
     ratio = float(system.ratio)
     if not 0 < ratio < float("inf"):
         return
-    longer, shorter = [], []
-    for key, size in zip(system.outputs, sizes, strict=True):
-        wanted = ratio * lengths.get(key, 0)
-        if not size or not wanted or abs(size - wanted) <= SLACK:
-            continue
-        if size > FACTOR * wanted:
-            longer.append(key)
-        elif size < wanted / FACTOR:
-            shorter.append(key)
+    wanted = [ratio * length for length in map(lengths.get, system.outputs, itertools.repeat(0.0))]
+    far = [
+        (key, size, length)
+        for key, size, length in zip(system.outputs, sizes, wanted, strict=True)
+        if size and length and abs(size - length) > SLACK
+    ]
+    longer = [key for key, size, length in far if size > FACTOR * length]
+    shorter = [key for key, size, length in far if size < length / FACTOR]
     report.warn_of(
         len(longer),
         "outputs.longer",
@@ -362,14 +384,13 @@ def _start(system: SystemDraft) -> tuple[Any, int]:
 
 
 def _warn_of_equal_systems(draft: TestSetDraft, report: Report) -> None:
-    seen: dict[int, int] = {}
-    starts = Counter(map(_start, draft.systems))
+    alike: dict[tuple[Any, int], list[int]] = defaultdict(list)
     for j, system in enumerate(draft.systems):
-        if starts[_start(system)] == 1:
-            continue  # most systems differ in the first text: the others need not be read
-        texts = hash(frozenset(system.outputs.items()))
-        i = seen.setdefault(texts, j)
-        if i != j and draft.systems[i].outputs == system.outputs:
+        others = alike[_start(system)]  # most systems differ in the first text
+        i = next((i for i in others if draft.systems[i].outputs == system.outputs), None)
+        if i is None:
+            others.append(j)
+        else:
             text = message(
                 "outputs.same",
                 "“{first}” and “{second}” have the same outputs in all segments.",

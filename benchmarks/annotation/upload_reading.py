@@ -13,6 +13,7 @@ import random
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import islice
 
 os.environ["TOUCHSTONE_VAR"] = tempfile.mkdtemp(prefix="touchstone-benchmark-")
 os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
@@ -41,15 +42,14 @@ def sentences(number: int, words: int = 12) -> list[str]:
 
 def table(mark: str, lines: int) -> str:
     rows = [mark.join(COLUMNS)]
-    texts = sentences(lines)
-    rows += [mark.join([str(i), *[text] * 4]) for i, text in enumerate(texts)]
+    texts = iter(sentences(4 * lines))
+    rows += [mark.join([str(i), *islice(texts, 4)]) for i in range(lines)]
     return "\n".join(rows) + "\n"
 
 
 def jsonl(lines: int) -> str:
-    rows = (
-        dict(zip(COLUMNS, [i, *[text] * 4], strict=True)) for i, text in enumerate(sentences(lines))
-    )
+    texts = iter(sentences(4 * lines))
+    rows = (dict(zip(COLUMNS, [i, *islice(texts, 4)], strict=True)) for i in range(lines))
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 

@@ -64,6 +64,14 @@ def unexpected(error: Exception) -> Message:
     return message("work.unexpected", "{kind}: {text}", kind=type(error).__name__, text=str(error))
 
 
+def blocks(stage: str, rows: int) -> Iterator[slice]:
+    """Yield the places of some rows in blocks, and report their number after each."""
+    for start in range(0, rows, EVERY):
+        yield slice(start, min(start + EVERY, rows))
+        if (listener := _listener.get()) is not None and rows >= EVERY:
+            listener(stage, min(start + EVERY, rows), rows)
+
+
 class WorkKind(ABC, Generic[Row]):
     """One kind of work; stateless.
 

@@ -28,6 +28,7 @@ TSV, CSV, XLSX = "tsv", "csv", "xlsx"
 LONGEST_CELL = 100_000
 # Lines above a header that are not part of the table.
 MOST_TITLES = 5
+# Characters that are split into lines at once.
 # What openpyxl, zipfile and the XML parsers raise for a broken file; those of XML are SyntaxErrors.
 BROKEN = (
     *(zipfile.BadZipFile, zlib.error, EOFError, OSError, SyntaxError, ArithmeticError),
@@ -194,7 +195,11 @@ def quoted_lines(text: str, separator: str = ",", first: int = 1) -> Iterator[Li
     Raises GridError where the quoting makes no sense.
     """
     csv.field_size_limit(LONGEST_CELL)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=separator)
+    # A text in memory takes four times as much as its lines one by one.
+    lines = (
+        io.StringIO(text, newline="") if "\r" in text else (f"{line}\n" for line in lines_of(text))
+    )
+    reader = csv.reader(lines, strict=True, delimiter=separator)
     number = 0
     try:
         for cells in reader:

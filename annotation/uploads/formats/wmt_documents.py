@@ -99,9 +99,9 @@ def with_references(table: Table) -> Table:
     if not found:
         return table
     columns = [found.get(column, column) for column in table.columns]
-    rows = [(line, {found.get(c, c): cell for c, cell in row.items()}) for line, row in table.rows]
     titles = {found.get(c, c): found.get(c, title) for c, title in table.titles.items()}
-    return replace(table, columns=columns, rows=rows, titles=titles)
+    named = table.with_columns(dict(zip(table.columns, columns, strict=True)))
+    return replace(named, titles=titles)
 
 
 def _texts(table: Table) -> list[str]:

@@ -9,6 +9,7 @@ from annotation.uploads.normalising import normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.reading import Reading
 from annotation.uploads.tables.rows import Table
+from core.text import has_sign
 from metaeval.files.cells import is_missing
 from metaeval.messages import Message, message, plural
 from metaeval.scores.directions import (
@@ -121,9 +122,9 @@ def texts_of(
 
     Unless they are `required`, absent cells are None without an error.
     """
-    cells: list[Any] = [row.get(column) for _, row in table.rows]
-    if not reading.decodes and set(map(type, cells)) == {str} and "\r" not in "".join(cells):
-        return cells
+    cells = table.column(column)
+    if not reading.decodes and set(map(type, cells)) == {str} and not has_sign(cells, "\r"):
+        return list(cells)
     texts: list[str | None] = []
     for line, row in table.rows:
         value = row.get(column)
@@ -152,7 +153,7 @@ def report_type(row: Row, column: str, place: Place, report: Report) -> None:
 
 def names_of(table: Table, column: str, report: Report) -> list[str | None]:
     """Return keys, document ids or system names; whole numbers are names too."""
-    cells: list[Any] = [row.get(column) for _, row in table.rows]
+    cells = table.column(column)
     if set(map(type, cells)) == {str} and all(names := list(map(str.strip, cells))):
         return list(names)
     return [

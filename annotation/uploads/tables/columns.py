@@ -180,7 +180,7 @@ def refuse_unknown(table: Table, report: Report) -> None:
 def say_unused(table: Table, used: Container[str], report: Report) -> list[str]:
     """Warn of unused columns with content, which are returned, and note the empty ones."""
     rest = [column for column in table.columns if column not in used]
-    empty = [c for c in rest if all(row.get(c) in (None, "", [], {}) for _, row in table.rows)]
+    empty = [c for c in rest if all(cell in (None, "", [], {}) for cell in table.column(c))]
     titles = [table.titles.get(column, column) for column in rest if column not in empty]
     report.warn_of(
         len(titles),
@@ -212,11 +212,7 @@ def renamed(table: Table, fields: Mapping[str, str]) -> Table:
     if not taken and all(fields.get(column, column) == column for column in table.columns):
         return replace(table)
     used = [c for c in table.columns if fields.get(c, "" if c in taken else c)]
-    rows = [
-        (line, {fields.get(c, c): row[c] for c in used if c in row}) for line, row in table.rows
-    ]
-    columns = [fields.get(column, column) for column in used]
-    return replace(table, columns=columns, rows=rows)
+    return table.with_columns({column: fields.get(column, column) for column in used})
 
 
 def name_fields(table: Table, fields: Mapping[str, str], report: Report) -> None:

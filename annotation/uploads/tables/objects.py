@@ -157,11 +157,10 @@ def field_twice(name: str) -> Message:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> Row:
-    row: Row = {}
-    for key, value in pairs:
-        if key in row:
-            raise MessageError(field_twice(key))
-        row[key] = value
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise MessageError(field_twice(next(key for key in keys if keys.count(key) > 1)))
     return row
 
 

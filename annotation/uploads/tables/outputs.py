@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
@@ -47,7 +48,6 @@ def _read_wide(reading: Reading, table: Table, columns: list[str]) -> None:
     keys = _keys(reading, table)
     if keys is None:
         return
-    lines = _first_lines(keys, table)
     for column in columns:
         try:
             name, ratio = split_label(column.removeprefix("system:"), reading.ratio)
@@ -58,7 +58,7 @@ def _read_wide(reading: Reading, table: Table, columns: list[str]) -> None:
         j = len(reading.draft.systems)
         reading.draft.places["system", j] = table.head._replace(field=column)
         reading.draft.systems.append(SystemDraft(name, ratio))
-        reading.draft.read_from(("output", j), Rows(table.file, column, lines))
+        reading.draft.read_from(("output", j), Rows.of(table.file, column, keys, table.lines))
         _add_outputs(reading, j, keys, texts, table, column)
 
 
@@ -68,13 +68,6 @@ def _keys(reading: Reading, table: Table) -> Sequence[str | None] | None:
         # Errors of keys were reported with the segments, if the table has segments.
         return row_keys(table, Report() if is_segment_table(table) else reading.report)
     return reading.key_of_lines(len(table.rows), Place(table.file), TEST_SET)
-
-
-def _first_lines(keys: Sequence[str | None], table: Table) -> dict[Any, int]:
-    lines: dict[Any, int] = {}
-    for key, (line, _) in zip(keys, table.rows, strict=True):
-        lines.setdefault(key, line)
-    return lines
 
 
 def _add_outputs(
@@ -89,7 +82,7 @@ def _add_outputs(
     if len(set(keys)) == len(keys) and None not in keys and None not in texts:
         outputs.update(zip(keys, texts, strict=True))  # type: ignore[arg-type]
         return
-    for key, text, (line, _) in zip(keys, texts, table.rows, strict=True):
+    for key, text, line in zip(keys, texts, table.lines, strict=True):
         if key is None or text is None:
             continue
         if key in outputs:
@@ -164,7 +157,9 @@ class _Systems:
             draft.systems.append(SystemDraft(name, ratio))
         if j not in self.lines:
             self.lines[j] = {}
-            draft.read_from(("output", j), Rows(self.table.file, "output", self.lines[j]))
+            draft.read_from(
+                ("output", j), Rows(self.table.file, "output", partial(self.lines.__getitem__, j))
+            )
         return j
 
 

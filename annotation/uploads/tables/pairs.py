@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -104,19 +103,18 @@ def keep_pair(
     belong to every pair. Skipped rows are reported; with `of_test_set` they belong to other stored
     test sets. With `is_one_of_all` all pairs are read, and none is skipped.
     """
+    if not set(FIELDS) & set(table.columns):
+        return table, Counter()
     pairs = pairs_of(table, report)
     counts = Counter(pair for pair in pairs if pair and any(pair))
     is_exact = any(pair is not None and _fits(pair, wanted) for pair in pairs)
-    chosen = [
-        row
-        for row, pair in zip(table.rows, pairs, strict=True)
-        if pair is None or _fits(pair, wanted, is_exact=is_exact)
-    ]
-    n_skipped = len(table.rows) - len(chosen)
+    fits = {pair: pair is None or _fits(pair, wanted, is_exact=is_exact) for pair in set(pairs)}
+    chosen = list(map(fits.__getitem__, pairs))
+    n_skipped = chosen.count(False)
     if n_skipped and not is_one_of_all:
         others = _named(counts)
         report_skipped = _of_other_sets if of_test_set else _of_other_pairs
-        if chosen:
+        if any(chosen):
             report.warn(report_skipped(n_skipped, wanted, others), table.head)
         else:
             text = message(
@@ -126,7 +124,7 @@ def keep_pair(
                 others=others,
             )
             report.error(text, table.head)
-    return replace(table, rows=chosen), counts
+    return table.kept(chosen), counts
 
 
 def _fits(pair: Pair, wanted: Pair, *, is_exact: bool = True) -> bool:

@@ -4,18 +4,21 @@ JSON may be an object a line, a list of objects, or an object that holds one suc
 cells become columns of their own, `refs.refA`.
 """
 
+from __future__ import annotations
+
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import compress
 from pathlib import PurePath
 from typing import Any
 
 from annotation.uploads.files import InputFile, add_notes, decode, read_bytes
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.objects import EMPTY_ROW, field_twice, objects_in, stays_whole
-from core.work.kinds import READING, counted
+from core.work.kinds import READING, blocks
 from metaeval.files.decoding import lines_of
 from metaeval.files.grids import (
     CSV,
@@ -44,7 +47,70 @@ MOST_COLUMNS = 1_000
 SAMPLE, SAMPLED = 60, 50
 WORKBOOK = b"PK\x03\x04"
 Row = dict[str, Any]
+# Types of cells that have no cells within.
+ATOMS = frozenset({str, int, float, bool})
+
+
 NO_CELLS: tuple[int, list[str]] = (0, [])
+
+
+class Cells(Sequence[tuple[int, Row]]):
+    """Rows of a grid, held by column until somebody goes through them as dictionaries.
+
+    Most of what reads a large table asks for columns alone. Rows by number are copies; those of a
+    loop are the rows from then on, and may be changed.
+    """
+
+    def __init__(self, lines: Sequence[int], columns: Mapping[str, Sequence[Any]]) -> None:
+        self.lines = lines
+        self._columns: Mapping[str, Sequence[Any]] = columns
+        self._rows: list[tuple[int, Row]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __iter__(self) -> Iterator[tuple[int, Row]]:
+        if self._rows is None:
+            self._rows, self._columns = self._of(slice(None)), {}
+        return iter(self._rows)
+
+    def __getitem__(self, place: Any) -> Any:
+        if self._rows is not None:
+            return self._rows[place]
+        if isinstance(place, slice):
+            return self._of(place)
+        return self.lines[place], {name: cells[place] for name, cells in self._columns.items()}
+
+    def _of(self, places: slice) -> list[tuple[int, Row]]:
+        rows = zip(*(cells[places] for cells in self._columns.values()), strict=True)
+        cells = (dict(zip(self._columns, row, strict=True)) for row in rows)
+        return list(zip(self.lines[places], cells, strict=True))
+
+    def column(self, name: str) -> Sequence[Any]:
+        """Return the cells of a column, None where there are none."""
+        if self._rows is not None:
+            return [row.get(name) for _, row in self._rows]
+        return self._columns.get(name) or [None] * len(self)
+
+    def renamed(self, fields: Mapping[str, str]) -> Sequence[tuple[int, Row]]:
+        """Return the rows with these columns alone, under other names."""
+        if self._rows is not None:
+            return _renamed(self._rows, fields)
+        return Cells(self.lines, {name: self._columns[c] for c, name in fields.items()})
+
+    def kept(self, wanted: Sequence[bool]) -> Sequence[tuple[int, Row]]:
+        """Return the rows that are wanted."""
+        if self._rows is not None:
+            return list(compress(self._rows, wanted))
+        columns = {name: list(compress(each, wanted)) for name, each in self._columns.items()}
+        return Cells(list(compress(self.lines, wanted)), columns)
+
+
+def _renamed(rows: Iterable[tuple[int, Row]], fields: Mapping[str, str]) -> list[tuple[int, Row]]:
+    return [
+        (line, {name: row[column] for column, name in fields.items() if column in row})
+        for line, row in rows
+    ]
 
 
 @dataclass
@@ -57,7 +123,7 @@ class Table:
 
     file: str
     columns: list[str] = field(default_factory=list)
-    rows: list[tuple[int, Row]] = field(default_factory=list)
+    rows: Sequence[tuple[int, Row]] = field(default_factory=list)
     titles: dict[str, str] = field(default_factory=dict)
     separator: str = ""
     first: int = 1
@@ -67,6 +133,29 @@ class Table:
     def head(self) -> Place:
         """The row with the names of the columns."""
         return Place(self.file, self.first)
+
+    @property
+    def lines(self) -> Sequence[int]:
+        """The line of every row."""
+        return self.rows.lines if isinstance(self.rows, Cells) else [line for line, _ in self.rows]
+
+    def column(self, name: str) -> Sequence[Any]:
+        """Return the cells of a column, None where there are none."""
+        if isinstance(self.rows, Cells):
+            return self.rows.column(name)
+        return [row.get(name) for _, row in self.rows]
+
+    def with_columns(self, fields: Mapping[str, str]) -> Table:
+        """Return the table with these columns alone, under other names."""
+        rows = self.rows
+        own = rows.renamed(fields) if isinstance(rows, Cells) else _renamed(rows, fields)
+        return replace(self, columns=list(fields.values()), rows=own)
+
+    def kept(self, wanted: Sequence[bool]) -> Table:
+        """Return the table with the rows that are wanted."""
+        rows = self.rows
+        own = rows.kept(wanted) if isinstance(rows, Cells) else list(compress(rows, wanted))
+        return replace(self, rows=own)
 
     @property
     def samples(self) -> dict[str, str]:
@@ -80,12 +169,11 @@ class Table:
     @property
     def constants(self) -> frozenset[str]:
         """A column `mt` that has one text in all of several rows: the name of the system."""
-        (_, first), *others = self.rows or [(0, {})]
+        named = {c: self.column(c) for c in self.columns if plain(c) == MT and len(self.rows) > 1}
         return frozenset(
             column
-            for column in self.columns
-            if plain(column) == MT and others and isinstance(first.get(column), str)
-            if all(row.get(column) == first[column] for _, row in others)
+            for column, cells in named.items()
+            if isinstance(cells[0], str) and all(cell == cells[0] for cell in cells)
         )
 
 
@@ -143,10 +231,9 @@ def without_skipped(table: Table, report: Report) -> Table:
     Errors in the table name columns as its header does.
     """
     report.name_columns(table.file, table.titles)
-    lines = [line for line, _ in table.rows]
-    if report.skips and (gone := report.skips.remove(table.file, lines)):
+    if report.skips and (gone := report.skips.remove(table.file, table.lines)):
         table.skipped = sorted(gone)
-        table.rows = [(line, row) for line, row in table.rows if line not in gone]
+        return table.kept([line not in gone for line in table.lines])
     return table
 
 
@@ -180,15 +267,24 @@ def of_grid(name: str, read: Callable[[], Grid], report: Report) -> Table | None
     if not _check_header(table, grid, report):
         return None
     _report_uneven(table, grid, report)
-    cells_of_all = itertools.chain.from_iterable(cells for _, cells in grid.rows)
-    has_long = max(map(len, cells_of_all), default=0) > LONGEST_TEXT
-    for place, (number, cells) in enumerate(counted(READING, grid.rows)):
-        row = dict(zip(table.columns, cells, strict=True))
-        grid.rows[place] = NO_CELLS  # a row is held once
-        if not has_long or not _is_too_long(row, Place(name, number), report):
-            table.rows.append((number, row))
+    table.rows = _by_column(table, grid)
+    if any(max(map(len, table.column(c)), default=0) > LONGEST_TEXT for c in table.columns):
+        fits = [not _is_too_long(row, Place(name, line), report) for line, row in table.rows]
+        table = table.kept(fits)
     report.saw(name, format=grid.kind.upper(), separator=grid.separator, rows=len(table.rows))
     return table
+
+
+def _by_column(table: Table, grid: Grid) -> Cells:
+    """Take the cells out of the rows of a grid, which are held once."""
+    columns: list[list[str]] = [[] for _ in table.columns]
+    lines: list[int] = []
+    for places in blocks(READING, len(grid.rows)):
+        for n, column in enumerate(columns):
+            column += [cells[n] for _, cells in grid.rows[places]]
+        lines += [line for line, _ in grid.rows[places]]
+        grid.rows[places] = [NO_CELLS] * (places.stop - places.start)
+    return Cells(lines, dict(zip(table.columns, columns, strict=True)))
 
 
 def _report_uneven(table: Table, grid: Grid, report: Report) -> None:
@@ -212,6 +308,9 @@ def _is_too_long(
     row: Row, place: Place, report: Report, titles: Mapping[str, str] | None = None
 ) -> bool:
     """Refuse texts that would take seconds each; such files have lost their line endings."""
+    texts = [cell for cell in row.values() if type(cell) is str]
+    if len(max(texts, key=len, default="")) <= LONGEST_TEXT:
+        return False
     long = [(c, len(v)) for c, v in row.items() if isinstance(v, str) and len(v) > LONGEST_TEXT]
     for column, length in long:
         title = (titles or {}).get(column, column)
@@ -320,38 +419,44 @@ def _of_parquet(name: str, data: bytes, report: Report) -> Table | None:
 def _of_objects(
     name: str, rows: Iterable[tuple[int, Row]], report: Report, kind: str = "JSON"
 ) -> Table | None:
-    table = Table(name)
     columns: dict[str, str] = {}
+    found: list[tuple[int, Row]] = []
+    keys: list[str] = []
+    titles: dict[str, str] = {}
     for number, row in rows:
-        titles: dict[str, str] = {}
-        place = Place(name, number)
-        if _add_cells(row, table, number, titles, report) and not _is_too_long(
-            table.rows[-1][1], place, report, titles
-        ):
-            columns |= {column: title for column, title in titles.items() if column not in columns}
+        if list(row) == keys and ATOMS.issuperset(map(type, row.values())):
+            cells = dict(zip(titles, row.values(), strict=True))
+        else:
+            titles = {}
+            if (flat := _cells_of(row, titles, report, Place(name, number))) is None:
+                continue
+            cells, keys = flat, list(row) if list(row) == list(titles.values()) else []
+        found.append((number, cells))
+        is_long = _is_too_long(cells, Place(name, number), report, titles)
+        if not is_long and not titles.keys() <= columns.keys():
+            columns = columns | {c: title for c, title in titles.items() if c not in columns}
         if len(columns) > MOST_COLUMNS:
             break
-    table.columns, table.titles = list(columns), columns
+    table = Table(name, list(columns), found, columns)
     report.saw(name, format=kind, rows=len(table.rows))
     is_read = bool(table.rows) or not report.errors
     return table if is_read and _fits(table, report) else None
 
 
-def _add_cells(
-    row: Mapping[str, Any], table: Table, number: int, titles: dict[str, str], report: Report
-) -> bool:
-    """Append an object as a row; two keys that differ in case alone are one column."""
+def _cells_of(
+    row: Mapping[str, Any], titles: dict[str, str], report: Report, place: Place
+) -> Row | None:
+    """Return an object as a row, or None; two keys that differ in case alone are one column."""
     cells: Row = {}
     for title, value in _flat(row):
         column = column_name(title)
         if column in titles:
-            report.error(field_twice(column), Place(table.file, number))
-            return False
+            report.error(field_twice(column), place)
+            return None
         titles[column] = title
         if value is not None:
             cells[column] = value
-    table.rows.append((number, cells))
-    return True
+    return cells
 
 
 def _flat(row: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:

@@ -3,6 +3,7 @@
 from bisect import bisect
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import count, repeat
 from typing import Any
 
 from annotation.uploads.drafts import Rows, SegmentDraft
@@ -50,18 +51,20 @@ def read_segments(reading: Reading, table: Table) -> None:
     references = {name: _references(reading, table, column) for column, name in columns.items()}
     rows = _Segments(reading, table, repeats=is_long(table))
     has_attachments = any(column in COLUMNS for column in table.columns)
-    named = zip(keys, sources, documents, domains, strict=True)
-    for number, (key, source, document, domain) in enumerate(named):
-        if key is not None and source is not None:
-            texts = ((name, column[number]) for name, column in references.items())
-            given = {name: text for name, text in texts if text is not None}
-            line, row = table.rows[number]
-            segment = SegmentDraft(key, source, document or "", given, domain=domain)
-            if has_attachments:
-                place = partial(_place, table, line)
-                segment.attachments = read_attachments(row, place, report)
-                use_file_as_source(segment)
-            rows.add(segment, line)
+    attached = table.rows if has_attachments else repeat((0, {}))
+    texts = zip(*references.values(), strict=True) if references else repeat(())
+    named = zip(keys, sources, documents, domains, texts, table.lines, attached, strict=False)
+    for key, source, document, domain, own, line, (_, row) in named:
+        if key is None or source is None:
+            continue
+        given = dict(zip(references, own, strict=True))
+        if None in own:
+            given = {name: text for name, text in given.items() if text is not None}
+        segment = SegmentDraft(key, source, document or "", given, domain=domain)
+        if has_attachments:
+            segment.attachments = read_attachments(row, partial(_place, table, line), report)
+            use_file_as_source(segment)
+        rows.add(segment, line)
     rows.locate(columns)
     reading.draft.is_in_file_order = not is_long(table) or rows.is_in_order(keys)
 
@@ -135,25 +138,25 @@ class _Segments:
 
     def __init__(self, reading: Reading, table: Table, *, repeats: bool) -> None:
         self.reading, self.table, self.repeats = reading, table, repeats
-        self.lines: dict[int, int] = {}
+        self.lines: list[int] = []
         self.known: dict[str, int] = {}
 
     def add(self, segment: SegmentDraft, line: int) -> None:
         """Append a segment; where rows repeat them, compare it with the one of its key."""
         segments = self.reading.draft.segments
-        key = nfc(segment.key)
-        if self.repeats and key in self.known:
-            self._compare(segments[self.known[key]], segment, line)
-            return
-        self.known[key] = len(segments)
-        self.lines[len(segments)] = line
+        if self.repeats:
+            number = self.known.setdefault(nfc(segment.key), len(segments))
+            if number < len(segments):
+                self._compare(segments[number], segment, line)
+                return
+        self.lines.append(line)
         segments.append(segment)
 
     def is_in_order(self, keys: Sequence[str | None]) -> bool:
         """Return True if every system has its segments in the order of their first rows."""
         last: dict[str, int] = {}
-        for key, (_, row) in zip(keys, self.table.rows, strict=True):
-            position, system = self.known.get(nfc(key or ""), -1), str(row.get("system"))
+        for key, name in zip(keys, self.table.column("system"), strict=True):
+            position, system = self.known.get(nfc(key or ""), -1), str(name)
             if position < last.get(system, -1):
                 return False
             last[system] = position
@@ -172,9 +175,9 @@ class _Segments:
         kinds = {"key": "segment"} | {kind: kind for kind in ("source", "document", "domain")}
         kinds |= {column: column for column in COLUMNS if column in self.table.columns}
         for kind, column in kinds.items():
-            draft.read_from((kind,), Rows(file, column, self.lines))
+            draft.read_from((kind,), Rows.of(file, column, count(), self.lines))
         for column, name in references.items():
-            draft.read_from(("reference", name), Rows(file, column, self.lines))
+            draft.read_from(("reference", name), Rows.of(file, column, count(), self.lines))
 
 
 def row_keys(table: Table, report: Report) -> list[str | None]:
@@ -187,14 +190,7 @@ def row_keys(table: Table, report: Report) -> list[str | None]:
         return names_of(table, "segment", report)
     if not (is_long(table) and "system" in table.columns):
         # Skipped rows keep their numbers: other files are matched with these.
-        return [
-            str(number + bisect(table.skipped, line))
-            for number, (line, _) in enumerate(table.rows, 1)
-        ]
+        return [str(n + bisect(table.skipped, line)) for n, line in enumerate(table.lines, 1)]
     numbers: dict[tuple[Any, Any], int] = {}
-    return [
-        str(
-            numbers.setdefault((str(row.get("document")), str(row.get("source"))), len(numbers) + 1)
-        )
-        for _, row in table.rows
-    ]
+    rows = zip(table.column("document"), table.column("source"), strict=True)
+    return [str(numbers.setdefault((str(d), str(s)), len(numbers) + 1)) for d, s in rows]

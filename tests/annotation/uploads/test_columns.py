@@ -1,12 +1,15 @@
 """Columns of tables that nobody made for us: what each is taken for, and what a person says."""
 
 import re
+from collections.abc import Callable
 
+import pytest
 from django.template.loader import render_to_string
 
 from annotation.forms.columns import ColumnsForm
 from annotation.uploads.tables.columns import propose, renamed
-from annotation.uploads.tables.rows import Table
+from annotation.uploads.tables.rows import Cells, Table
+from annotation.uploads.warnings import length, sizes_of
 from core.messages import messages_of
 from metaeval.files.names import Field
 from metaeval.messages import message
@@ -66,3 +69,55 @@ def test_a_column_without_a_value_has_an_empty_cell() -> None:
     page = render_to_string("annotation/_columns.html", {"form": form})
     cells = re.findall(r'dir="auto">(.*?)</td>', page, re.DOTALL)
     assert cells == ["a1", ""]
+
+
+CELLS = {"segment": ["1", "2", "3"], "source": ["a", "b", "c"], "note": ["x", "", "z"]}
+LINES = [2, 4, 5]
+
+
+def held() -> tuple[Table, Table]:
+    """Return a table held by column, and the same one held by row."""
+    rows = [
+        (line, {name: cells[n] for name, cells in CELLS.items()}) for n, line in enumerate(LINES)
+    ]
+    return Table("t.tsv", list(CELLS), Cells(LINES, CELLS)), Table("t.tsv", list(CELLS), rows)
+
+
+CHANGES: dict[str, Callable[[Table], Table]] = {
+    "nothing": lambda table: table,
+    "rows are chosen": lambda table: table.kept([True, False, True]),
+    "columns are renamed": lambda table: table.with_columns({"note": "output", "segment": "key"}),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("is_read", [False, True], ids=["before a loop", "after a loop"])
+def test_a_table_by_column_is_the_table_by_row(
+    change: Callable[[Table], Table], is_read: bool
+) -> None:
+    ours, wanted = held()
+    if is_read:
+        list(ours.rows)
+    ours, wanted = change(ours), change(wanted)
+    assert (len(ours.rows), ours.lines, ours.columns) == (
+        len(wanted.rows), wanted.lines, wanted.columns,
+    )  # fmt: skip
+    for column in (*wanted.columns, "absent"):
+        assert list(ours.column(column)) == list(wanted.column(column))
+    assert (ours.rows[-1], list(ours.rows[:1])) == (wanted.rows[-1], list(wanted.rows[:1]))
+    assert list(ours.rows) == list(wanted.rows)
+
+
+def test_what_a_loop_changes_stays_changed() -> None:
+    table, _ = held()
+    for _, row in table.rows:
+        row["note"] = row["note"].upper()
+    assert table.column("note") == ["X", "", "Z"]
+    assert table.kept([True, False, False]).column("note") == ["X"]
+
+
+@pytest.mark.parametrize("text", ["a b", " a", "a  b", "a\u00a0b", "a\u3000b\n", "", " ", "一 艘"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_many_texts_are_measured_as_one(text: str, language: str) -> None:
+    texts = ["first one", text, "last"]
+    assert sizes_of(texts, language) == [length(each, language) for each in texts]
