@@ -58,7 +58,7 @@ class Pieces:
         self._special = [str(each) for each in getattr(tokenizer, "all_special_tokens", ())]
         self._special += [*tokenizer.get_added_vocab()] if self._special else []
         self._known: dict[bool, dict[Key, Ids]] = {True: {}, False: {}}
-        self._is_alike: dict[Key, bool] = {}
+        self._is_alike: dict[bool, dict[str, bool]] = {True: {}, False: {}}
         self._lock = Lock()
         self._takes_space = _takes_space(tokenizer)
 
@@ -115,7 +115,7 @@ class Pieces:
             self._try()
         found: dict[str, Ids] = {}
         if self.fast is not None:
-            given = [text for text in texts if text and self._is_sure(text, spaced)]
+            given = self._sure(texts, spaced)
             found = dict(zip(given, self._fast(given, spaced, whole), strict=True))
         return [
             found[text]
@@ -134,7 +134,7 @@ class Pieces:
         if self.fast is None:
             return
         for spaced in {self._takes_space, False}:
-            probes = [text for text in PROBES if self._is_sure(text, spaced)]
+            probes = self._sure(PROBES, spaced)
             if len(probes) < len(PROBES) / 2:
                 self.fast = None
                 return
@@ -146,20 +146,18 @@ class Pieces:
                 self.fast = None
                 return
 
-    def _is_sure(self, text: str, spaced: bool) -> bool:
+    def _sure(self, texts: Sequence[str], spaced: bool) -> list[str]:
+        """Return the texts without what the two tokenizers may cut otherwise."""
         if self.tokenizer.is_fast:
-            return True
-        if UNSURE.search(text) or any(each in text for each in self._special):
-            return False
-        characters = {(each, spaced) for each in CHARACTERS.findall(text.replace(" ", ""))}
-        new = [each for each, _ in characters - self._is_alike.keys()]
-        if new:
-            shown = [f"{each} a{each}b {each}{each}" for each in new]
-            cut = self._fast(shown, spaced, whole=False)
-            for each, probe, ids in zip(new, shown, cut, strict=True):
-                alike = ids == self._slow(probe, spaced, add_special_tokens=False)
-                self._is_alike[each, spaced] = alike
-        return all(self._is_alike[each] for each in characters)
+            return [text for text in texts if text]
+        known = self._is_alike[spaced]
+        new = sorted({each for text in texts for each in _characters(text)} - known.keys())
+        shown = [f"{each} a{each}b {each}{each}" for each in new]
+        for each, probe, ids in zip(new, shown, self._fast(shown, spaced, False), strict=True):
+            known[each] = ids == self._slow(probe, spaced, add_special_tokens=False)
+        unsure = [*self._special, *(each for each, is_alike in known.items() if not is_alike)]
+        search = re.compile("|".join([UNSURE.pattern, *map(re.escape, unsure)])).search
+        return [text for text in texts if text and not search(text)]
 
     def _fast(self, texts: Sequence[str], spaced: bool, whole: bool) -> list[Ids]:
         if not texts:
@@ -176,6 +174,12 @@ class Pieces:
     def _slow(self, text: str, spaced: bool, **given: Any) -> Ids:
         before = {"add_prefix_space": True} if spaced else {}
         return list(self.tokenizer.encode(text, verbose=False, **given, **before))
+
+
+def _characters(text: str) -> set[str]:
+    """Return the characters of a text but blanks, with the marks that combine with them."""
+    found = set(text) if text.isascii() else set(CHARACTERS.findall(text))
+    return found - {" "}
 
 
 def _takes_space(tokenizer: Any) -> bool:
