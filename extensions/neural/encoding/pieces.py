@@ -9,6 +9,7 @@ its combining marks, was cut alike by both; otherwise slowly. Imports no torch.
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
+from itertools import islice
 from threading import Lock
 from typing import Any
 
@@ -106,8 +107,8 @@ class Pieces:
                     found[text] = ids
                     if whole or len(text) <= LONGEST_WORD:
                         known[text, spaced] = ids
-            while missing and len(known) > KEPT[whole]:
-                del known[next(iter(known))]
+            for key in list(islice(known, max(0, len(known) - KEPT[whole]) if missing else 0)):
+                del known[key]
         return {text: ids for text, ids in found.items() if ids is not None}
 
     def _at_once(self, texts: Sequence[str], spaced: bool, whole: bool) -> list[Ids]:
@@ -162,14 +163,14 @@ class Pieces:
     def _fast(self, texts: Sequence[str], spaced: bool, whole: bool) -> list[Ids]:
         if not texts:
             return []
-        if spaced:
-            texts = [f" {text}" for text in texts]
-        is_own = bool(self.tokenizer.is_fast)
+        texts = [f" {text}" for text in texts] if spaced else list(texts)
         # Without truncation: a tokenizer that is told to truncate is changed by it.
-        cut = self.fast(list(texts), add_special_tokens=is_own and whole, **BARE)["input_ids"]
-        if is_own or not whole:
-            return list(cut)
-        return [list(self.tokenizer.build_inputs_with_special_tokens(ids)) for ids in cut]
+        if self.tokenizer.is_fast:
+            return list(self.fast(texts, add_special_tokens=whole, **BARE)["input_ids"])
+        read = self.fast.backend_tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        if not whole:
+            return [each.ids for each in read]
+        return [list(self.tokenizer.build_inputs_with_special_tokens(each.ids)) for each in read]
 
     def _slow(self, text: str, spaced: bool, **given: Any) -> Ids:
         before = {"add_prefix_space": True} if spaced else {}
@@ -199,4 +200,8 @@ def _load(tokenizer: Any) -> Any:
         )
     except Exception:
         return None
-    return fast if fast.is_fast else None
+    if not fast.is_fast:
+        return None
+    fast.backend_tokenizer.no_truncation()
+    fast.backend_tokenizer.no_padding()
+    return fast
