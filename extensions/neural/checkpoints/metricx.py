@@ -106,7 +106,7 @@ class MetricX(MeanOfSegments):
     def _score_texts(self, texts: Sequence[str]) -> tuple[Scores, NDArray[np.bool_]]:
         """Return errors (texts, 1), and whether each was truncated (texts,)."""
         distinct = list(dict.fromkeys(texts))
-        tokens = self._tokenize(distinct)
+        tokens = {text: self._tokenize(text) for text in distinct}
         ids = {text: each for text, (each, _) in tokens.items()}
         found: dict[str, float] = {}
         for batch, errors in encoders.in_batches(
@@ -119,14 +119,11 @@ class MetricX(MeanOfSegments):
         scores = np.array([found[text] for text in texts], dtype=np.float64).reshape(-1, 1)
         return scores, np.array([tokens[text][1] for text in texts], dtype=bool)
 
-    def _tokenize(self, texts: list[str]) -> dict[str, tuple[list[int], bool]]:
-        """Return the ids of texts without end token, truncated, and whether each was truncated."""
+    def _tokenize(self, text: str) -> tuple[list[int], bool]:
+        """Return the ids of a text without end token, truncated, and whether it was truncated."""
         longest = LONGEST[self.release]
-        read = self.loaded.tokenizer(texts, verbose=False)["input_ids"] if texts else []
-        return {
-            text: (list(ids[: min(longest, len(ids)) - 1]), len(ids) > longest)
-            for text, ids in zip(texts, read, strict=True)
-        }
+        ids = list(self.loaded.tokenizer(text, verbose=False)["input_ids"])
+        return ids[: min(longest, len(ids)) - 1], len(ids) > longest
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> list[float]:
         padded = [torch.tensor(each, dtype=torch.long) for each in ids]
