@@ -30,7 +30,7 @@ WITH_SERVICES := tests/fuzz tests/annotation tests/browser tests/config tests/co
 NUMERIC := tests/metrics/families/floor tests/extensions/neural \
   tests/training/remap tests/training/refreeeval/test_losses.py \
   $(addprefix --ignore=tests/extensions/neural/checkpoints/test_,bad_input.py configured.py run.py) \
-  $(addprefix --ignore=tests/extensions/neural/encoding/test_,encoders.py placing.py residents.py tokenised.py)
+  $(addprefix --ignore=tests/extensions/neural/encoding/test_,ahead.py encoders.py pieces.py placing.py residents.py tokenised.py)
 # Each process takes a run of neighbouring tests, which share rows and encoders. Two cores carry three,
 # because tests wait, too: for workers, databases and browsers. RETRY runs what failed again
 # (.ci/run).

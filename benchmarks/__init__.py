@@ -3,6 +3,6 @@
 Their docstrings name the bounds. What one starts ends with it, always.
 """
 
-from tests.leftovers import end_with_this_process
+from benchmarks.leftovers import end_with_this_process
 
 end_with_this_process()

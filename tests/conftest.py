@@ -27,6 +27,7 @@ from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from benchmarks.leftovers import end_with_this_process
 from core import caching
 from core.caching import clear_caches
 from dashboards.bundle import archive
@@ -34,7 +35,6 @@ from dashboards.charts.files import draw
 from dashboards.documents import computing
 from dashboards.report import document, parts
 from metrics.runs import scoring
-from tests.leftovers import end_with_this_process
 from tests.needing import needs
 from tests.shared import RUN, SharedRows, count_from_far, emptied_quickly, once_a_run, share
 from tests.small_disk import SmallDisk, full_disk, limited_files

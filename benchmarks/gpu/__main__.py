@@ -5,13 +5,13 @@
 
 Each case has two processes of its own: one that is ended by an error of its device (an assertion in
 a kernel; a processor has none, and aborts), several cases at once; when all have ended, one that
-measures, alone, which shows that the next goes on. Printed is one table in Markdown, its rows also
-as they come. Checkpoints are built with random weights, in the genuine formats and in the shapes of
-base or large models; texts are made up. ``--models`` names a folder that holds others, by the names
-that :mod:`benchmarks.gpu.cases` gives them; what it lacks is built. Exit status 1 where a value in
-float32 differs from the official one by more than a thousandth of a standard deviation, one in TF32
-or bfloat16 by more than four times what the official package itself differs by, or a case did not
-end as it should.
+measures, which shows that the next goes on. While one measures, alone on the device, others load.
+Printed is one table in Markdown, its rows also as they come. Checkpoints are built with random
+weights, in the genuine formats and in the shapes of base or large models; texts are made up.
+``--models`` names a folder that holds others, by the names that :mod:`benchmarks.gpu.cases` gives
+them; what it lacks is built. Exit status 1 where a value in float32 differs from the official one
+by more than a thousandth of a standard deviation, one in TF32 or bfloat16 by more than four times
+what the official package itself differs by, or a case did not end as it should.
 """
 
 import argparse
@@ -32,6 +32,8 @@ from metaeval.repeats import refuse_repeats
 CHILD = "benchmarks.gpu.child"
 # Each loads a checkpoint and scores a few texts.
 FAULTS_AT_ONCE = max(1, (os.cpu_count() or 1) // 2)
+# One measures; the next ones import, load and compute on the processor what they compare with.
+MEASURED_AT_ONCE = 3 if FAULTS_AT_ONCE > 2 else 1
 
 
 def main() -> int:
@@ -49,9 +51,11 @@ def main() -> int:
         build(folder, options, wanted)
         with ThreadPoolExecutor(FAULTS_AT_ONCE) as pool:
             ended = pool.map(lambda case: child(case, folder, options, "--fault"), wanted)
-        for case, status in zip(wanted, ended, strict=True):
-            rows += (found := one(case, status, folder, options))
-            print(*map(table.line, found), sep="\n", file=sys.stderr, flush=True)
+        with ThreadPoolExecutor(MEASURED_AT_ONCE) as pool:
+            measured = pool.map(lambda *each: one(*each, folder, options), wanted, ended)
+            for found in measured:
+                rows += found
+                print(*map(table.line, found), sep="\n", file=sys.stderr, flush=True)
     print(f"{options.size} checkpoints, {options.pairs} pairs\n\n{table.markdown(rows)}")
     return 1 if table.faults(rows) else 0
 
@@ -89,8 +93,7 @@ def one(
     case: Case, ended: int | None, folder: Path, options: argparse.Namespace
 ) -> list[dict[str, Any]]:
     """The rows of a case, whose process that its device was to end ended with a status."""
-    result = folder / "result.json"
-    result.unlink(missing_ok=True)
+    result = folder / f"{case.name}.json"
     status = child(case, folder, options)
     if not result.exists():
         return [{"case": case.name, "precision": "", "note": f"ended with status {status}"}]

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from benchmarks.gpu import small
 from extensions.neural.trained import refreeeval
 from metrics.base import SegmentInput
 from metrics.checkpoints.places import fingerprint
-from tests.extensions.neural.checkpoints import small
-from tests.extensions.neural.mover import checkpoints as mover
 
 SYSTEMS = 4
 LETTERS = "abcdefghijklmnoprstuvwz"
@@ -94,7 +93,7 @@ def build(folder: Path, size: Size, texts: Sequence[str], names: Iterable[str]) 
         "xlmr": lambda path: small.xlm_roberta(
             path, texts, size.layers, pieces=size.pieces, **sizes
         ),
-        "gpt2": lambda path: mover.gpt2(path, texts, positions=512, **size.gpt2),
+        "gpt2": lambda path: small.gpt2_with_head(path, texts, positions=512, **size.gpt2),
         "bleurt": lambda path: small.bleurt(path, texts, size.layers, size.pieces, **size.settings),
         "sentinel": lambda path: small.sentinel(path, folder / "xlmr", hidden=size.estimator),
         "sentinel.json": lambda path: path.write_text(json.dumps(_line(folder / "xlmr", size))),

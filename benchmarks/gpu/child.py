@@ -14,6 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from unittest.mock import patch
 
@@ -66,7 +67,7 @@ def main() -> int:
     if options.fault:
         fail(case, options.folder, inputs[:COMPARED])
     rows = [asdict(row) for row in measure(case, options.folder, inputs)]
-    (options.folder / "result.json").write_text(json.dumps(rows), encoding="utf-8")
+    (options.folder / f"{case.name}.json").write_text(json.dumps(rows), encoding="utf-8")
     return 0
 
 
@@ -96,21 +97,36 @@ def measure(case: Case, folder: Path, inputs: Sequence[SegmentInput]) -> list[Re
     if peer is None:
         against += "ours on the processor"
         expected = on_processor(case, folder, inputs[:COMPARED])
-    else:
-        expected = exact(peer, device, inputs[:COMPARED])
-    rows = []
-    for precision in PRECISIONS:
-        row = Result(precision, name_of(device), against)
-        try:
-            fill(row, case, folder, inputs, expected)
-            if peer is not None and precision != "int8":  # none of the packages has that
-                compare(row, peer, device, inputs, expected)
-        except MetricError as error:
-            row.note = error.message.text.partition(". ")[0]
-        except Exception as error:  # the other rows are to be measured
-            row.note = str(reason_of(error))
-        rows.append(row)
-    return rows
+    with (folder / "turn").open("w") as turn:
+        flock(turn, LOCK_EX)  # until it is closed, no other process measures
+        if peer is not None:
+            expected = exact(peer, device, inputs[:COMPARED])
+        return [
+            measured(
+                Result(precision, name_of(device), against), case, folder, inputs, expected, peer
+            )
+            for precision in PRECISIONS
+        ]
+
+
+def measured(
+    row: Result,
+    case: Case,
+    folder: Path,
+    inputs: Sequence[SegmentInput],
+    expected: Scores,
+    peer: peers.Peer | None,
+) -> Result:
+    """A row with its numbers, or with a note why there are none."""
+    try:
+        fill(row, case, folder, inputs, expected)
+        if peer is not None and row.precision != "int8":  # none of the packages has that
+            compare(row, peer, encoders.best_device(), inputs, expected)
+    except MetricError as error:
+        row.note = error.message.text.partition(". ")[0]
+    except Exception as error:  # the other rows are to be measured
+        row.note = str(reason_of(error))
+    return row
 
 
 def name_of(device: str) -> str:
@@ -185,8 +201,10 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def forget(metric: Metric) -> None:
-    """Drop the vectors of texts; the model stays."""
+    """Drop the ids and vectors of texts; the model stays."""
     token_vectors.forget()
+    if pieces := getattr(getattr(metric, "encoder", None), "pieces", None):
+        pieces.forget()
     if vectors := getattr(getattr(metric, "loaded", None), "vectors", None):
         vectors.clear()
 

@@ -27,6 +27,7 @@ import bert_score
 import numpy as np
 import torch
 
+from benchmarks.gpu import small
 from benchmarks.metrics.lexical import read
 from benchmarks.ratios import row, timed
 from extensions.neural.bertscore import options as bertscore
@@ -34,7 +35,6 @@ from extensions.neural.bertscore.scorer import BertScore
 from extensions.neural.encoding import encoders
 from metaeval.repeats import refuse_repeats
 from metrics.base import MetricInfo, Scores, SegmentInput
-from tests.extensions.neural.checkpoints import small
 
 SYSTEMS, LAYERS, PLAIN_BATCH = 4, 12, 64
 SIZES = {"hidden_size": 256, "num_attention_heads": 4, "intermediate_size": 1024}

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from comet import load_from_checkpoint
 
+from benchmarks.gpu import small
 from benchmarks.metrics.lexical import read
 from benchmarks.ratios import row, status, timed
 from extensions.neural.checkpoints import options as comet
@@ -26,7 +27,6 @@ from extensions.neural.checkpoints.comet import Comet
 from metaeval.messages import message
 from metaeval.repeats import refuse_repeats
 from metrics.base import SegmentInput
-from tests.extensions.neural.checkpoints import small
 
 SYSTEMS = 10
 KINDS = ("regression_metric", "ranking_metric")

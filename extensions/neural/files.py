@@ -2,11 +2,13 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from extensions.neural.encoding.ahead import ahead
 from metaeval.messages import message
 from metrics.base import MetricError, Scores, SegmentInput
 
@@ -17,11 +19,18 @@ SIZE = 512
 
 
 def score_in_slices(
-    score: Callable[[Sequence[SegmentInput]], Scores], inputs: Sequence[SegmentInput]
+    score: Callable[[Sequence[SegmentInput]], Scores],
+    inputs: Sequence[SegmentInput],
+    prepare: Callable[[Sequence[SegmentInput]], None],
 ) -> Scores:
-    """Return the rows of all inputs; texts shared by slices are encoded once while cached."""
+    """Return the rows of all inputs; texts shared by slices are encoded once while cached.
+
+    ``prepare`` is called with the next slice while the present one is scored.
+    """
     starts = range(0, len(inputs), SIZE) or [0]
-    return np.vstack([score(inputs[start : start + SIZE]) for start in starts])
+    slices = (inputs[start : start + SIZE] for start in starts)
+    with closing(ahead(prepare, slices)) as prepared:
+        return np.vstack([score(part) for part, _ in prepared])
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from sentencepiece import SentencePieceProcessor
 from extensions.neural.encoding import encoders, memory
 from extensions.neural.encoding.encoders import NO_LIMIT, Encoder, EncoderSpec
 from extensions.neural.encoding.memory import ModelSpec
+from extensions.neural.encoding.pieces import Pieces
 from extensions.neural.encoding.precision import computing
 from metaeval.messages import message
 from metaeval.reasons import reason_of
@@ -59,7 +60,7 @@ class Tokenizer:
     """Turn texts into ids, with the names that tokenizers of transformers have."""
 
     cls_token_id, pad_token_id, sep_token_id = BEGIN, PADDING, END
-    model_max_length = NO_LIMIT
+    model_max_length, is_fast = NO_LIMIT, False
 
     def __init__(self, pieces: SentencePieceProcessor, dictionary: Mapping[str, int]) -> None:
         self.pieces = pieces
@@ -102,14 +103,13 @@ class Laser(Encoder):
     def __init__(self, spec: EncoderSpec, tokenizer: Tokenizer, model: Network) -> None:
         self.spec, self.tokenizer, self.model = spec, tokenizer, model
         self.budget, self.n_layers = encoders.tokens_per_batch(spec.device), 2
+        self.pieces = Pieces(tokenizer)
 
     @torch.inference_mode()
-    def hidden_states(self, ids: Sequence[Sequence[int]]) -> tuple[list[torch.Tensor], Any]:
+    def compute(self, padded: Any) -> tuple[list[torch.Tensor], Any]:
         """Return (texts, longest, width) states of both layers, and the mask of real tokens."""
-        lengths = torch.tensor([len(text) for text in ids])
-        rows = [torch.tensor(text, dtype=torch.long) for text in ids]
-        tokens = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PADDING)
-        tokens = tokens.to(self.spec.device)
+        tokens, mask = padded
+        tokens, lengths = tokens.to(self.spec.device), mask.sum(1)
         with computing(self.spec.device, self.spec.precision):
             embedded = self.model.embed_tokens(tokens)
             packed = torch.nn.utils.rnn.pack_padded_sequence(
@@ -118,7 +118,6 @@ class Laser(Encoder):
             states, _ = torch.nn.utils.rnn.pad_packed_sequence(
                 self.model.lstm(packed)[0], batch_first=True
             )
-        mask = torch.arange(int(lengths.max())) < lengths[:, None]
         return [embedded, states], mask.to(self.spec.device)
 
 

@@ -7,6 +7,7 @@ workers only.
 import math
 from collections import OrderedDict
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -63,7 +64,7 @@ class LanguageModel:
         )
 
     def _compute(self, texts: Sequence[str]) -> dict[str, tuple[float, int, bool]]:
-        pieces = {text: self._tokenize(text) for text in texts}
+        pieces = self._tokenize(texts)
         ids = {text: each[: self.longest] for text, each in pieces.items()}
         is_cut = {text: len(each) > self.longest for text, each in pieces.items()}
         blind = math.log(self.vocabulary_size)
@@ -71,26 +72,30 @@ class LanguageModel:
             text: (blind, len(ids[text]), is_cut[text]) for text in texts if len(ids[text]) < 2
         }
         readable = [text for text in texts if text not in found]
-        for chosen, values in encoders.in_batches(
-            self,
-            readable,
-            length=lambda text: len(ids[text]),
-            work=lambda batch: self._mean_nll([ids[text] for text in batch]),
-        ):
-            found |= {
-                text: (value, len(ids[text]), is_cut[text])
-                for text, value in zip(chosen, values, strict=True)
-            }
+        batches = list(
+            encoders.in_batches(
+                self,
+                readable,
+                length=lambda text: len(ids[text]),
+                work=lambda batch: self._mean_nll([ids[text] for text in batch]),
+            )
+        )
+        # Copied once: a GPU computes all batches before it is waited for.
+        values = torch.cat([each for _, each in batches]).tolist() if batches else []
+        for text, value in zip(chain.from_iterable(b for b, _ in batches), values, strict=True):
+            found[text] = value, len(ids[text]), is_cut[text]
         return found
 
-    def _tokenize(self, text: str) -> list[int]:
+    def _tokenize(self, texts: Sequence[str]) -> dict[str, list[int]]:
+        if not texts:
+            return {}
+        stripped = [text.strip() for text in texts]
         # Long texts are truncated above, so the tokenizer's warning is superfluous.
-        return list(
-            self.tokenizer(text.strip(), add_special_tokens=False, verbose=False)["input_ids"]
-        )
+        read = self.tokenizer(stripped, add_special_tokens=False, verbose=False)["input_ids"]
+        return {text: list(ids) for text, ids in zip(texts, read, strict=True)}
 
     @torch.inference_mode()
-    def _mean_nll(self, ids: Sequence[Sequence[int]]) -> list[float]:
+    def _mean_nll(self, ids: Sequence[Sequence[int]]) -> torch.Tensor:
         longest = max(map(len, ids))
         # The padding does not matter, because a causal model sees it after the text.
         tokens = torch.zeros((len(ids), longest), dtype=torch.long)
@@ -105,8 +110,7 @@ class LanguageModel:
             logits.float().transpose(1, 2), tokens[:, 1:], reduction="none"
         )
         counted = mask[:, 1:].double()
-        values: list[float] = ((losses.double() * counted).sum(1) / counted.sum(1)).tolist()
-        return values
+        return (losses.double() * counted).sum(1) / counted.sum(1)
 
     def _keep(self, found: dict[str, tuple[float, int, bool]]) -> None:
         for text, value in found.items():

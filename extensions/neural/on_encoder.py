@@ -1,11 +1,14 @@
 """Share signatures, logs and greedy matching between metrics on one encoder."""
 
+from collections.abc import Sequence
+
 import torch
 
 from extensions.neural.encoding.encoders import Encoder
 from extensions.neural.encoding.precision import computing
 from metaeval.messages import message
-from metrics.base import MeanOfSegments, MetricError, MetricInfo
+from metrics.base import MeanOfSegments, MetricError, MetricInfo, SegmentInput
+from metrics.families import references
 
 Tensor = torch.Tensor
 
@@ -14,6 +17,7 @@ class OnEncoder(MeanOfSegments):
     """Base of metrics that compute with ``encoder``."""
 
     encoder: Encoder
+    info: MetricInfo
 
     @property
     def device(self) -> str:
@@ -29,6 +33,14 @@ class OnEncoder(MeanOfSegments):
     def budget(self) -> int:
         """Return the padded tokens of a batch."""
         return self.encoder.budget
+
+    def cut_ahead(self, inputs: Sequence[SegmentInput]) -> None:
+        """Cut the texts of a slice into pieces before it is scored."""
+        self.encoder.pieces.keep(
+            text
+            for each in inputs
+            for text in (each.hypothesis, *references.others(self.info, each))
+        )
 
 
 def encoder_fields(encoder: Encoder, name: str = "checkpoint") -> dict[str, str | int]:

@@ -7,7 +7,7 @@ all pieces, special tokens included. A folder of LASER2 has its own (:mod:`.lase
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +28,16 @@ from metrics.truncation import note, noting
 Array = NDArray[np.float64]
 Vectors = dict[str, Array]
 Step = Callable[[torch.Tensor], torch.Tensor]
-_POOLING: dict[str, Step] = {
-    "pooling_mode_cls_token": lambda states: states[0],
-    "pooling_mode_max_tokens": lambda states: states.amax(dim=0),
-    "pooling_mode_mean_tokens": lambda states: states.mean(dim=0),
-    "pooling_mode_mean_sqrt_len_tokens": lambda states: states.sum(dim=0) / len(states) ** 0.5,
+# Poolings take the states of all texts, (pieces, width), and the number of pieces of each, and
+# return (texts, width).
+Pooling = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+_POOLING: dict[str, Pooling] = {
+    "pooling_mode_cls_token": lambda states, counts: states[counts.cumsum(0) - counts],
+    "pooling_mode_max_tokens": lambda states, counts: _reduced("max", states, counts),
+    "pooling_mode_mean_tokens": lambda states, counts: _reduced("mean", states, counts),
+    "pooling_mode_mean_sqrt_len_tokens": lambda states, counts: (
+        _reduced("sum", states, counts) / counts[:, None] ** 0.5
+    ),
 }
 _NAMES = {
     "cls": "pooling_mode_cls_token",
@@ -41,6 +46,10 @@ _NAMES = {
     "mean_sqrt_len_tokens": "pooling_mode_mean_sqrt_len_tokens",
 }
 _ACTIVATIONS: dict[str, Step] = {"Identity": lambda vector: vector, "Tanh": torch.tanh}
+
+
+def _reduced(how: str, states: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
+    return torch.segment_reduce(states, how, lengths=counts, unsafe=True)
 
 
 def cosine(left: Array, right: Array) -> float:
@@ -60,7 +69,7 @@ class SentenceEncoder:
         if laser.is_laser(folder):
             self.encoder: Encoder = laser.get(checkpoint, precision)
             self.limit, self.is_lowercase = NO_LIMIT, False
-            self.steps = [_POOLING["pooling_mode_max_tokens"]]
+            self.pool, self.steps = _POOLING["pooling_mode_max_tokens"], list[Step]()
             return
         transformer, *rest = self._modules(folder)
         # The encoder keeps the name of the hub, so that other metrics share it.
@@ -69,9 +78,13 @@ class SentenceEncoder:
         settings = _read(folder / transformer / "sentence_bert_config.json")
         self.limit = int(settings.get("max_seq_length") or NO_LIMIT)
         self.is_lowercase = bool(settings.get("do_lower_case"))
-        self.steps = [self._step(kind, folder / path) for kind, path in rest] or [
-            _POOLING["pooling_mode_mean_tokens"]
-        ]
+        self.pool = _POOLING["pooling_mode_mean_tokens"]
+        if rest:
+            kind, path = rest.pop(0)
+            if kind != "Pooling":
+                raise self._no_part(kind)
+            self.pool = self._pooling(_read(folder / path / "config.json"))
+        self.steps = [self._step(kind, folder / path) for kind, path in rest]
 
     @torch.inference_mode()
     def encode(self, texts: Iterable[str]) -> Vectors:
@@ -83,8 +96,8 @@ class SentenceEncoder:
         for text, form in forms.items():
             if form in truncated:
                 note(text)
-        with computing(self.encoder.spec.device, "float32"):
-            vectors = {form: self._apply(each.states[layer]) for form, each in found.items()}
+        states = [each.states[layer] for each in found.values()]
+        vectors = dict(zip(found, self._apply(states) if states else (), strict=True))
         return {
             text: vectors[form] if form.strip() else np.zeros_like(vectors[form])
             for text, form in forms.items()
@@ -94,10 +107,14 @@ class SentenceEncoder:
         """Return the fields of a signature: those of all parts."""
         return {name: self.checkpoint, f"{name}-weights": self.weights}
 
-    def _apply(self, states: torch.Tensor) -> Array:
-        for step in self.steps:
-            states = step(states)
-        return np.asarray(states.double().cpu().numpy())
+    def _apply(self, states: Sequence[torch.Tensor]) -> Array:
+        """Return the vectors of texts from the states of their pieces: all at once, copied once."""
+        counts = torch.tensor([len(each) for each in states], device=states[0].device)
+        with computing(self.encoder.spec.device, "float32"):
+            vectors = self.pool(torch.cat(list(states)), counts)
+            for step in self.steps:
+                vectors = step(vectors)
+        return np.asarray(vectors.double().cpu().numpy())
 
     def _modules(self, folder: Path) -> list[Any]:
         """Return the path of the transformer, then (type, path) of the parts after it."""
@@ -126,13 +143,14 @@ class SentenceEncoder:
         return [kinds[0][1], *kinds[1:]]
 
     def _step(self, kind: str, folder: Path) -> Step:
-        if kind == "Pooling":
-            return self._pooling(_read(folder / "config.json"))
         if kind == "Dense":
             return self._dense(folder)
         if kind == "Normalize":
-            return lambda vector: torch.nn.functional.normalize(vector, dim=0)
-        raise _unsupported(
+            return lambda vector: torch.nn.functional.normalize(vector, dim=1)
+        raise self._no_part(kind)
+
+    def _no_part(self, kind: str) -> MetricError:
+        return _unsupported(
             message(
                 "sentence-encoder.part",
                 "The checkpoint {checkpoint} has a part {part}, which is not supported.",
@@ -141,7 +159,7 @@ class SentenceEncoder:
             )
         )
 
-    def _pooling(self, settings: Mapping[str, Any]) -> Step:
+    def _pooling(self, settings: Mapping[str, Any]) -> Pooling:
         chosen = [key for key, on in settings.items() if key.startswith("pooling_mode_") and on]
         if named := settings.get("pooling_mode"):
             names = [named] if isinstance(named, str) else named
@@ -157,7 +175,7 @@ class SentenceEncoder:
             )
         # In the order of sentence-transformers, whatever the order of the file.
         steps = [step for key, step in _POOLING.items() if key in chosen]
-        return lambda states: torch.cat([step(states) for step in steps])
+        return lambda states, counts: torch.cat([step(states, counts) for step in steps], dim=1)
 
     def _dense(self, folder: Path) -> Step:
         settings = _read(folder / "config.json")

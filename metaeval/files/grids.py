@@ -28,7 +28,6 @@ TSV, CSV, XLSX = "tsv", "csv", "xlsx"
 LONGEST_CELL = 100_000
 # Lines above a header that are not part of the table.
 MOST_TITLES = 5
-# Characters that are split into lines at once.
 # What openpyxl, zipfile and the XML parsers raise for a broken file; those of XML are SyntaxErrors.
 BROKEN = (
     *(zipfile.BadZipFile, zlib.error, EOFError, OSError, SyntaxError, ArithmeticError),

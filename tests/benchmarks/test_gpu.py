@@ -1,15 +1,18 @@
 """The benchmark of neural metrics on a GPU, tried on the processor with small checkpoints."""
 
 import math
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmarks.gpu import __main__ as gpu
-from benchmarks.gpu import cases, checkpoints, child, table
+from benchmarks.gpu import cases, checkpoints, child, profile, table
 from metrics import registry
 
+ROOT = Path(__file__).parents[2]
 SMALL = checkpoints.SIZES["small"]
 CASES = cases.cases(SMALL)
 # One for each package and one for each kind of checkpoint; the others are like one of them.
@@ -67,6 +70,29 @@ def test_one_command_prints_the_table(capfd: pytest.CaptureFixture[str], monkeyp
     rows = [line.split(" | ") for line in lines if line.startswith("| YiSi-2")]
     assert [row[1] for row in rows] == ["float32", "tf32", "bfloat16", "int8"]
     assert all(row[6] == "goes on" for row in rows)
+
+
+@pytest.mark.parametrize("name", ["BERTScore", "Cosine"])
+def test_what_a_gpu_would_be_given_is_counted(name: str, folder: Path) -> None:
+    [case] = [each for each in CASES if each.name == name]
+    ours, theirs = profile.both(case, folder, 24)
+    assert theirs is not None
+    # Distinct texts are encoded once, so that fewer tokens are computed than the package computes.
+    assert 0 < ours.real <= theirs.real
+    assert 1 <= ours.padding <= profile.MOST_PADDED
+    assert theirs.padding >= 1
+    assert ours.n_kernels > 0
+    assert 0 < ours.busy <= 1
+    assert len(profile.line(name, ours, theirs, 24).split("|")) == len(profile.HEAD.split("|"))
+
+
+def test_measurements_need_no_tests() -> None:
+    """They run where the tests are not, such as on a machine with a GPU."""
+    code = "import sys, benchmarks.gpu.__main__, benchmarks.gpu.child; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert not [name for name in done.stdout.split() if name.partition(".")[0] == "tests"]
 
 
 def row(**changes: Any) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.leftovers import MARK
+from benchmarks.leftovers import MARK
 
 ROOT = Path(__file__).parents[2]
-CONFTEST = "from tests.leftovers import end_with_this_process as pytest_configure"
+CONFTEST = "from benchmarks.leftovers import end_with_this_process as pytest_configure"
 # It waits for a server that has a child, each in a session of its own. They hold its output.
 WAITING = """
 import subprocess, sys

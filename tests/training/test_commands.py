@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from tests.extensions.neural.checkpoints import small
+from benchmarks.gpu import small
 from tests.refusals import refused
 from training.models import ParallelCorpus, TrainingJob
 

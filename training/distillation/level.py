@@ -70,15 +70,21 @@ class Distillation:
         """Return batches of translations of like length."""
         return order(self.lengths, self.batch, self.recipe.seed, epoch)
 
+    def cut_ahead(self, places: Sequence[int]) -> None:
+        """Cut both sides of some pairs."""
+        self.student.ids(self._texts(places))
+
+    def _texts(self, places: Sequence[int]) -> list[str]:
+        pairs = [self.train[place] for place in places]
+        return [pair.source for pair in pairs] + [pair.target for pair in pairs]
+
     def loss(self, places: Sequence[int]) -> tuple[Tensor, Parts]:
         """Return the loss and both parts of it."""
-        pairs = [self.train[place] for place in places]
-        texts = [pair.source for pair in pairs] + [pair.target for pair in pairs]
-        vectors = pooled(self.student, texts)
-        source, target = vectors[: len(pairs)], vectors[len(pairs) :]
+        vectors = pooled(self.student, self._texts(places))
+        source, target = vectors.tensor_split(2)
         goal = torch.from_numpy(self.taught[list(places)]).to(source.device)
         own, translated = mse_loss(source, goal), mse_loss(target, goal)
-        parts = {"teacher_language": own.item(), "translations": translated.item()}
+        parts = {"teacher_language": own.detach(), "translations": translated.detach()}
         return own + translated, parts
 
     def validate(self) -> Validation:

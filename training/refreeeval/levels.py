@@ -12,10 +12,11 @@ from torch.nn.functional import normalize
 from training.refreeeval import losses
 from training.refreeeval.data import Example, Pair, TeacherCosines, order
 from training.refreeeval.recipe import Recipe
-from training.refreeeval.student import Student
+from training.refreeeval.student import Encoded, Student, WordIds
 
 Tensor = torch.Tensor
-Parts = dict[str, float]
+# Not numbers yet: a GPU would be waited for before it computes the gradient.
+Parts = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,10 @@ class Level(Protocol):
 
     def batches(self, epoch: int) -> list[list[int]]:
         """Return the batches of a pass, as places of examples."""
+        ...
+
+    def cut_ahead(self, places: Sequence[int]) -> None:
+        """Cut the texts of some examples into pieces, before their update."""
         ...
 
     def loss(self, places: Sequence[int]) -> tuple[Tensor, Parts]:
@@ -82,6 +87,10 @@ class SentenceLevel:
         """Return batches of targets of like length."""
         return order(self.lengths, self.batch, self.recipe.seed, epoch)
 
+    def cut_ahead(self, places: Sequence[int]) -> None:
+        """Cut the sources and candidates of some examples."""
+        self.student.ids(_texts([self.train[place] for place in places]))
+
     def loss(self, places: Sequence[int]) -> tuple[Tensor, Parts]:
         """Return L_sent and its parts."""
         chosen = [self.train[place] for place in places]
@@ -91,12 +100,12 @@ class SentenceLevel:
         total = scores.new_zeros(())
         if self.recipe.has_fluency:
             fluency = losses.fluency(scores, labels)
-            total, parts["fluency"] = total + fluency, fluency.item()
+            total, parts["fluency"] = total + fluency, fluency.detach()
         if self.teacher is not None:
             taught = self.teacher[list(places)].to(scores.device)
             distilled = losses.distillation(scores, taught)
             total = total + self.recipe.alpha * distilled
-            parts["distillation"] = distilled.item()
+            parts["distillation"] = distilled.detach()
         return total, parts
 
     def validate(self) -> Validation:
@@ -125,14 +134,21 @@ class WordLevel:
         """Return batches of targets of like length."""
         return order(self.lengths, self.batch, self.recipe.seed, epoch)
 
-    def loss(self, places: Sequence[int]) -> tuple[Tensor, Parts]:
-        """Return L_word and the share of piece pairs that were taken as aligned."""
+    def cut_ahead(self, places: Sequence[int]) -> None:
+        """Cut both sides of some pairs."""
+        self._cut(places)
+
+    def _cut(self, places: Sequence[int]) -> tuple[list[WordIds], list[WordIds]]:
         chosen = [self.train[place] for place in places]
         sources = self.student.word_ids([(each.source, each.source_language) for each in chosen])
         targets = self.student.word_ids([(each.target, each.target_language) for each in chosen])
+        return sources, targets
+
+    def loss(self, places: Sequence[int]) -> tuple[Tensor, Parts]:
+        """Return L_word and the share of piece pairs that were taken as aligned."""
+        sources, targets = self._cut(places)
         aligned, allowed = self._guide(sources, targets)
-        source = self.student.encode([ids for ids, _ in sources])
-        target = self.student.encode([ids for ids, _ in targets])
+        source, target = self._encode(sources, targets)
         loss = losses.alignment(
             source.states,
             target.states,
@@ -143,18 +159,24 @@ class WordLevel:
             every=self.recipe.c2 == 0,
         )
         pairs = source.counts.sum(1) * target.counts.sum(1)
-        return loss, {"word": loss.item(), "aligned": (aligned.sum() / pairs.sum()).item()}
+        return loss, {"word": loss.detach(), "aligned": aligned.sum() / pairs.sum()}
+
+    def _encode(
+        self, sources: Sequence[WordIds], targets: Sequence[WordIds]
+    ) -> tuple[Encoded, Encoded]:
+        """Encode both sides together: in fewer and fuller groups."""
+        sides = [[ids for ids, _ in each] for each in (sources, targets)]
+        encoded, n = self.student.encode([ids for side in sides for ids in side]), len(sources)
+        longest = [max(map(len, side)) for side in sides]
+        return encoded.part(slice(n), longest[0]), encoded.part(slice(n, None), longest[1])
 
     @torch.no_grad()
     def _guide(
-        self,
-        sources: Sequence[tuple[list[int], list[int]]],
-        targets: Sequence[tuple[list[int], list[int]]],
+        self, sources: Sequence[WordIds], targets: Sequence[WordIds]
     ) -> tuple[Tensor, Tensor]:
         """Compute the masks A and B with the current encoder, without dropout."""
         self.student.model.eval()
-        source = self.student.encode([ids for ids, _ in sources])
-        target = self.student.encode([ids for ids, _ in targets])
+        source, target = self._encode(sources, targets)
         self.student.model.train()
         aligned, allowed = losses.guide(
             source.states,
@@ -177,7 +199,7 @@ class WordLevel:
 
 def score_candidates(student: Student, chosen: Sequence[Example]) -> Tensor:
     """Return (examples, k + 1) F1 of source and candidates; distinct texts are encoded once."""
-    texts = list(dict.fromkeys(text for each in chosen for text in (each.source, *each.candidates)))
+    texts = _texts(chosen)
     encoded = student.encode(student.ids(texts))
     place = {text: row for row, text in enumerate(texts)}
     width = len(chosen[0].candidates)
@@ -192,6 +214,10 @@ def score_candidates(student: Student, chosen: Sequence[Example]) -> Tensor:
         (weights[sources], weights[candidates]),
     )
     return scores.view(len(chosen), width)
+
+
+def _texts(chosen: Sequence[Example]) -> list[str]:
+    return list(dict.fromkeys(text for each in chosen for text in (each.source, *each.candidates)))
 
 
 @torch.no_grad()

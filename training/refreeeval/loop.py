@@ -10,12 +10,14 @@ import math
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
 
+from extensions.neural.encoding.ahead import ahead
 from metaeval.messages import message
 from training.contract import JobError, StoppedError
 from training.jobs.saving import Stream, current, save_whole, write_whole
@@ -143,26 +145,31 @@ class _Run:
         self.student.model.train()
         if not self.state.curve:
             self._validate({}, [])
-        for batch in self._batches_left():
-            began = time.monotonic()
-            parts = self._update(batch)
-            self.state.step += 1
-            self.state.seconds += time.monotonic() - began
-            if self.state.step % self.recipe.evaluate_every == 0 or self.state.step == self.total:
-                self._validate(parts, batch)
-            self._tell(parts)
+        with closing(ahead(self._cut_ahead, self._batches_left())) as batches:
+            for batch, _ in batches:
+                self._step(batch)
+
+    def _cut_ahead(self, batch: Sequence[int]) -> None:
+        self.level.cut_ahead(batch[rank() :: world()])
+
+    def _step(self, batch: Sequence[int]) -> None:
+        began = time.monotonic()
+        parts = self._update(batch)
+        self.state.step += 1
+        self.state.seconds += time.monotonic() - began
+        if self.state.step % self.recipe.evaluate_every == 0 or self.state.step == self.total:
+            self._validate(parts, batch)
+        self._tell(parts)
 
     def _batches_left(self) -> Iterator[list[int]]:
-        epoch, seen = 0, 0
-        while self.state.step < self.total:
+        done, epoch, seen = self.state.step, 0, 0
+        while done < self.total:
             batches = self.level.batches(epoch)
-            for batch in batches[max(0, self.state.step - seen) :]:
-                if self.state.step >= self.total:
-                    return
-                yield batch
-            epoch, seen = epoch + 1, seen + len(batches)
+            left = batches[max(0, done - seen) :][: self.total - done]
+            yield from left
+            done, epoch, seen = done + len(left), epoch + 1, seen + len(batches)
 
-    def _update(self, batch: Sequence[int]) -> Parts:
+    def _update(self, batch: Sequence[int]) -> dict[str, float]:
         """Update once on a batch, in parts if configured; return the mean losses of this
         process's share."""
         factor = rate_factor(self.state.step, self.level.warmup, max(self.total, 1))
@@ -170,21 +177,22 @@ class _Run:
             group["lr"] = self.level.rate * factor
         self.optimizer.zero_grad(set_to_none=True)
         self._seed_dropout()
-        before, parts = self.student.n_real, Parts()
+        before, parts, total = self.student.n_real, Parts(), torch.zeros(())
         share = batch[rank() :: world()]
         for piece in _split(share, self.recipe.accumulation):
             loss, found = self.level.loss(piece)
-            if not math.isfinite(loss.item()):
-                self._give_up(self.state.step + 1, batch)
             torch.autograd.backward(loss * (len(piece) / len(batch)))
+            total = total + loss.detach()
             for name, value in found.items():
-                parts[name] = parts.get(name, 0.0) + value * len(piece) / len(share)
+                parts[name] = parts.get(name, torch.zeros(())) + value * len(piece) / len(share)
+        if not math.isfinite(total.item()):
+            self._give_up(self.state.step + 1, batch)
         sum_gradients(self.student.model)
         if self.level.clip:
             torch.nn.utils.clip_grad_norm_(self.student.model.parameters(), self.level.clip)
         self.optimizer.step()
         self.state.pieces += self.student.n_real - before
-        return parts
+        return {name: value.item() for name, value in parts.items()}
 
     def _seed_dropout(self) -> None:
         key = f"{self.recipe.seed}:{self.level.name}:{self.state.step}:{rank()}"
@@ -204,7 +212,7 @@ class _Run:
             )
         )
 
-    def _validate(self, parts: Parts, batch: Sequence[int]) -> None:
+    def _validate(self, parts: dict[str, float], batch: Sequence[int]) -> None:
         """Measure, record and save: always as last, and as best if it is the best."""
         check_equal(self.student.model)
         found: Validation = self.level.validate()
@@ -240,7 +248,7 @@ class _Run:
         with Stream(folder / "state.pt") as file:
             torch.save(stored, file)
 
-    def _tell(self, parts: Parts) -> None:
+    def _tell(self, parts: dict[str, float]) -> None:
         now = time.monotonic()
         if now - self.reported < REPORT_SECONDS and self.state.step < self.total:
             return

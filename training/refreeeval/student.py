@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import torch
 from extensions.neural.encoding import encoders
 from extensions.neural.encoding.encoders import Encoder, EncoderSpec
 from extensions.neural.encoding.precision import computing
-from extensions.neural.encoding.token_vectors import tokenize
+from extensions.neural.encoding.token_vectors import empty_ids
 from metaeval.messages import message
 from metaeval.reasons import reason_of
 from metrics.base import MetricError
@@ -20,102 +21,16 @@ from metrics.options import count_layers
 from training.contract import JobError
 from training.perturbations.rules import tokens
 
-# Token ids of many texts at once: by the fast tokenizer, where it cuts them as the slow one
-# does. The metric that comes of a training reads texts with the slow one, as bert-score does.
-
-# Number of texts whose encodings by the fast tokenizer are in memory at a time.
-SLICE = 1_000
-# Number of texts that both tokenizers cut before the fast one is trusted.
-COMPARED = 200
-# Words repeat; what is longer is a text without blanks.
-MOST_WORDS, LONGEST_WORD = 200_000, 40
-BARE = {"return_attention_mask": False, "return_token_type_ids": False}
-Ids = list[int]
-
-
-class Pieces:
-    """Cuts texts, to `limit` ids at most, and words as the encoder in a folder does."""
-
-    def __init__(self, slow: Any, folder: str, limit: int) -> None:
-        self.slow, self.limit = slow, limit
-        self.fast = slow if slow.is_fast else _fast(slow, folder)
-        self._is_trusted = slow.is_fast
-        self._words: dict[str, Ids] = {}
-
-    def of_texts(self, texts: Sequence[str]) -> list[Ids]:
-        """Return the ids of each text, special ones included."""
-        self._compare(texts)
-        if self.fast is None:
-            return [self._slowly(text) for text in texts]
-        found = list[Ids]()
-        for start in range(0, len(texts), SLICE):
-            found += self._at_once(texts[start : start + SLICE])
-        return found
-
-    def of_words(self, words: Sequence[str]) -> list[Ids]:
-        """Return the ids of each single word, without special ones."""
-        self._compare(words)
-        new = [word for word in dict.fromkeys(words) if word not in self._words]
-        found = dict(zip(new, _cut(self.fast or self.slow, new), strict=True))
-        ids = [found[word] if word in found else self._words[word] for word in words]
-        self._keep({word: cut for word, cut in found.items() if len(word) <= LONGEST_WORD})
-        return ids
-
-    def _keep(self, found: dict[str, Ids]) -> None:
-        if len(self._words) + len(found) > MOST_WORDS:
-            self._words.clear()
-        self._words |= found
-
-    def _slowly(self, text: str) -> Ids:
-        return tokenize(self.slow, text, self.limit)
-
-    def _at_once(self, texts: Sequence[str]) -> list[Ids]:
-        stripped = [text.strip() for text in texts]
-        cut = self.fast(stripped, max_length=self.limit, truncation=True, **BARE)["input_ids"]
-        empty = self._slowly("")
-        return [list(ids) if text else empty for text, ids in zip(stripped, cut, strict=True)]
-
-    def _compare(self, texts: Sequence[str]) -> None:
-        """Give the fast one up where it cuts one of the first texts, or a word of them, otherwise;
-        those differ where an encoder's authors changed one of the two."""
-        if self._is_trusted or self.fast is None or not texts:
-            return
-        sample = texts[:COMPARED]
-        words = list(dict.fromkeys(word for text in sample for word in text.split()))
-        is_same = self._at_once(sample) == [self._slowly(text) for text in sample]
-        is_same = is_same and _cut(self.fast, words) == _cut(self.slow, words)
-        self._is_trusted, self.fast = is_same, self.fast if is_same else None
-
-
-def _cut(tokenizer: Any, words: list[str]) -> list[Ids]:
-    found = list[Ids]()
-    for start in range(0, len(words), SLICE):
-        found += tokenizer(words[start : start + SLICE], add_special_tokens=False, **BARE)[
-            "input_ids"
-        ]
-    return found
-
-
-def _fast(slow: Any, folder: str) -> Any:
-    """Load the fast tokenizer of a folder; None where there is none."""
-    from transformers import AutoTokenizer, GPT2Tokenizer, RobertaTokenizer
-
-    tokenizers: Any = AutoTokenizer
-    is_spaced = isinstance(slow, GPT2Tokenizer | RobertaTokenizer)
-    spaced = {"add_prefix_space": True} if is_spaced else {}
-    try:
-        return tokenizers.from_pretrained(
-            folder, use_fast=True, local_files_only=True, trust_remote_code=False, **spaced
-        )
-    except Exception:
-        return None
-
-
 Tensor = torch.Tensor
+# Read ahead for an update, and again in it.
+_tokens = lru_cache(maxsize=4_096)(tokens)
 # Ids, and the word of each.
 WordIds = tuple[list[int], list[int]]
 # A group of texts is cut where padding would exceed this share of its tokens.
 MOST_PADDING = 0.15
+# A group of fewer padded tokens is not cut: a GPU computes them in the time that a pass takes to
+# be launched.
+LEAST_TOKENS = {"cpu": 0, "cuda": 4_096}
 
 
 @dataclass(frozen=True)
@@ -126,6 +41,10 @@ class Encoded:
     states: Tensor
     mask: Tensor
     counts: Tensor
+
+    def part(self, rows: slice, longest: int) -> "Encoded":
+        """Return some of the texts, of at most ``longest`` pieces."""
+        return Encoded(*(each[rows, :longest] for each in (self.states, self.mask, self.counts)))
 
 
 class Student:
@@ -145,11 +64,13 @@ class Student:
         self.max_pieces = min(max_pieces, self.tokenizer.model_max_length)
         self.special = {self.tokenizer.cls_token_id, self.tokenizer.sep_token_id}
         self.n_real = self.n_computed = 0
-        self.pieces = Pieces(self.tokenizer, places.find(checkpoint), self.max_pieces)
+        self.pieces = encoder.pieces
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return token ids of texts, cut to the recipe's length, with their last special piece."""
-        return self.pieces.of_texts(texts)
+        found = self.pieces.of_texts(texts, self.max_pieces)
+        empty = empty_ids(self.tokenizer)
+        return [found[text][0] if text.strip() else empty for text in texts]
 
     def word_ids(self, texts: Sequence[tuple[str, str]]) -> list[WordIds]:
         """Return token ids of (text, language), tokenised word by word, with each piece's word.
@@ -157,10 +78,10 @@ class Student:
         Special pieces have the word −1. Text in a script without blanks is tokenised as a whole, as
         the metric will do, and every piece is a word.
         """
-        read = [(tokens(text, language), text) for text, language in texts]
+        read = [(_tokens(text, language), text) for text, language in texts]
         units = [(found if glue else [text], glue) for (found, glue), text in read]
-        cut = iter(self.pieces.of_words([unit for found, _ in units for unit in found]))
-        return [self._joined([next(cut) for _ in found], bool(glue)) for found, glue in units]
+        cut = self.pieces.of_words(unit for found, _ in units for unit in found)
+        return [self._joined([cut[unit] for unit in found], bool(glue)) for found, glue in units]
 
     def _joined(self, parts: Sequence[list[int]], glue: bool) -> WordIds:
         numbered = [(piece, number) for number, part in enumerate(parts) for piece in part]
@@ -172,36 +93,27 @@ class Student:
     def encode(self, ids: Sequence[Sequence[int]]) -> Encoded:
         """Encode texts with gradients, in groups of like length; rows come in the given order."""
         longest = max(map(len, ids))
-        width = int(self.model.config.hidden_size)
-        rows: list[Tensor] = [torch.empty(0)] * len(ids)
-        for group in groups([len(each) for each in ids]):
+        states, order = list[Tensor](), list[int]()
+        for group in groups(
+            [len(each) for each in ids], LEAST_TOKENS[torch.device(self.device).type]
+        ):
             vectors = self._forward([ids[place] for place in group])
             self.n_computed += vectors.shape[0] * vectors.shape[1]
-            padded = torch.nn.functional.pad(vectors, (0, 0, 0, longest - vectors.shape[1]))
-            for row, place in enumerate(group):
-                rows[place] = padded[row]
+            states.append(torch.nn.functional.pad(vectors, (0, 0, 0, longest - vectors.shape[1])))
+            order += group
         self.n_real += sum(map(len, ids))
-        mask, counts = self._masks(ids, longest)
-        return Encoded(torch.stack(rows).view(len(ids), longest, width), mask, counts)
+        tokens, mask = (each.to(self.device) for each in encoders.padded(ids, self.padding))
+        special = torch.tensor(sorted(self.special), device=self.device)
+        # One gather: the gradient of a row taken alone would be as large as all of them.
+        places = torch.tensor(order, device=self.device).argsort()
+        counts = mask & ~torch.isin(tokens, special)
+        return Encoded(torch.cat(states).index_select(0, places), mask, counts)
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> Tensor:
-        longest = max(map(len, ids))
-        filled = torch.full((len(ids), longest), self.padding)
-        mask = torch.zeros((len(ids), longest), dtype=torch.long)
-        for row, text in enumerate(ids):
-            filled[row, : len(text)] = torch.tensor(text)
-            mask[row, : len(text)] = 1
+        tokens, mask = (each.to(self.device) for each in encoders.padded(ids, self.padding))
         with computing(self.device, self.precision):
-            states = self.model(filled.to(self.device), attention_mask=mask.to(self.device))
+            states = self.model(tokens, attention_mask=mask.long())
         return torch.as_tensor(states.last_hidden_state).float()
-
-    def _masks(self, ids: Sequence[Sequence[int]], longest: int) -> tuple[Tensor, Tensor]:
-        mask = torch.zeros((len(ids), longest), dtype=torch.bool)
-        counts = torch.zeros((len(ids), longest), dtype=torch.bool)
-        for row, text in enumerate(ids):
-            mask[row, : len(text)] = True
-            counts[row, : len(text)] = torch.tensor([token not in self.special for token in text])
-        return mask.to(self.device), counts.to(self.device)
 
     @property
     def n_bytes(self) -> int:
@@ -216,13 +128,17 @@ class Student:
         (folder / "meta.json").write_text(text + "\n", encoding="utf-8")
 
 
-def groups(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Put texts of like length together, so that at most MOST_PADDING of a group is padding."""
+def groups(lengths: Sequence[int], least: int = 0) -> Iterator[list[int]]:
+    """Put texts of like length together, so that at most MOST_PADDING of a group is padding.
+
+    A group of at most ``least`` padded tokens may have more.
+    """
     group: list[int] = []
     real = 0
     for place in sorted(range(len(lengths)), key=lengths.__getitem__):
         computed = (len(group) + 1) * lengths[place]
-        if group and (real + lengths[place]) < (1 - MOST_PADDING) * computed:
+        is_padded = (real + lengths[place]) < (1 - MOST_PADDING) * computed
+        if group and is_padded and computed > least:
             yield group
             group, real = [], 0
         group.append(place)

@@ -77,8 +77,8 @@ def score(slug: str, metric: str) -> tuple[float, list[int]]:
 
 
 def make_small_bertscore(folder: Path) -> None:
+    from benchmarks.gpu import small
     from metrics import catalogue
-    from tests.extensions.neural.checkpoints import small
     from tests.world import make_test_set
 
     encoder = small.bert(folder / "bert", ["the harbour was quiet all morning"])

@@ -16,6 +16,8 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,7 +31,7 @@ from extensions.neural.encoding.token_vectors import (
     Weights,
     empty_ids,
     fit_weights,
-    tokenize,
+    tokenize_all,
 )
 from extensions.neural.on_encoder import OnEncoder, greedy_match
 from metaeval.messages import message
@@ -122,7 +124,7 @@ class BertScore(OnEncoder):
                 count=len(texts),
             )
             raise InputError(problem)
-        ids = {text: tokenize(self.encoder.tokenizer, text) for text in dict.fromkeys(texts)}
+        ids = tokenize_all(self.encoder, texts)
         digest = hashes.of_text(json.dumps(texts, ensure_ascii=False))[:12]
         self.weights = fit_weights([ids[text] for text in texts], digest)
 
@@ -159,24 +161,21 @@ class BertScore(OnEncoder):
         check_inputs(self.info, inputs)
         pooled = references.Pool(self.info, len(inputs))
         units = _units(references.trim(self.info, inputs))
-        tokens = {text: tokenize(self.encoder.tokenizer, text) for text in _texts(units)}
+        tokens = tokenize_all(self.encoder, _texts(units))
         for _, (rows, values) in encoders.in_batches(
             self.encoder,
             units,
             length=lambda unit: max(len(tokens[text]) for text in unit.texts),
             size=lambda unit: len(unit.texts),
-            work=lambda batch: self._score_together(batch, tokens),
+            prepare=lambda batch: self._prepared(batch, tokens),
+            work=self._score_together,
             split=Unit.halves,
         ):
             pooled.add(rows, values)
         scores = pooled.result()
         return self.baseline.rescale(scores) if self.baseline else scores
 
-    @torch.inference_mode()
-    def _score_together(
-        self, units: Sequence[Unit], tokens: dict[str, list[int]]
-    ) -> tuple[list[int], Scores]:
-        """Return the (pairs, 3 × layers) values of all pairs of some units, and their rows."""
+    def _prepared(self, units: Sequence[Unit], tokens: dict[str, list[int]]) -> "_Prepared":
         place = {text: number for number, text in enumerate(_texts(units))}
         pairs = [
             (row, place[hypothesis], place[reference])
@@ -185,44 +184,46 @@ class BertScore(OnEncoder):
             for reference in unit.references
         ]
         ids = [tokens[text] for text in place]
-        values = _all_layers(self.encoder, ids, pairs, self.fitted)
-        return [row for row, _, _ in pairs], values
+        return _Prepared(pairs, self.encoder.pad(ids), _weights(self.encoder, ids, self.fitted))
+
+    @torch.inference_mode()
+    def _score_together(self, given: "_Prepared") -> tuple[list[int], Scores]:
+        """Return the (pairs, 3 × layers) values of all pairs of some units, and their rows."""
+        states, mask = self.encoder.compute(given.padded)
+        weights = given.weights.to(mask.device)
+        _, hypotheses, right_sides = torch.tensor(given.pairs, device=mask.device).unbind(1)
+        layers = []
+        while states:
+            # Release each layer after use.
+            layers.append(greedy_match(states.pop(0), mask, weights, hypotheses, right_sides))
+        values = np.asarray(torch.cat(layers, dim=1).double().cpu().numpy())
+        return [row for row, _, _ in given.pairs], values
 
 
-def _all_layers(
-    encoder: Encoder,
-    ids: Sequence[Sequence[int]],
-    pairs: Sequence[tuple[int, int, int]],
-    table: Weights,
-) -> Scores:
-    states, mask = encoder.hidden_states(ids)
-    weights = _weights(encoder, ids, mask, table)
-    hypotheses = torch.tensor([left for _, left, _ in pairs], device=mask.device)
-    right_sides = torch.tensor([right for _, _, right in pairs], device=mask.device)
-    layers = []
-    while states:
-        # Release each layer after use.
-        layers.append(greedy_match(states.pop(0), mask, weights, hypotheses, right_sides))
-    return np.asarray(torch.cat(layers, dim=1).double().cpu().numpy())
+@dataclass(frozen=True)
+class _Prepared:
+    """Hold a batch: (row, output, reference) by places of texts, padded texts, their weights."""
+
+    pairs: list[tuple[int, int, int]]
+    padded: Any
+    weights: torch.Tensor
 
 
-def _weights(
-    encoder: Encoder, ids: Sequence[Sequence[int]], mask: torch.Tensor, table: Weights
-) -> torch.Tensor:
-    """Return the weight (1, or idf) of each piece.
+def _weights(encoder: Encoder, ids: Sequence[Sequence[int]], table: Weights) -> torch.Tensor:
+    """Return the weight (1, or idf) of each piece, (texts, longest).
 
     Special tokens, padding and the placeholder of an empty text have weight 0.
     """
     special = {encoder.tokenizer.cls_token_id, encoder.tokenizer.sep_token_id}
     empty = empty_ids(encoder.tokenizer)
-    weights = torch.zeros(mask.shape)
-    for row, text in enumerate(ids):
-        if list(text) == empty:
-            continue
-        weights[row, : len(text)] = torch.tensor(
-            [0.0 if token in special else table.table.get(token, table.unseen) for token in text]
-        )
-    return weights.to(mask.device)
+    # Every piece is looked up once: the same ones come again and again.
+    found = {piece: table.table.get(piece, table.unseen) for piece in set(chain.from_iterable(ids))}
+    found |= dict.fromkeys(special & found.keys(), 0.0)
+    longest, weights = max(map(len, ids)), []
+    for text in ids:
+        row = [] if list(text) == empty else [found[piece] for piece in text]
+        weights.append(row + [0.0] * (longest - len(row)))
+    return torch.tensor(weights)
 
 
 def _units(inputs: Sequence[SegmentInput]) -> list[Unit]:

@@ -47,7 +47,7 @@ class XBertScore(OnEncoder):
         self.layer = int(info.option("layer"))
         self.encoder = self._load_encoder()
         check_layer(info, self.encoder, self.layer)
-        self.weights = load_weights(str(info.option("idf")), self.encoder.tokenizer)
+        self.weights = load_weights(str(info.option("idf")), self.encoder)
 
     def _load_encoder(self) -> Encoder:
         return encoders.get(self.info.checkpoint, precision=precision_of(self.info))
@@ -71,7 +71,7 @@ class XBertScore(OnEncoder):
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return precision, recall and F1, (n, 3)."""
         check_inputs(self.info, inputs)
-        return score_in_slices(self._score, inputs)
+        return score_in_slices(self._score, inputs, self.cut_ahead)
 
     def _score(self, inputs: Sequence[SegmentInput]) -> Scores:
         others = [references.others(self.info, segment) for segment in inputs]

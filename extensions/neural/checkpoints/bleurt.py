@@ -8,13 +8,14 @@ unless an option says otherwise: the released tool leaves this choice to its use
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import torch
 
 from extensions.neural.encoding import encoders, memory, precision
-from extensions.neural.encoding.encoders import is_longer, reason, whole
+from extensions.neural.encoding.encoders import reason, whole
 from extensions.neural.encoding.memory import ModelSpec, placed
 from metaeval.messages import message
 from metrics.base import (
@@ -88,27 +89,34 @@ class Bleurt(MeanOfSegments):
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> tuple[Scores, list[bool]]:
         """Return scores (pairs,), and which pairs were truncated."""
         longest = min(MAX_TOKENS, int(self.loaded.model.config.max_position_embeddings))
+        tokenizer = self.loaded.tokenizer
+        # Each text once: a reference stands in the pairs of many outputs.
+        ids = {
+            text: tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text))
+            for text in dict.fromkeys(chain.from_iterable(pairs))
+        }
+        n_special = tokenizer.num_special_tokens_to_add(pair=True)
+        lengths = [sum(len(ids[text]) for text in pair) + n_special for pair in pairs]
         encoded = [
-            self.loaded.tokenizer(reference, output, truncation=True, max_length=longest)
-            for reference, output in pairs
+            tokenizer.prepare_for_model(
+                *(ids[text] for text in pair), truncation=True, max_length=longest, verbose=False
+            )
+            for pair in pairs
         ]
         scores = np.empty(len(pairs))
         for batch, found in encoders.in_batches(
             self.loaded,
             range(len(pairs)),
             length=lambda index: len(encoded[index]["input_ids"]),
-            work=lambda batch: self._forward([encoded[index] for index in batch]),
+            prepare=lambda batch: tokenizer.pad(
+                [encoded[index] for index in batch], padding=True, return_tensors="pt"
+            ),
+            work=self._forward,
         ):
             scores[batch] = found
-        is_cut = [
-            len(each["input_ids"]) >= longest
-            and is_longer(self.loaded.tokenizer, *pair, limit=longest)
-            for each, pair in zip(encoded, pairs, strict=True)
-        ]
-        return scores, is_cut
+        return scores, [length > longest for length in lengths]
 
-    def _forward(self, encoded: Sequence[Any]) -> Scores:
-        padded = self.loaded.tokenizer.pad(list(encoded), padding=True, return_tensors="pt")
+    def _forward(self, padded: Any) -> Scores:
         with precision.computing(self.device, self.precision):
             logits = self.loaded.model(**padded.to(self.device)).logits
         return np.asarray(logits.flatten().double().cpu().numpy())

@@ -263,9 +263,13 @@ class Comet(MeanOfSegments):
         """
         kept, longest = self.loaded.vectors, self.loaded.longest
         new = [text for text in texts if (text, self.in_context) not in kept]
-        lengths = self._count(new)
+        lengths = self.model.encoder.tokenizer.count(new)
         for batch, vectors in encoders.in_batches(
-            self.loaded, new, length=lambda text: min(lengths[text], longest), work=self._sentences
+            self.loaded,
+            new,
+            length=lambda text: min(lengths[text], longest),
+            prepare=self.loaded.prepare,
+            work=self._sentences,
         ):
             for text, vector in zip(batch, vectors.cpu(), strict=True):
                 kept[text, self.in_context] = vector.clone(), lengths[text] > longest
@@ -278,16 +282,7 @@ class Comet(MeanOfSegments):
         truncated = {text for text, (_, is_cut) in found.items() if is_cut}
         return {text: vector for text, (vector, _) in found.items()}, truncated
 
-    def _count(self, texts: Sequence[str]) -> dict[str, int]:
-        """Return how many tokens each text has before truncation, special tokens included."""
-        encoder = self.model.encoder
-        if not texts:
-            return {}
-        ids = encoder.tokenizer(list(texts), verbose=False)
-        return {text: len(each) for text, each in zip(texts, ids["input_ids"], strict=True)}
-
-    def _sentences(self, texts: list[str]) -> torch.Tensor:
-        tokens = self.loaded.prepare(texts)
+    def _sentences(self, tokens: Any) -> torch.Tensor:
         self.model.use_context = self.in_context
         with precision.computing(self.device, self.precision):
             embedded = self.model.compute_sentence_embedding(
@@ -302,7 +297,7 @@ class Comet(MeanOfSegments):
     def _together(
         self, samples: Sequence[Sample]
     ) -> tuple[torch.Tensor, list[Spans] | None, list[bool]]:
-        counts = self._count(list(dict.fromkeys(_all(samples))))
+        counts = self.model.encoder.tokenizer.count(list(dict.fromkeys(_all(samples))))
         scores = torch.empty(len(samples))
         marked: list[Spans] = [()] * len(samples)
         for batch, (found, own) in encoders.in_batches(
@@ -311,7 +306,8 @@ class Comet(MeanOfSegments):
             length=lambda index: sum(
                 min(counts[text], self.loaded.longest) for text in samples[index].values()
             ),
-            work=lambda batch: self._predict([samples[index] for index in batch]),
+            prepare=lambda batch: self._prepared([samples[index] for index in batch]),
+            work=self._predict,
         ):
             scores[batch] = found
             for index, each in zip(batch, own, strict=False):
@@ -322,10 +318,11 @@ class Comet(MeanOfSegments):
         ]
         return scores, marked if self.loaded.marks_spans else None, is_cut
 
-    def _predict(self, samples: Sequence[Sample]) -> tuple[torch.Tensor, list[Spans]]:
-        prepared = self._moved(
-            self.model.prepare_for_inference([dict(sample) for sample in samples])
-        )
+    def _prepared(self, samples: Sequence[Sample]) -> tuple[Sequence[Sample], Any]:
+        return samples, self.model.prepare_for_inference([dict(sample) for sample in samples])
+
+    def _predict(self, given: tuple[Sequence[Sample], Any]) -> tuple[torch.Tensor, list[Spans]]:
+        samples, prepared = given[0], self._moved(given[1])
         with (
             recording(self.model) as found,
             precision.computing(self.device, self.precision),

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -43,6 +44,58 @@ READS = {
     "unified_metric": None,
     "xcomet_metric": None,
 }
+
+
+class Cutter:
+    """Stand in for the tokenizer of COMET's encoder, which cuts each text whenever it is read.
+
+    Here a text is cut once, by :meth:`count`. Everything else is the tokenizer's.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.own, self.cut = tokenizer, dict[str, Any]()
+        # It would advise to let it pad what it cuts, which is to cut twice.
+        tokenizer.deprecation_warnings["Asking-to-pad-a-fast-tokenizer"] = True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.own, name)
+
+    def count(self, texts: Sequence[str]) -> dict[str, int]:
+        """Return how many tokens each text has before truncation, and keep these texts alone."""
+        read = self.own(list(texts), verbose=False).encodings if texts else []
+        # Not the encodings: they have much that COMET does not read.
+        self.cut = {
+            text: SimpleNamespace(ids=each.ids, offsets=each.offsets, tokens=each.tokens)
+            for text, each in zip(texts, read, strict=True)
+        }
+        return {text: len(each.ids) for text, each in self.cut.items()}
+
+    def __call__(
+        self,
+        texts: Sequence[str],
+        *,
+        max_length: int,
+        truncation: bool = True,
+        padding: bool = False,
+        return_tensors: str | None = None,
+    ) -> Any:
+        """Return what the tokenizer does for texts that were counted; it pads on the right."""
+        from transformers import BatchEncoding
+
+        read = [_truncated(self.cut[text], max_length) for text in texts]
+        given = {"input_ids": [each.ids for each in read]}
+        if padding:
+            return self.own.pad(given, return_tensors=return_tensors)
+        return BatchEncoding(given, encoding=read, n_sequences=1)
+
+
+def _truncated(read: Any, longest: int) -> Any:
+    """Return a copy of a text, without the tokens before its special last one beyond a limit."""
+    cut = {
+        name: [*each[: min(longest, len(each)) - 1], each[-1]] for name, each in vars(read).items()
+    }
+    return SimpleNamespace(**cut)
+
 
 # The transformer of all classes.
 TRUNK = "encoder.model"
@@ -158,6 +211,7 @@ def _load(name: str, folder: Path, settings: dict[str, Any], encoder: str) -> An
     try:
         model = _with_comet(settings, weights, encoder)
         whole(lambda: model.encoder.tokenizer)
+        model.encoder.tokenizer = Cutter(model.encoder.tokenizer)
         present = _names(weights)
     except Exception as error:
         problem = _not_loaded(name, settings, encoder, error)

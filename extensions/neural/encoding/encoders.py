@@ -5,14 +5,19 @@ Batches become smaller when memory is full. Imports torch: workers only.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
 import torch
 
 from extensions.neural.encoding import memory
+from extensions.neural.encoding.ahead import ahead
 from extensions.neural.encoding.memory import ModelSpec, placed
+from extensions.neural.encoding.pieces import Pieces
 from extensions.neural.encoding.precision import check, computing
 from metaeval.messages import Message, MessageError, message
 from metaeval.reasons import reason_of
@@ -49,7 +54,7 @@ class EncoderSpec:
 
 
 class Encoder:
-    """Hold a checkpoint on a device.
+    """Hold a checkpoint on a device; ``pieces`` cuts texts as its tokenizer does.
 
     ``n_layers`` counts the hidden states, embeddings included. ``budget`` is the number of padded
     tokens of a batch.
@@ -57,30 +62,42 @@ class Encoder:
 
     def __init__(self, spec: EncoderSpec, tokenizer: Any, model: Any) -> None:
         self.spec, self.tokenizer, self.model = spec, tokenizer, model
+        self.pieces = Pieces(tokenizer)
         self.budget = tokens_per_batch(spec.device)
         self.n_layers = int(model.config.num_hidden_layers) + 1
 
+    def pad(self, ids: Sequence[Sequence[int]]) -> Any:
+        """Return what :meth:`compute` takes for some texts; no work of the device."""
+        return padded(ids, self.padding)
+
     @torch.inference_mode()
-    def hidden_states(self, ids: Sequence[Sequence[int]]) -> tuple[list[torch.Tensor], Any]:
+    def compute(self, given: Any) -> tuple[list[torch.Tensor], Any]:
         """Return the states of every layer and the mask of real tokens.
 
         States are (texts, longest, width) in float32; the mask is (texts, longest).
         """
-        longest = max(map(len, ids))
-        tokens = torch.full((len(ids), longest), self.padding, dtype=torch.long)
-        mask = torch.zeros((len(ids), longest), dtype=torch.long)
-        for row, text in enumerate(ids):
-            tokens[row, : len(text)] = torch.tensor(text, dtype=torch.long)
-            mask[row, : len(text)] = 1
-        tokens, mask = tokens.to(self.spec.device), mask.to(self.spec.device)
+        tokens, mask = (each.to(self.spec.device) for each in given)
         with computing(self.spec.device, self.spec.precision):
-            states = self.model(tokens, attention_mask=mask, output_hidden_states=True)
-        return [layer.float() for layer in states.hidden_states], mask.bool()
+            states = self.model(tokens, attention_mask=mask.long(), output_hidden_states=True)
+        return [layer.float() for layer in states.hidden_states], mask
+
+    def hidden_states(self, ids: Sequence[Sequence[int]]) -> tuple[list[torch.Tensor], Any]:
+        """Return what :meth:`compute` does for some texts."""
+        return self.compute(self.pad(ids))
 
     @property
     def padding(self) -> int:
         """Return the id of the padding token; any id if the tokenizer has none."""
         return int(self.tokenizer.pad_token_id or 0)
+
+
+def padded(ids: Sequence[Sequence[int]], padding: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the ids of texts and the mask of real ones, both (texts, longest)."""
+    lengths = np.fromiter(map(len, ids), int, len(ids))
+    mask = np.arange(lengths.max()) < lengths[:, None]
+    tokens = np.full(mask.shape, padding)
+    tokens[mask] = np.fromiter(chain.from_iterable(ids), int, lengths.sum())
+    return torch.from_numpy(tokens), torch.from_numpy(mask)
 
 
 def get(
@@ -243,12 +260,14 @@ def in_batches(
     items: Sequence[Item],
     *,
     length: Callable[[Item], int],
-    work: Callable[[list[Item]], Result],
+    work: Callable[[Any], Result],
+    prepare: Callable[[list[Item]], Any] | None = None,
     size: Callable[[Item], int] = _one,
     split: Callable[[Item], list[Item]] = _alone,
 ) -> Iterator[tuple[list[Item], Result]]:
     """Yield batches of items of similar length with their results, the longest items first.
 
+    ``work`` gets a batch, or what ``prepare`` makes of it beside the work on the batch before it.
     An item is ``size`` texts of at most ``length`` tokens. A padded batch stays within the owner's
     budget, or has one item; an item much larger than the budget is split by ``split``. When memory
     is full, the budget is reduced permanently to half of the batch, and the batch is tried again in
@@ -256,29 +275,36 @@ def in_batches(
     alone.
     """
     waiting = deque(sorted(items, key=length, reverse=True))
+
+    def taken() -> Iterator[list[Item]]:
+        while waiting:
+            yield _take(waiting, length, size, split, owner.budget)
+
     while waiting:
-        batch = _take(waiting, length, size, split, owner.budget)
-        result = _attempt(work, batch)
-        if result is not None:
-            yield batch, result[0]
-            continue
-        memory.empty_cache()
-        parts = batch if len(batch) > 1 else split(batch[0])
-        if len(parts) == 1:
-            problem = message(
-                "encoder.text-too-long",
-                "A text of {count} tokens does not fit in memory.",
-                count=length(batch[0]),
-            )
-            raise MetricError(problem, permanent=False)
-        owner.budget = max(1, sum(map(size, batch)) * max(map(length, batch)) // 2)
-        waiting.extendleft(reversed(parts))
+        batches = ((b, b) for b in taken()) if prepare is None else ahead(prepare, taken())
+        with closing(batches):
+            for batch, given in batches:
+                result = _attempt(work, given)
+                if result is not None:
+                    yield batch, result[0]
+                    continue
+                memory.empty_cache()
+                parts = batch if len(batch) > 1 else split(batch[0])
+                if len(parts) == 1:
+                    problem = message(
+                        "encoder.text-too-long",
+                        "A text of {count} tokens does not fit in memory.",
+                        count=length(batch[0]),
+                    )
+                    raise MetricError(problem, permanent=False)
+                owner.budget = max(1, sum(map(size, batch)) * max(map(length, batch)) // 2)
+                waiting.extendleft(reversed(parts))
 
 
-def _attempt(work: Callable[[list[Item]], Result], batch: list[Item]) -> tuple[Result] | None:
+def _attempt(work: Callable[[Any], Result], given: Any) -> tuple[Result] | None:
     """Return the result; None when memory is full, after releasing the tensors."""
     try:
-        return (work(batch),)
+        return (work(given),)
     except torch.cuda.OutOfMemoryError:
         return None
 

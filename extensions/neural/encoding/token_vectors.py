@@ -92,10 +92,8 @@ def embed(
     wanted = sorted(set(layers))
     if not wanted or wanted[0] < 0 or wanted[-1] >= encoder.n_layers:
         raise ValueError(f"layers must be within 0 to {encoder.n_layers - 1}, not {wanted}")
-    ids = {
-        text: tuple(tokenize(encoder.tokenizer, text, limit, spaced=spaced))
-        for text in dict.fromkeys(texts)
-    }
+    cut = tokenize_all(encoder, texts, limit, spaced=spaced)
+    ids = {text: tuple(each) for text, each in cut.items()}
     states = {each: _find(encoder.spec, wanted, each) for each in ids.values()}
     missing = [each for each, found in states.items() if len(found) < len(wanted)]
     for each, found in _encode(encoder, missing, wanted):
@@ -132,15 +130,23 @@ def alike(texts: Iterable[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
 def _encode(
     encoder: Encoder, texts: Sequence[tuple[int, ...]], layers: Sequence[int]
 ) -> Iterator[tuple[tuple[int, ...], dict[int, torch.Tensor]]]:
-    def work(batch: list[tuple[int, ...]]) -> list[dict[int, torch.Tensor]]:
-        with stop_after(encoder.model, layers[-1]):
-            states, _ = encoder.hidden_states(batch)
-        return [
-            {layer: states[layer][row, : len(ids)].clone() for layer in layers}
-            for row, ids in enumerate(batch)
-        ]
+    def prepare(batch: list[tuple[int, ...]]) -> tuple[list[tuple[int, ...]], Any]:
+        return batch, encoder.pad(batch)
 
-    for batch, found in encoders.in_batches(encoder, texts, length=len, work=work):
+    def work(given: tuple[list[tuple[int, ...]], Any]) -> list[dict[int, torch.Tensor]]:
+        batch, padded = given
+        with stop_after(encoder.model, layers[-1]):
+            states, _ = encoder.compute(padded)
+        found: list[dict[int, torch.Tensor]] = [{} for _ in batch]
+        for layer in layers:
+            views = [states[layer][row, : len(ids)] for row, ids in enumerate(batch)]
+            kept = [torch.empty_like(view) for view in views]
+            torch._foreach_copy_(kept, views)  # a kernel for many texts
+            for each, vectors in zip(found, kept, strict=True):
+                each[layer] = vectors
+        return found
+
+    for batch, found in encoders.in_batches(encoder, texts, length=len, work=work, prepare=prepare):
         yield from zip(batch, found, strict=True)
 
 
@@ -196,6 +202,18 @@ def tokenize(tokenizer: Any, text: str, limit: int = NO_LIMIT, *, spaced: bool =
     if len(ids) >= limit and is_longer(tokenizer, text, limit=limit, **before):
         note(given)
     return ids
+
+
+def tokenize_all(
+    encoder: Encoder, texts: Iterable[str], limit: int = NO_LIMIT, *, spaced: bool = True
+) -> dict[str, list[int]]:
+    """Return the ids of every distinct text as :func:`tokenize` does, many texts at once."""
+    found = dict[str, list[int]]()
+    for text, (ids, is_truncated) in encoder.pieces.of_texts(texts, limit, spaced=spaced).items():
+        found[text] = ids if text.strip() else empty_ids(encoder.tokenizer)
+        if is_truncated:
+            note(text)
+    return found
 
 
 # Weights of pieces are 1, or inverse document frequencies over the sentences of a file, one in each
@@ -255,12 +273,13 @@ class Weights:
 UNIFORM = Weights()
 
 
-def load_weights(path: str, tokenizer: Any) -> Weights:
+def load_weights(path: str, encoder: Encoder) -> Weights:
     """Read the sentences of a file; without a path every piece has weight 1."""
     if not path:
         return UNIFORM
     file = files.read(path)
-    return fit_weights([tokenize(tokenizer, line) for line in file.lines], file.digest)
+    ids = tokenize_all(encoder, file.lines)
+    return fit_weights([ids[line] for line in file.lines], file.digest)
 
 
 def fit_weights(sentences: list[list[int]], digest: str) -> Weights:

@@ -94,7 +94,7 @@ class Cosine(OnEncoder):
         With a language model (n, 3): the cosine, both combined, and the model's term.
         """
         check_inputs(self.info, inputs)
-        values = score_in_slices(self._cosines, inputs)
+        values = score_in_slices(self._cosines, inputs, self.cut_ahead)
         if self.language_model is None:
             return values
         read = self.language_model.read([segment.hypothesis for segment in inputs])

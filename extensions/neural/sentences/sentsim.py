@@ -68,7 +68,7 @@ class SentSim(OnEncoder):
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return cosine, F1, -WMD and -SMD, (n, 4); with ranges (n, 7), the combinations last."""
         check_inputs(self.info, inputs)
-        return score_in_slices(self._score, inputs)
+        return score_in_slices(self._score, inputs, self.cut_ahead)
 
     def _score(self, inputs: Sequence[SegmentInput]) -> Scores:
         pairs = [(segment.hypothesis, segment.source) for segment in inputs]

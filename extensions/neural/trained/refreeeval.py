@@ -119,7 +119,7 @@ class HeadScorer(OnEncoder):
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return predicted human scores, (n, 1)."""
         check_inputs(self.info, inputs)
-        return score_in_slices(self._score, inputs)
+        return score_in_slices(self._score, inputs, self.cut_ahead)
 
     def _score(self, inputs: Sequence[SegmentInput]) -> Scores:
         if not inputs:

@@ -73,7 +73,13 @@ class TrainedSentinel(MeanOfSegments):
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return predicted human scores, (n, 1)."""
         check_inputs(self.info, inputs)
-        return score_in_slices(self._score, inputs)
+        return score_in_slices(self._score, inputs, self._cut_ahead)
+
+    def _cut_ahead(self, inputs: Sequence[SegmentInput]) -> None:
+        if self.encoder:
+            sources = self.sentinel.reads == SOURCE
+            texts = (each.source if sources else each.hypothesis for each in inputs)
+            self.encoder.encoder.pieces.keep(texts, spaced=False)
 
     def _score(self, inputs: Sequence[SegmentInput]) -> Scores:
         if not inputs:

@@ -207,11 +207,14 @@ class Yisi(MeanOfSegments, ABC):
         }
         return format_signature(self.info.name, self.fields() | shared)
 
+    def cut_ahead(self, inputs: Sequence[SegmentInput]) -> None:
+        """Prepare a slice that is scored next; words need nothing."""
+
     @truncation.reported
     def score(self, inputs: Sequence[SegmentInput]) -> Scores:
         """Return scores, (n, 1); see :meth:`_value` for several references."""
         check_inputs(self.info, inputs)
-        return score_in_slices(self._score, inputs)
+        return score_in_slices(self._score, inputs, self.cut_ahead)
 
     def _score(self, inputs: Sequence[SegmentInput]) -> Scores:
         others = [references.others(self.info, segment) for segment in inputs]

@@ -37,7 +37,7 @@ def researcher(
 @pytest.fixture
 def encoder(tmp_path: Path) -> str:
     """To import torch takes seconds, which the other browser's process saves."""
-    from tests.extensions.neural.checkpoints import small
+    from benchmarks.gpu import small
 
     texts = PARALLEL.read_text(encoding="utf-8").splitlines()[1:400]
     plain = [text for line in texts for text in line.split("\t")[1:]]

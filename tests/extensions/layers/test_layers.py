@@ -11,6 +11,7 @@ from scipy import stats
 from annotation.demo import load_demo
 from annotation.filters import Filters
 from annotation.models import Campaign, Output, TestSet
+from benchmarks.gpu import small
 from core.numbers import bare
 from dashboards.panel.human import human_scores
 from extensions.layers import document as analysis
@@ -20,7 +21,6 @@ from metrics.models import MetricRun
 from metrics.registry import METRICS
 from metrics.runs import scoring, starting
 from metrics.scores import load_scores
-from tests.extensions.neural.checkpoints import small
 from tests.refusals import tells
 from tests.world import World, make_user
 

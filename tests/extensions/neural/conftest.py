@@ -13,7 +13,7 @@ from tests.extensions.neural.reference_free import TEXTS
 @pytest.fixture(scope="session")
 def xlmr(tmp_path_factory: pytest.TempPathFactory) -> str:
     """XLM-RoBERTa's format with three layers."""
-    from tests.extensions.neural.checkpoints import small
+    from benchmarks.gpu import small
 
     return str(small.xlm_roberta(tmp_path_factory.mktemp("encoders") / "xlmr", TEXTS * 4))
 
@@ -21,7 +21,7 @@ def xlmr(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="session")
 def mbert(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Multilingual BERT's format with three layers."""
-    from tests.extensions.neural.checkpoints import small
+    from benchmarks.gpu import small
 
     return str(small.bert(tmp_path_factory.mktemp("encoders") / "mbert", TEXTS))
 

@@ -21,8 +21,8 @@ from transformers import (
     T5Model,
 )
 
+from benchmarks.gpu import small
 from metrics.base import MetricWarning, SegmentInput
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.reference_free import OUTPUTS, REFERENCES, SOURCES, TEXTS, make
 
 SIZES = {"d_model": 16, "encoder_layers": 2, "decoder_layers": 1, "encoder_attention_heads": 2,

@@ -8,12 +8,11 @@ import pytest
 import torch
 from transformers import GPT2LMHeadModel, GPT2Tokenizer
 
+from benchmarks.gpu import small
 from extensions.neural import lm
 from extensions.neural.encoding import encoders
 from extensions.neural.mover.xmoverscore import couple
 from metrics.base import MetricError
-from tests.extensions.neural.checkpoints import small
-from tests.extensions.neural.mover import checkpoints
 from tests.extensions.neural.mover.published import CHECKS
 from tests.refusals import refused
 
@@ -29,7 +28,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(checkpoints.gpt2(tmp_path_factory.mktemp("models") / "gpt2", TEXTS[:3] * 4))
+    return str(small.gpt2_with_head(tmp_path_factory.mktemp("models") / "gpt2", TEXTS[:3] * 4))
 
 
 @pytest.fixture
@@ -119,7 +118,7 @@ def test_an_encoder_is_no_language_model(tmp_path: Path) -> None:
 
 
 def test_a_tokenizer_with_more_pieces_than_embeddings(tmp_path: Path) -> None:
-    folder = checkpoints.gpt2(tmp_path / "gpt2", TEXTS[:3] * 4)
+    folder = small.gpt2_with_head(tmp_path / "gpt2", TEXTS[:3] * 4)
     model = GPT2LMHeadModel.from_pretrained(folder)
     model.resize_token_embeddings(100)
     model.save_pretrained(folder)
@@ -130,7 +129,7 @@ def test_a_tokenizer_with_more_pieces_than_embeddings(tmp_path: Path) -> None:
 
 
 def test_one_that_its_hashes_do_not_vouch_for_is_refused(tmp_path: Path) -> None:
-    folder = checkpoints.gpt2(tmp_path / "gpt2", TEXTS[:3] * 4)
+    folder = small.gpt2_with_head(tmp_path / "gpt2", TEXTS[:3] * 4)
     (folder / "SHA256SUMS").write_text(f"{'0' * 64}  model.safetensors\n")
     with pytest.raises(MetricError) as caught:
         lm.get(str(folder))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.gpu import small
 from extensions.neural.encoding import encoders, token_vectors
 from metrics.base import SegmentInput
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.reference_free import make
 
 SYSTEMS, SEGMENTS = 11, 6

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from sentence_transformers import SentenceTransformer, models
 
+from benchmarks.gpu import small
 from extensions.neural.encoding import encoders
 from extensions.neural.mover import mapping
 from metrics import registry
 from metrics.base import MetricInfo, OnTestSet
 from metrics.workers.signatures import make_key
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.reference_free import REFERENCES, TEXTS
 
 LANGUAGES = ("zh", "en")

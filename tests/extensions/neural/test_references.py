@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.gpu import small
 from metrics import registry
 from metrics.base import READING_WORDS, Metric, MetricInfo, SegmentInput, one_measure
 from metrics.families import references
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.reference_free import OUTPUTS, REFERENCES, SOURCES, TEXTS, make
 
 # Families that read no references, whatever their options; a judge reads the first.

@@ -9,9 +9,9 @@ import pytest
 import torch
 from sentence_transformers import SentenceTransformer, models
 
+from benchmarks.gpu import small
 from extensions.neural.sentence_vectors import SentenceEncoder, cosine
 from metrics.base import MetricError
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.checkpoints.test_bertscore import Run
 from tests.extensions.neural.reference_free import TEXTS, read_check
 from tests.refusals import refused

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 from transformers import AutoTokenizer, GPT2Config, GPT2LMHeadModel
 
+from benchmarks.gpu import small
 from extensions.neural.checkpoints import metricx as metricx_scorer
 from extensions.neural.checkpoints.options import TOGETHER
 from metrics import registry, truncation
 from metrics.base import Metric, SegmentInput
 from metrics.checkpoints import places
 from metrics.families.long_texts import OPTION, SENTENCES, InParts
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.checkpoints.test_comet import CHECKPOINTS
 from tests.extensions.neural.reference_free import TEXTS, make
 from training.translation.options import BOTH, FAITHFULNESS, PRECISION_OF, RECALL

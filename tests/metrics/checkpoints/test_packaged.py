@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from benchmarks.gpu import small
 from dashboards.management.commands import demo
 from extensions.neural.encoding import encoders
 from metrics import catalogue
@@ -14,7 +15,6 @@ from metrics.models import ConfiguredMetric, MetricRun
 from metrics.runs import scoring
 from metrics.runs.starting import start
 from metrics.stock import inventory
-from tests.extensions.neural.checkpoints import small
 from tests.world import World
 
 pytestmark = pytest.mark.django_db

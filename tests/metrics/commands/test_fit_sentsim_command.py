@@ -9,11 +9,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Output
+from benchmarks.gpu import small
 from extensions.neural.encoding import encoders, token_vectors
 from metrics import catalogue
 from metrics.models import MetricRun
 from metrics.scores import load_scores, system_scores
-from tests.extensions.neural.checkpoints import small
 from tests.refusals import refused
 from tests.world import World
 

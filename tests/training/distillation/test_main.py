@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from tests.extensions.neural.checkpoints import small
+from benchmarks.gpu import small
 from tests.training.distillation.test_distillation import PAIRS, QUICK
 from training.distillation import __main__ as command
 from training.parallel.reading import write_pairs

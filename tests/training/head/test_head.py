@@ -11,6 +11,7 @@ from scipy import stats
 
 from annotation.access import RESEARCHER
 from annotation.models import Campaign, Output, PublishedScore
+from benchmarks.gpu import small
 from extensions.neural.bertscore.xbertscore import XBertScore
 from extensions.neural.encoding import encoders
 from extensions.neural.trained import options, refreeeval
@@ -22,7 +23,6 @@ from metrics.options import OptionError
 from metrics.registry import configure
 from metrics.runs import scoring
 from metrics.runs import starting as runs
-from tests.extensions.neural.checkpoints import small
 from tests.house.templates.seen import seen
 from tests.training.doing import refused, run_job
 from tests.world import make_campaign, make_test_set, make_user

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from annotation.models import Campaign, Output, PublishedScore
+from benchmarks.gpu import small
 from extensions.neural.trained import sentinels
 from extensions.neural.trained.options import LENGTHS, OUTPUT, SOURCE, load_sentinel
 from metrics import catalogue
@@ -18,7 +19,6 @@ from metrics.registry import configure
 from metrics.runs import scoring
 from metrics.runs import starting as runs
 from tests import refusals
-from tests.extensions.neural.checkpoints import small
 from tests.training.doing import refused, run_job
 from tests.world import make_campaign, make_test_set
 from training.contract import Outcome, Work

@@ -13,8 +13,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from benchmarks.gpu import small
 from core import disk
-from tests.extensions.neural.checkpoints import small
 from tests.metrics.sites import ROOT
 from tests.refusals import refused, tells
 from tests.small_disk import SmallDisk

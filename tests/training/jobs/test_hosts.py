@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.gpu import small
 from config import backups
 from core.shared_files import fetch_trained
 from lifecycle import services
@@ -15,7 +16,6 @@ from metaeval.messages import message
 from metrics import catalogue
 from metrics.workers import capability
 from tests.buckets import Hosts, s3_server, two_hosts
-from tests.extensions.neural.checkpoints import small
 from tests.training.doing import run_job
 from training import contract
 from training.contract import JobError, NewMetric, Outcome, TrainingKind, Work

@@ -12,12 +12,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from benchmarks.gpu import small
 from core.work import processes, reconciling, sending, working
 from core.work.kinds import LOST
 from metaeval.messages import message
 from metrics import catalogue
 from metrics.options import Option
-from tests.extensions.neural.checkpoints import small
 from tests.refusals import refused
 from tests.training.doing import run_job
 from training import contract

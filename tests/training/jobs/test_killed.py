@@ -13,7 +13,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from tests.extensions.neural.checkpoints import small
+from benchmarks.gpu import small
 from tests.metrics.sites import Broker, Site
 from training.contract import Corpus
 from training.jobs.saving import current

@@ -14,11 +14,11 @@ from django.test import Client
 from scipy import stats
 
 from annotation.models import Campaign, Output, PublishedScore
+from benchmarks.gpu import small
 from extensions.neural.mover import mapping
 from extensions.neural.mover.xmoverscore import XMoverScore
 from metrics.base import SegmentInput
 from metrics.options import clean_all
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.reference_free import make
 from tests.training.doing import refused, run_job
 from tests.world import World, make_campaign, make_test_set

@@ -8,10 +8,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Output, Reference
+from benchmarks.gpu import small
 from extensions.neural.encoding import encoders
 from metrics import registry
 from metrics.models import MetricRun, SegmentScore
-from tests.extensions.neural.checkpoints import small
 from tests.metrics import fakes
 from tests.refusals import refused
 from tests.world import World, make_test_set

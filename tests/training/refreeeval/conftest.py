@@ -21,7 +21,7 @@ def corpus(data_dir: Path) -> Corpus:
 
 @pytest.fixture(scope="session")
 def encoder(tmp_path_factory: pytest.TempPathFactory, corpus: Corpus) -> str:
-    from tests.extensions.neural.checkpoints import small
+    from benchmarks.gpu import small
 
     texts = [text for pair in corpus.pairs for text in pair]
     return str(small.bert(tmp_path_factory.mktemp("encoder") / "bert", texts))

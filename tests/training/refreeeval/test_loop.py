@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from tests.extensions.neural.checkpoints import small
+from benchmarks.gpu import small
 from training.parallel.reading import write_pairs
 from training.refreeeval import data, loop, processes
 from training.refreeeval.data import examples, prepare

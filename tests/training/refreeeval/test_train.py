@@ -9,8 +9,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from benchmarks.gpu import small
 from extensions.neural.encoding import encoders, token_vectors
-from tests.extensions.neural.checkpoints import small
 from tests.refusals import refused
 from training.contract import Corpus, JobError, StoppedError
 from training.refreeeval import data, loop, train

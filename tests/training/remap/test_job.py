@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.gpu import small
 from extensions.neural.encoding import encoders
 from extensions.neural.mover import mapping
 from extensions.neural.sentence_vectors import cosine
@@ -17,7 +18,6 @@ from metrics.options import clean_all
 from metrics.runs import scoring
 from metrics.runs import starting as runs
 from tests.extensions.neural import test_laser
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.reference_free import make
 from tests.training.doing import refused, run_job
 from tests.world import World, make_test_set

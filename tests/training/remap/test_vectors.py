@@ -7,8 +7,8 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
+from benchmarks.gpu import small
 from extensions.neural.encoding import encoders
-from tests.extensions.neural.checkpoints import small
 from training.remap import vectors
 
 TEXTS = ["The harbour was quiet all morning.", "港口很安静。"]

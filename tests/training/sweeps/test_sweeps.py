@@ -13,6 +13,7 @@ from django.test import Client
 from scipy import stats
 
 from annotation.models import Output, PublishedScore, TestSet
+from benchmarks.gpu import small
 from core.work import sending
 from metaeval.messages import p_value
 from metaeval.results import plain
@@ -21,7 +22,6 @@ from metrics.runs import scoring
 from metrics.runs import starting as runs
 from metrics.scores import system_scores
 from tests import refusals
-from tests.extensions.neural.checkpoints import small
 from tests.training.doing import refused
 from tests.world import make_campaign, make_test_set
 from training import sweeps

@@ -16,7 +16,7 @@ from transformers import (
     T5Tokenizer,
 )
 
-from tests.extensions.neural.checkpoints import small
+from benchmarks.gpu import small
 from training.translation.learning import vocabulary
 
 SIZES = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,

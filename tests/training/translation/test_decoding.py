@@ -13,8 +13,8 @@ from transformers import (
     BertModel,
 )
 
+from benchmarks.gpu import small
 from tests import refusals
-from tests.extensions.neural.checkpoints import small
 from tests.training.doing import refused
 from tests.training.translation.copying import pairs, shorten, untrained
 from tests.training.translation.foreign import KINDS, TEXTS

@@ -11,7 +11,7 @@ import pytest
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from tests.extensions.neural.checkpoints import small
+from benchmarks.gpu import small
 from tests.refusals import refused
 from training.contract import JobError
 from training.translation import extraction

@@ -14,10 +14,10 @@ from transformers import (
     BartForConditionalGeneration,
 )
 
+from benchmarks.gpu import small
 from extensions.neural.encoding import encoders
 from metrics import options, registry
 from metrics.base import MetricError, SegmentInput
-from tests.extensions.neural.checkpoints import small
 from tests.refusals import refused
 from tests.training.translation import foreign
 from tests.training.translation.copying import untrained

@@ -17,8 +17,8 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from annotation.access import ADMIN, CAMPAIGN_ADMIN
 from annotation.models import Output, System, TestSet
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft, store
+from benchmarks.gpu import small
 from core.work import sending, working
-from tests.extensions.neural.checkpoints import small
 from tests.shared import SharedRows
 from tests.training.doing import refused
 from tests.training.translation.copying import SMALL, pairs, untrained

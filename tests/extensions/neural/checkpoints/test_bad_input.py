@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.gpu import small
 from extensions.neural.encoding import encoders
 from metrics import registry
 from metrics.base import Metric, MetricError, SegmentInput
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.checkpoints.test_bertscore import FORMATS, TEXTS
 from tests.extensions.neural.checkpoints.test_comet import CHECKPOINTS
 from tests.refusals import refused

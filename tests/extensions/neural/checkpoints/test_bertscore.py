@@ -9,11 +9,11 @@ import pytest
 import torch
 from bert_score import BERTScorer
 
+from benchmarks.gpu import small
 from extensions.neural.bertscore.scorer import BertScore
 from extensions.neural.encoding import encoders
 from metrics.base import MetricError, MetricInfo, Scores, SegmentInput
 from metrics.checkpoints.places import fingerprint
-from tests.extensions.neural.checkpoints import small
 from tests.refusals import refused
 
 TEXTS = [

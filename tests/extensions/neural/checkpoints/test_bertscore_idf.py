@@ -11,6 +11,7 @@ import torch
 
 from annotation.models import TestSet
 from annotation.models.corpus import content_key
+from benchmarks.gpu import small
 from extensions.neural.bertscore import options
 from extensions.neural.bertscore.scorer import BertScore
 from extensions.neural.encoding import encoders
@@ -20,7 +21,6 @@ from metrics.contents import references_of
 from metrics.models import ConfiguredMetric, MetricRun
 from metrics.runs import starting
 from metrics.scores import latest_signatures, system_scores
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.checkpoints.test_bertscore import TEXTS
 from tests.metrics.conftest import drain
 from tests.refusals import refused

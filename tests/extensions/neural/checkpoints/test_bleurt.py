@@ -8,10 +8,10 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from benchmarks.gpu import small
 from extensions.neural.checkpoints.bleurt import Bleurt
 from extensions.neural.encoding import encoders
 from metrics.base import MetricError, SegmentInput, one_measure
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.checkpoints.test_bertscore import TEXTS, Run
 from tests.refusals import refused
 

@@ -8,11 +8,11 @@ import pytest
 import torch
 from comet import load_from_checkpoint
 
+from benchmarks.gpu import small
 from extensions.neural.checkpoints import comet
 from extensions.neural.checkpoints.comet import Comet
 from extensions.neural.encoding import encoders
 from metrics.base import MetricError, SegmentInput, one_measure
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.checkpoints.test_bertscore import TEXTS
 from tests.refusals import refused
 

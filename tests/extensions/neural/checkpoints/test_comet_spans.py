@@ -8,10 +8,10 @@ import torch
 from comet import load_from_checkpoint
 from comet.models.multitask.unified_metric import UnifiedMetric
 
+from benchmarks.gpu import small
 from extensions.neural.checkpoints import comet
 from extensions.neural.encoding import encoders
 from metrics.base import SegmentInput
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.checkpoints.test_bertscore import TEXTS
 from tests.extensions.neural.checkpoints.test_comet import INPUTS, make
 from tests.metaeval.published import DATA

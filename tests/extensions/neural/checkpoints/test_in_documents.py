@@ -11,6 +11,7 @@ from comet import load_from_checkpoint
 from django.core.management import call_command
 
 from annotation.models import Output, Reference, Segment, TestSet
+from benchmarks.gpu import small
 from dashboards.outputs import _scores
 from extensions.neural.encoding import encoders
 from metrics import catalogue
@@ -22,7 +23,6 @@ from metrics.models import MetricRun, SegmentScore
 from metrics.options import OptionError
 from metrics.runs.starting import refusals_for
 from metrics.scores import latest_signatures, system_scores
-from tests.extensions.neural.checkpoints import small
 from tests.refusals import refused
 from tests.world import World, add_system, make_test_set
 

@@ -12,11 +12,11 @@ import torch
 from transformers import AutoTokenizer, MT5Config
 from transformers.models.mt5.modeling_mt5 import MT5PreTrainedModel, MT5Stack
 
+from benchmarks.gpu import small
 from extensions.neural.checkpoints.metricx import MetricX
 from extensions.neural.encoding import encoders
 from metrics import options, registry
 from metrics.base import MetricError, SegmentInput
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.checkpoints.test_bertscore import TEXTS, Run
 from tests.refusals import refused
 

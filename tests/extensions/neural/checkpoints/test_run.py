@@ -8,12 +8,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Output
+from benchmarks.gpu import small
 from extensions.neural.encoding import encoders
 from metrics import catalogue
 from metrics.models import MetricRun
 from metrics.runs import scoring
 from metrics.scores import load_scores, system_scores
-from tests.extensions.neural.checkpoints import small
 from tests.metrics.fleet import encoder
 from tests.refusals import refused, tells
 from tests.world import World

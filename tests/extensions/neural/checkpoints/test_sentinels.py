@@ -7,11 +7,11 @@ import pytest
 import torch
 from transformers import XLMRobertaConfig, XLMRobertaModel, XLMRobertaTokenizerFast
 
+from benchmarks.gpu import small
 from extensions.neural.checkpoints.comet import Comet
 from extensions.neural.encoding import encoders
 from metrics import options, registry
 from metrics.base import MetricError, SegmentInput
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.checkpoints.test_bertscore import TEXTS
 from tests.refusals import refused
 

@@ -8,12 +8,12 @@ import pytest
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel, GPT2Tokenizer
 
+from benchmarks.gpu.small import roberta
 from extensions.neural.encoding import encoders
 from extensions.neural.mover import mapping
 from extensions.neural.mover.mapping import About, Mapping
 from extensions.neural.sentence_vectors import SentenceEncoder, cosine
 from metrics.base import MetricError, SegmentInput
-from tests.extensions.neural.checkpoints.small import roberta
 from tests.extensions.neural.reference_free import INPUTS, OUTPUTS, SOURCES, TEXTS, make
 from tests.refusals import refused
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from transformers import BertModel, BertTokenizer
 
+from benchmarks.gpu import small
 from extensions.neural.encoding import encoders, token_vectors
-from tests.extensions.neural.checkpoints import small
 
 TEXTS = ["the cat sat", "a dog", "", "the cat sat"]
 

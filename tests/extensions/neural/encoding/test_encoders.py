@@ -10,10 +10,10 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import BertModel, T5Config, T5EncoderModel
 
+from benchmarks.gpu import small
 from extensions.neural.encoding import encoders, token_vectors
 from metaeval.messages import Message
 from metrics.base import MetricError
-from tests.extensions.neural.checkpoints import small
 from tests.refusals import has, refused
 
 TEXTS = ["the cat sat", "a dog", "quiet harbour"]

@@ -8,10 +8,10 @@ import torch
 from accelerate.utils import modeling
 from transformers import AutoModel, MT5Config, MT5ForConditionalGeneration
 
+from benchmarks.gpu import small
 from extensions.neural.encoding import memory
 from extensions.neural.encoding.memory import size_of
 from metrics.base import MetricError
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.reference_free import TEXTS
 from tests.refusals import refused
 

@@ -12,6 +12,7 @@ import torch
 from django.core.management import call_command
 from django.test import Client
 
+from benchmarks.gpu import small
 from extensions.neural import lm
 from extensions.neural.checkpoints import bleurt as bleurt
 from extensions.neural.checkpoints import comet_loading as comet
@@ -20,8 +21,6 @@ from extensions.neural.encoding.precision import computing
 from metrics import catalogue, registry
 from metrics.base import Metric, MetricError, one_measure
 from metrics.options import precision_of
-from tests.extensions.neural.checkpoints import small
-from tests.extensions.neural.mover import checkpoints
 from tests.extensions.neural.reference_free import INPUTS as ALL
 from tests.extensions.neural.reference_free import TEXTS, make
 from tests.refusals import refused
@@ -58,7 +57,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "comet": str(small.comet(base / "comet", xlmr)),
         "xcomet": str(small.comet(base / "xcomet", xlmr, "xcomet_metric", word_layer=3)),
         "bleurt": str(small.bleurt(base / "bleurt", TEXTS * 4, **sizes)),
-        "gpt2": str(checkpoints.gpt2(base / "gpt2", TEXTS * 4)),
+        "gpt2": str(small.gpt2_with_head(base / "gpt2", TEXTS * 4)),
     }
 
 

@@ -12,12 +12,11 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
+from benchmarks.gpu import small
 from extensions.neural.encoding import encoders, token_vectors
 from extensions.neural.moverscore.scorer import MoverScore, power_means
 from metrics import registry
 from metrics.base import MetricError, MetricWarning, SegmentInput
-from tests.extensions.neural.checkpoints import small
-from tests.extensions.neural.mover import checkpoints
 from tests.extensions.neural.mover.published import CHECKS
 from tests.refusals import refused
 
@@ -36,7 +35,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder, texts = tmp_path_factory.mktemp("models"), [*REFERENCES, *OUTPUTS]
     return {
         "v1": str(small.bert(folder / "bert", texts, layers=6)),
-        "v2": str(checkpoints.distilbert(folder / "distilbert", texts)),
+        "v2": str(small.distilbert(folder / "distilbert", texts)),
     }
 
 

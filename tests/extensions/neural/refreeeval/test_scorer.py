@@ -9,8 +9,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from benchmarks.gpu import small
 from metrics.base import MetricError
-from tests.extensions.neural.checkpoints import small
 from tests.extensions.neural.reference_free import INPUTS, TEXTS, make
 from tests.refusals import refused
 

@@ -13,6 +13,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import BertModel, BertTokenizer, GPT2LMHeadModel, GPT2Tokenizer
 
+from benchmarks.gpu import small
 from extensions.neural import lm
 from extensions.neural.encoding import encoders, token_vectors
 from extensions.neural.mover import mapping, matching
@@ -22,8 +23,6 @@ from metrics import options, registry
 from metrics.base import MetricError, MetricInfo, MetricWarning, SegmentInput
 from metrics.options import OptionError
 from metrics.workers import telemetry
-from tests.extensions.neural.checkpoints import small
-from tests.extensions.neural.mover import checkpoints
 from tests.refusals import refused
 
 SOURCES = [
@@ -49,7 +48,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def gpt2(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(checkpoints.gpt2(tmp_path_factory.mktemp("models") / "gpt2", OUTPUTS * 4))
+    return str(small.gpt2_with_head(tmp_path_factory.mktemp("models") / "gpt2", OUTPUTS * 4))
 
 
 @pytest.fixture(autouse=True)
@@ -309,7 +308,7 @@ def test_every_setting_is_in_the_signature(encoder: str, gpt2: str, tmp_path: Pa
 def test_weights_of_both_models_are_in_the_signature(tmp_path: Path) -> None:
     """Other weights under the same name give other scores, which must not be taken for these."""
     chosen = {"language-model": str(tmp_path / "gpt2")}
-    checkpoints.gpt2(tmp_path / "gpt2", OUTPUTS * 4)
+    small.gpt2_with_head(tmp_path / "gpt2", OUTPUTS * 4)
     folder = str(small.bert(tmp_path / "bert", OUTPUTS, layers=3))
     signatures = [make(folder, **chosen).signature()]
     scores = [make(folder, **chosen).score(PAIRS[:1])]

@@ -1,4 +1,4 @@
-"""Small checkpoints with random weights in the genuine formats, built where a test asks."""
+"""Small checkpoints with random weights in the genuine formats, for tests and measurements."""
 
 import json
 from collections.abc import Sequence
@@ -21,7 +21,11 @@ from transformers import (
     DebertaConfig,
     DebertaModel,
     DebertaTokenizer,
+    DistilBertConfig,
+    DistilBertModel,
+    DistilBertTokenizer,
     GPT2Config,
+    GPT2LMHeadModel,
     GPT2Model,
     GPT2Tokenizer,
     MT5Config,
@@ -45,20 +49,14 @@ def bert(
     folder: Path, texts: Sequence[str], layers: int = 3, positions: int = 64, **sizes: float
 ) -> Path:
     """Multilingual BERT's format: WordPiece over characters and frequent words."""
-    folder.mkdir(parents=True)
-    characters = sorted({character for text in texts for character in text if character.strip()})
-    words = sorted({word for text in texts for word in text.split() if word.isalpha()})
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *characters]
-    vocabulary += [f"##{character}" for character in characters]
-    vocabulary += [word for word in words if len(word) > 1]
-    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+    vocabulary = _word_pieces(folder, texts)
     tokenizer = BertTokenizer(
         str(folder / "vocab.txt"), do_lower_case=False, model_max_length=positions
     )
     tokenizer.save_pretrained(folder)
     torch.manual_seed(1)
     config = BertConfig(
-        vocab_size=len(vocabulary),
+        vocab_size=vocabulary,
         num_hidden_layers=layers,
         max_position_embeddings=positions,
         **{**SIZES, **sizes},
@@ -134,6 +132,35 @@ def gpt2(folder: Path, texts: Sequence[str]) -> Path:
         vocab_size=size, n_embd=32, n_head=4, n_layer=3, n_positions=64, bos_token_id=0
     )
     GPT2Model(config).save_pretrained(folder)
+    return folder
+
+
+def gpt2_with_head(folder: Path, texts: Sequence[str], positions: int = 48, **sizes: float) -> Path:
+    """gpt2's format: byte-level BPE, no token but the end of a text."""
+    size = _byte_pairs(folder, texts, ("<|endoftext|>",), 300)
+    GPT2Tokenizer(*_bpe(folder), model_max_length=positions).save_pretrained(folder)
+    torch.manual_seed(11)
+    usual: dict[str, Any] = {"n_embd": 32, "n_layer": 2, "n_head": 4, "initializer_range": 0.5}
+    config = GPT2Config(vocab_size=size, n_positions=positions, **{**usual, **sizes})
+    GPT2LMHeadModel(config).save_pretrained(folder)
+    return folder
+
+
+def distilbert(folder: Path, texts: Sequence[str], layers: int = 3) -> Path:
+    """distilbert-base-uncased's format: WordPiece, lower case."""
+    vocabulary = _word_pieces(folder, [text.lower() for text in texts])
+    tokenizer = DistilBertTokenizer(str(folder / "vocab.txt"), model_max_length=64)
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(12)
+    config = DistilBertConfig(
+        vocab_size=vocabulary,
+        n_layers=layers,
+        dim=32,
+        hidden_dim=64,
+        n_heads=4,
+        max_position_embeddings=64,
+    )
+    DistilBertModel(config).save_pretrained(folder)
     return folder
 
 
@@ -238,12 +265,12 @@ def sentinel(
     return folder
 
 
-def other_encoder(folder: Path, kind: str, texts: Sequence[str]) -> Path:
+def other_encoder(folder: Path, kind: str, texts: Sequence[str], pieces: int = 180) -> Path:
     """Settings and tokenizer of the encoders that COMET has besides XLM-RoBERTa."""
     if kind == "BERT":
         return bert(folder, texts)
     if kind == "RemBERT":
-        _sentence_pieces(folder, "sentencepiece.model", texts, ("[CLS]", "[SEP]", "[MASK]"))
+        _sentence_pieces(folder, "sentencepiece.model", texts, ("[CLS]", "[SEP]", "[MASK]"), pieces)
         RemBertTokenizer(str(folder / "sentencepiece.model")).save_pretrained(folder)
         sizes = {**SIZES, "input_embedding_size": 16, "output_embedding_size": 16}
         RemBertConfig(
@@ -300,13 +327,25 @@ def metricx(folder: Path, shard: str = "6MB", **sizes: float) -> Path:
     return folder
 
 
-def mt5_tokenizer(folder: Path, texts: Sequence[str]) -> Path:
+def mt5_tokenizer(folder: Path, texts: Sequence[str], pieces: int = 180) -> Path:
     """What of mT5 MetricX needs besides itself: settings and SentencePiece."""
-    _sentence_pieces(folder, "spiece.model", texts)
+    _sentence_pieces(folder, "spiece.model", texts, size=pieces)
     (folder / "config.json").write_text('{"model_type": "mt5"}', encoding="utf-8")
     told = {"tokenizer_class": "T5Tokenizer", "extra_ids": 0, "model_max_length": 10**9}
     (folder / "tokenizer_config.json").write_text(json.dumps(told), encoding="utf-8")
     return folder
+
+
+def _word_pieces(folder: Path, texts: Sequence[str]) -> int:
+    """Write the vocabulary of WordPiece, and return its size."""
+    folder.mkdir(parents=True)
+    characters = sorted({character for text in texts for character in text if character.strip()})
+    words = sorted({word for text in texts for word in text.split() if word.isalpha()})
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *characters]
+    vocabulary += [f"##{character}" for character in characters]
+    vocabulary += [word for word in words if len(word) > 1]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+    return len(vocabulary)
 
 
 def _bpe(folder: Path) -> tuple[str, str]:
@@ -317,10 +356,11 @@ def _byte_pairs(
     folder: Path,
     texts: Sequence[str],
     special: Sequence[str] = ("<s>", "<pad>", "</s>", "<unk>", "<mask>"),
+    size: int = 400,
 ) -> int:
     folder.mkdir(parents=True)
     tokenizer = ByteLevelBPETokenizer()
-    tokenizer.train_from_iterator(texts, vocab_size=400, special_tokens=list(special))
+    tokenizer.train_from_iterator(texts, vocab_size=size, special_tokens=list(special))
     tokenizer.save_model(str(folder))
     return int(tokenizer.get_vocab_size())
 

@@ -1,0 +1,130 @@
+"""What a GPU would be given, counted on a processor: every family beside its official package.
+
+    python -m benchmarks.gpu.profile [--pairs 500] [--small] [--only CASE …] [--models DIR]
+
+By `torch.profiler`: operations that a GPU would compute as kernels (views are none), the tokens
+computed for a real one, and the share of the time that is arithmetic; the rest is Python, in which
+a GPU would wait. Exit status 1 where a family computes more than 1.25 tokens for a real one.
+"""
+
+import gc
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.nn.modules.module import register_module_forward_pre_hook
+from torch.profiler import ProfilerActivity, profile
+
+from benchmarks.gpu import __main__ as gpu
+from benchmarks.gpu import cases, checkpoints, peers
+from benchmarks.gpu.child import PEER_BATCH, forget
+
+MOST_PADDED = 1.25
+# Operations that only change how a tensor is looked at, or reserve memory for one.
+VIEWS = (
+    *("view", "reshape", "as_strided", "slice", "select", "transpose", "permute", "expand", "t"),
+    *("unsqueeze", "squeeze", "unbind", "split", "chunk", "narrow", "detach", "alias", "resize_"),
+    *("empty", "empty_like", "empty_strided", "lift_fresh", "item", "is_nonzero", "result_type"),
+)
+WORDS = ("word_embeddings", "wte", "shared")
+HEAD = "case|kernels a pair|the package's|tokens for a real one|the package's|arithmetic"
+
+
+@dataclass(frozen=True)
+class Profile:
+    """``n_kernels`` and numbers of tokens of a call, and the share of it that was arithmetic."""
+
+    n_kernels: int
+    computed: int
+    real: int
+    busy: float
+
+    @property
+    def padding(self) -> float:
+        """Tokens computed for a real one; 0 where no ids were looked up."""
+        return self.computed / self.real if self.real else 0.0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = gpu.parse(arguments)
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    size, is_kept = checkpoints.SIZES[options.size], True
+    print(f"{options.size} checkpoints, {options.pairs} pairs\n\n{HEAD}\n---|---|---|---|---|---")
+    with tempfile.TemporaryDirectory() as name:
+        only = options.only or [each.name for each in cases.cases(size)]
+        wanted = [each for each in cases.cases(size) if each.name in only]
+        gpu.build(Path(name), options, wanted)
+        for case in wanted:
+            ours, theirs = both(case, Path(name), options.pairs)
+            is_kept &= ours.padding <= MOST_PADDED
+            print(line(case.name, ours, theirs, options.pairs), flush=True)
+    return 0 if is_kept else 1
+
+
+def both(case: cases.Case, folder: Path, n_pairs: int) -> tuple[Profile, Profile | None]:
+    """Our profile of scoring pairs that nothing was kept of, and the package's."""
+    inputs = checkpoints.make_inputs(n_pairs)
+    metric = cases.make(case, folder, "float32")
+    # Tokenizers are loaded when they are needed first.
+    metric.score(inputs)
+    forget(metric)
+    ours = profiled(lambda: metric.score(inputs))
+    try:
+        peer = peers.make(case, folder, "cpu")
+    except ModuleNotFoundError:
+        peer = None
+    return ours, peer and profiled(lambda: peer(inputs, PEER_BATCH))
+
+
+def profiled(work: Callable[[], object]) -> Profile:
+    """Do some work, and count what it gave the device."""
+    with counting() as tokens, profile(activities=[ProfilerActivity.CPU]) as found:
+        began = time.perf_counter()
+        work()
+        seconds = time.perf_counter() - began
+    events = [event for event in found.events() if event.name.startswith("aten::")]
+    leaves = [e for e in events if not any(c.name.startswith("aten::") for c in e.cpu_children)]
+    kernels = [e for e in leaves if e.name.removeprefix("aten::") not in VIEWS]
+    busy = sum(event.self_cpu_time_total for event in events) / 1e6 / seconds
+    return Profile(len(kernels), *tokens, min(1.0, busy))
+
+
+@contextmanager
+def counting() -> Iterator[list[int]]:
+    """Count ids looked up by the models of this process, and those that are not padding."""
+    tokens = [0, 0]
+    modules = [each for each in gc.get_objects() if isinstance(each, torch.nn.Module)]
+    words = {
+        id(found) for each in modules for name in WORDS if (found := getattr(each, name, None))
+    }
+
+    def count(module: torch.nn.Module, given: tuple[Any, ...]) -> None:
+        if id(module) in words and given:
+            tokens[0] += given[0].numel()
+            tokens[1] += int((given[0] != getattr(module, "padding_idx", None)).sum())
+
+    hook = register_module_forward_pre_hook(count)
+    try:
+        yield tokens
+    finally:
+        hook.remove()
+
+
+def line(name: str, ours: Profile, theirs: Profile | None, n_pairs: int) -> str:
+    """A row in Markdown."""
+    cells = [name, f"{ours.n_kernels / n_pairs:.1f}"]
+    cells += [f"{theirs.n_kernels / n_pairs:.1f}" if theirs else "–", f"{ours.padding:.2f}"]
+    cells += [f"{theirs.padding:.2f}" if theirs else "–", f"{ours.busy:.2f}"]
+    return "|".join(cells)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
