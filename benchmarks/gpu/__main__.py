@@ -52,7 +52,7 @@ def main() -> int:
         with ThreadPoolExecutor(FAULTS_AT_ONCE) as pool:
             ended = pool.map(lambda case: child(case, folder, options, "--fault"), wanted)
         with ThreadPoolExecutor(MEASURED_AT_ONCE) as pool:
-            measured = pool.map(lambda *each: one(*each, folder, options), wanted, ended)
+            measured = pool.map(lambda *of: one(of[0], of[1], folder, options), wanted, ended)
             for found in measured:
                 rows += found
                 print(*map(table.line, found), sep="\n", file=sys.stderr, flush=True)

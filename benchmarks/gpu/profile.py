@@ -94,7 +94,8 @@ def profiled(work: Callable[[], object]) -> Profile:
     leaves = [e for e in events if not any(c.name.startswith("aten::") for c in e.cpu_children)]
     kernels = [e for e in leaves if e.name.removeprefix("aten::") not in VIEWS]
     busy = sum(event.self_cpu_time_total for event in events) / 1e6 / seconds
-    return Profile(len(kernels), *tokens, min(1.0, busy))
+    looked_up, real = tokens
+    return Profile(len(kernels), looked_up, real, min(1.0, busy))
 
 
 @contextmanager

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.gpu import small
 from benchmarks.training import encoders, long
-from tests.extensions.neural.checkpoints import small
 
 WORDS = (
     "der", "Hafen", "war", "heute", "still", "und", "alle", "alten", "Schiffe", "kamen", "früh"

@@ -175,7 +175,7 @@ class Row:
 def rows_of(sheet: Sheet) -> list[Row]:
     """Return the rows of a sheet by field; its table loses them, so that memory has them once."""
     named = [(column, field) for column, field in sheet.fields.items() if field]
-    lines, sheet.table.rows = sheet.table.rows[::-1], []
+    lines, sheet.table.rows = list(sheet.table.rows)[::-1], []
     rows = []
     while lines:
         line, cells = lines.pop()
