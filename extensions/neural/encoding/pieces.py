@@ -24,9 +24,9 @@ LONGEST_WORD = 40
 # Number of texts whose encodings by the fast tokenizer are in memory at a time.
 SLICE = 1_000
 BARE = {"return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
-# White space other than single blanks, what looks like a special piece, and repetitions, in which
-# several cuts weigh the same.
-UNSURE = re.compile(r"[^\S ]|  |</?\w+>|\[\w+\]|(.{1,4})\1{3}")
+# White space other than single blanks, what looks like a special piece, and three equal parts in a
+# row, of which several cuts weigh the same.
+UNSURE = re.compile(r"[^\S ]|  |</?\w+>|\[\w+\]|(.{1,8})\1{2}")
 CHARACTERS = regex.compile(r"\X")
 # What both must cut alike before the fast one is used for anything.
 PROBES = (

@@ -25,13 +25,13 @@ Seen = list[Sequence[Sequence[int]]]
 def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     """The batches of token ids that go through an encoder."""
     batches: Seen = []
-    original: Callable[..., object] = encoders.Encoder.hidden_states
+    original: Callable[..., object] = encoders.Encoder.pad
 
     def record(self: encoders.Encoder, ids: Sequence[Sequence[int]]) -> object:
         batches.append(ids)
         return original(self, ids)
 
-    monkeypatch.setattr(encoders.Encoder, "hidden_states", record)
+    monkeypatch.setattr(encoders.Encoder, "pad", record)
     return batches
 
 

@@ -25,7 +25,9 @@ def quiet(progress: dict[str, Any]) -> None:
 
 def test_a_loss_that_is_no_number_stops_with_its_batch(recipe, corpus, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        WordLevel, "loss", lambda self, places: (torch.tensor(float("nan")), {"word": 0.0})
+        WordLevel,
+        "loss",
+        lambda self, places: (torch.tensor(float("nan"), requires_grad=True), {"word": 0.0}),
     )
     with refused("refreeeval.loss-undefined", update=1):
         make_metric(recipe(variant="word-level"), [corpus], tmp_path, quiet)

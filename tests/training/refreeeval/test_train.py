@@ -109,10 +109,10 @@ def test_the_teacher_encodes_every_distinct_text_once(recipe, corpus, tmp_path, 
     found, _ = examples(prepare([corpus], chosen).train, chosen)
     seen: list[int] = []
     token_vectors.forget()
-    original = encoders.Encoder.hidden_states
+    original = encoders.Encoder.pad
     monkeypatch.setattr(
         encoders.Encoder,
-        "hidden_states",
+        "pad",
         lambda self, ids: (seen.append(len(ids)), original(self, ids))[1],
     )
     values = data.teacher_cosines(chosen.teacher, found, tmp_path)

@@ -121,7 +121,7 @@ def test_an_encoder_without_special_tokens(tmp_path: Path) -> None:
 def test_many_outputs_of_one_reference_are_split(checkpoint: str) -> None:
     """What a hundred systems say of a segment need not be in memory together."""
     metric, sizes = make(checkpoint), []
-    encode = metric.encoder.hidden_states
+    encode = metric.encoder.pad
 
     def counting(ids: Sequence[Sequence[int]]) -> object:
         sizes.append(len(ids) * max(map(len, ids)))
@@ -129,7 +129,7 @@ def test_many_outputs_of_one_reference_are_split(checkpoint: str) -> None:
 
     inputs = [SegmentInput("", f"{TEXTS[1]} {n}", (TEXTS[0],)) for n in range(100)]
     expected = metric.score(inputs)
-    metric.encoder.hidden_states = counting  # type: ignore[method-assign]
+    metric.encoder.pad = counting  # type: ignore[method-assign]
     metric.encoder.budget = 100
     np.testing.assert_allclose(metric.score(inputs), expected, atol=1e-5)
     assert max(sizes) <= encoders.OVERSIZE * 100
@@ -146,13 +146,13 @@ def test_the_signature_changes_with_the_files(tmp_path: Path) -> None:
 
 def test_each_distinct_text_is_encoded_once(checkpoint: str) -> None:
     metric, seen = make(checkpoint), []
-    encode = metric.encoder.hidden_states
+    encode = metric.encoder.pad
 
     def counting(ids: Sequence[Sequence[int]]) -> object:
         seen.extend(map(tuple, ids))
         return encode(ids)
 
-    metric.encoder.hidden_states = counting  # type: ignore[method-assign]
+    metric.encoder.pad = counting  # type: ignore[method-assign]
     metric.score([SegmentInput("", text, (TEXTS[0],)) for text in TEXTS for _ in range(3)])
     assert len(seen) == len(set(seen)) == len(TEXTS)
 
@@ -160,28 +160,28 @@ def test_each_distinct_text_is_encoded_once(checkpoint: str) -> None:
 def test_out_of_memory_halves_the_batch(checkpoint: str) -> None:
     metric = make(checkpoint)
     inputs = [SegmentInput("", left, (right,)) for left in TEXTS for right in TEXTS[:4]]
-    expected, encode = metric.score(inputs), metric.encoder.hidden_states
+    expected, encode = metric.score(inputs), metric.encoder.compute
 
-    def small_memory(ids: Sequence[Sequence[int]]) -> object:
-        if len(ids) > 3:
+    def small_memory(padded: Sequence[torch.Tensor]) -> object:
+        if len(padded[0]) > 3:
             raise torch.cuda.OutOfMemoryError
-        return encode(ids)
+        return encode(padded)
 
-    metric.encoder.hidden_states = small_memory  # type: ignore[method-assign]
+    metric.encoder.compute = small_memory  # type: ignore[method-assign]
     np.testing.assert_allclose(metric.score(inputs), expected, atol=1e-5)
 
 
 def test_an_encoder_that_overflows_is_not_taken_for_a_score(checkpoint: str) -> None:
     """The engine names the segment of a value that is not finite; 0 would look like one."""
     metric = make(checkpoint)
-    encode = metric.encoder.hidden_states
+    encode = metric.encoder.compute
 
-    def overflowing(ids: Sequence[Sequence[int]]) -> object:
-        states, mask = encode(ids)
+    def overflowing(padded: Sequence[torch.Tensor]) -> object:
+        states, mask = encode(padded)
         states[2] = torch.full_like(states[2], torch.nan)
         return states, mask
 
-    metric.encoder.hidden_states = overflowing  # type: ignore[method-assign]
+    metric.encoder.compute = overflowing  # type: ignore[method-assign]
     row = metric.score([SegmentInput("", TEXTS[0], (TEXTS[1],))])[0].reshape(-1, 3)
     assert np.isnan(row[2]).all()
     assert np.isfinite(row[[0, 1, 3]]).all()

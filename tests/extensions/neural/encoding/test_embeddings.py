@@ -35,10 +35,10 @@ def test_vectors_are_those_of_the_model(encoder, tmp_path):
 
 def test_a_text_is_encoded_once_for_all_who_ask(encoder, monkeypatch):
     seen: list[int] = []
-    original = encoders.Encoder.hidden_states
+    original = encoders.Encoder.pad
     monkeypatch.setattr(
         encoders.Encoder,
-        "hidden_states",
+        "pad",
         lambda self, ids: (seen.append(len(ids)), original(self, ids))[1],
     )
     token_vectors.embed(encoder, TEXTS, [1])

@@ -148,10 +148,10 @@ def test_each_distinct_text_is_encoded_once_for_six_variants(
     """None, CLP and UMD with unigrams and bigrams, 11 systems on N segments: 12N passes."""
     systems = [[output + " quiet" * number for output in OUTPUTS] for number in range(11)]
     seen: list[int] = []
-    original = encoders.Encoder.hidden_states
+    original = encoders.Encoder.pad
     monkeypatch.setattr(
         encoders.Encoder,
-        "hidden_states",
+        "pad",
         lambda self, ids: (seen.append(len(ids)), original(self, ids))[1],
     )
     monkeypatch.setattr(matching, "PAIRS_PER_CHUNK", 7)

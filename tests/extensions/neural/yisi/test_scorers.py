@@ -146,15 +146,15 @@ def test_vectors_that_are_no_numbers_give_no_score(
 ) -> None:
     """The engine names the segment of a value that is not finite; 0 would look like one."""
     metric = make("yisi", checkpoint=mbert, layer=2, compare="reference", references=references)
-    encode = Encoder.hidden_states
+    encode = Encoder.compute
 
-    def overflowing(encoder: Encoder, ids: Sequence[Sequence[int]]) -> Any:
-        states, mask = encode(encoder, ids)
+    def overflowing(encoder: Encoder, padded: Sequence[torch.Tensor]) -> Any:
+        states, mask = encode(encoder, padded)
         is_longest = mask.sum(dim=1) == mask.sum(dim=1).max()
         states[2] = states[2].masked_fill(is_longest[:, None, None], torch.nan)
         return states, mask
 
-    monkeypatch.setattr(Encoder, "hidden_states", overflowing)
+    monkeypatch.setattr(Encoder, "compute", overflowing)
     inputs = [
         SegmentInput("", f"{OUTPUTS[1]} {OUTPUTS[1]}", ("calm",)),
         SegmentInput("", "quiet", ("calm", REFERENCES[1])),
