@@ -13,7 +13,7 @@ from itertools import islice
 from threading import Lock
 from typing import Any
 
-import regex
+import regex  # type: ignore[import-untyped]
 
 # Fewer new texts are not worth loading a second tokenizer.
 LEAST = 16

@@ -178,6 +178,29 @@ def test_a_stopped_training_has_saved_and_goes_on(
     assert steps[2:] == [*range(14, 44), 43]
 
 
+def test_a_training_stopped_at_its_last_update_does_no_other(
+    one_thread: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("training.translation.learning.trainer.REPORT_SECONDS", 0)
+    options = TINY | {"steps": 6, "evaluate_every": 2}
+
+    def stop(progress: dict[str, Any]) -> None:
+        if progress.get("step") == 6:
+            raise StoppedError
+
+    whole = job.run(work(tmp_path / "whole", pairs(100), **options)).result
+    given = work(tmp_path / "stopped", pairs(100), **options)
+    with pytest.raises(StoppedError):
+        job.run(replace(given, report=stop))
+    result = job.run(given).result
+    assert [row["step"] for row in result["curve"]] == [2, 4, 6]
+    assert result["updates"] == 6
+    first, second = (
+        load_file(Path(each["model"]) / "model.safetensors") for each in (whole, result)
+    )
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
 def test_pairs_that_are_too_long_or_uneven_are_left_out_with_counts(tmp_path: Path) -> None:
     made = vocabulary.train(["a b c d e f"] * 9, "bpe", 30)
     vocabulary.write(made, tmp_path, ("en", "de"))

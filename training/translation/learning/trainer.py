@@ -22,6 +22,7 @@ from transformers import (
     TrainerControl,
     TrainerState,
 )
+from transformers.trainer import TRAINER_STATE_NAME
 from transformers.trainer_callback import PrinterCallback
 
 from extensions.neural.encoding.precision import without_cudnn_attention
@@ -225,8 +226,14 @@ def train(
     trainer.remove_callback(PrinterCallback)
     trainer.pairs, trainer.held_out = pairs
     trainer.collator, trainer.checkpoint = collator, checkpoint
-    with without_cudnn_attention():
-        trainer.train(resume_from_checkpoint=first_alone(lambda: last_whole(folder)))
+    last = first_alone(lambda: last_whole(folder))
+    if last is not None and _step_of(Path(last)) >= options["steps"]:
+        # transformers would do one more update.
+        trainer.state = TrainerState.load_from_json(str(Path(last) / TRAINER_STATE_NAME))
+        trainer._load_best_model()
+    else:
+        with without_cudnn_attention():
+            trainer.train(resume_from_checkpoint=last)
     if reporting.stopped:
         raise StoppedError
     checkpoint.model.eval()
@@ -239,10 +246,14 @@ def last_whole(folder: Path) -> str | None:
     whole = {}
     for path in folder.glob("checkpoint-*"):
         if (path / WHOLE).exists():
-            whole[int(path.name.rpartition("-")[2])] = path
+            whole[_step_of(path)] = path
         else:
             shutil.rmtree(path, ignore_errors=True)
     return str(whole[max(whole)]) if whole else None
+
+
+def _step_of(checkpoint: Path) -> int:
+    return int(checkpoint.name.rpartition("-")[2])
 
 
 def arguments(options: dict[str, Any], folder: Path) -> Seq2SeqTrainingArguments:
