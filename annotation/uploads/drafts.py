@@ -210,7 +210,7 @@ class References:
             name: [own.get(name) for own in each] for name in names
         }
 
-    def beside(self, outputs: Mapping[str, str]) -> dict[str, Sequence[str | None]]:
+    def columns_for(self, outputs: Mapping[str, str]) -> dict[str, Sequence[str | None]]:
         """Return the columns in the order of some outputs."""
         return {name: self.ordered(column, outputs) for name, column in self.columns.items()}
 
@@ -228,7 +228,7 @@ def translator_of(system: SystemDraft, references: References) -> Translator:
     A system is a reference if (nearly) all of its outputs have that reference's text; without
     stored references, its name decides.
     """
-    texts = references.beside(system.outputs)
+    texts = references.columns_for(system.outputs)
     reference = find_reference(list(system.outputs.values()), texts)
     is_named = looks_human(system.name)
     if is_named and not texts:

@@ -285,7 +285,9 @@ def _warn_of_texts(
     report: Report,
 ) -> None:
     texts = list(system.outputs.values())
-    same = [list(map(eq, texts, column)) for column in references.beside(system.outputs).values()]
+    same = [
+        list(map(eq, texts, column)) for column in references.columns_for(system.outputs).values()
+    ]
     copied = list(map(eq, texts, references.ordered(sources, system.outputs)))
     if all(texts) and not any(map(str.isspace, texts)) and not any(map(any, (*same, copied))):
         return

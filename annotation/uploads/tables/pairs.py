@@ -124,7 +124,7 @@ def keep_pair(
                 others=others,
             )
             report.error(text, table.head)
-    return table.kept(chosen), counts
+    return table.with_rows(chosen), counts
 
 
 def _fits(pair: Pair, wanted: Pair, *, is_exact: bool = True) -> bool:

@@ -98,7 +98,7 @@ class Cells(Sequence[tuple[int, Row]]):
             return _renamed(self._rows, fields)
         return Cells(self.lines, {name: self._columns[c] for c, name in fields.items()})
 
-    def kept(self, wanted: Sequence[bool]) -> Sequence[tuple[int, Row]]:
+    def with_rows(self, wanted: Sequence[bool]) -> Sequence[tuple[int, Row]]:
         """Return the rows that are wanted."""
         if self._rows is not None:
             return list(compress(self._rows, wanted))
@@ -151,10 +151,10 @@ class Table:
         own = rows.renamed(fields) if isinstance(rows, Cells) else _renamed(rows, fields)
         return replace(self, columns=list(fields.values()), rows=own)
 
-    def kept(self, wanted: Sequence[bool]) -> Table:
+    def with_rows(self, wanted: Sequence[bool]) -> Table:
         """Return the table with the rows that are wanted."""
         rows = self.rows
-        own = rows.kept(wanted) if isinstance(rows, Cells) else list(compress(rows, wanted))
+        own = rows.with_rows(wanted) if isinstance(rows, Cells) else list(compress(rows, wanted))
         return replace(self, rows=own)
 
     @property
@@ -233,7 +233,7 @@ def without_skipped(table: Table, report: Report) -> Table:
     report.name_columns(table.file, table.titles)
     if report.skips and (gone := report.skips.remove(table.file, table.lines)):
         table.skipped = sorted(gone)
-        return table.kept([line not in gone for line in table.lines])
+        return table.with_rows([line not in gone for line in table.lines])
     return table
 
 
@@ -270,7 +270,7 @@ def of_grid(name: str, read: Callable[[], Grid], report: Report) -> Table | None
     table.rows = _by_column(table, grid)
     if any(max(map(len, table.column(c)), default=0) > LONGEST_TEXT for c in table.columns):
         fits = [not _is_too_long(row, Place(name, line), report) for line, row in table.rows]
-        table = table.kept(fits)
+        table = table.with_rows(fits)
     report.saw(name, format=grid.kind.upper(), separator=grid.separator, rows=len(table.rows))
     return table
 

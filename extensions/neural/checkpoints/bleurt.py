@@ -90,7 +90,7 @@ class Bleurt(MeanOfSegments):
         """Return scores (pairs,), and which pairs were truncated."""
         longest = min(MAX_TOKENS, int(self.loaded.model.config.max_position_embeddings))
         tokenizer = self.loaded.tokenizer
-        # Each text once: a reference stands in the pairs of many outputs.
+        # Each text once: a reference is in the pairs of many outputs.
         ids = {
             text: tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text))
             for text in dict.fromkeys(chain.from_iterable(pairs))

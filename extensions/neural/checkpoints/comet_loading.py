@@ -47,7 +47,7 @@ READS = {
 
 
 class Cutter:
-    """Stand in for the tokenizer of COMET's encoder, which cuts each text whenever it is read.
+    """Replace the tokenizer of COMET's encoder, which cuts each text whenever it is read.
 
     Here a text is cut once, by :meth:`count`. Everything else is the tokenizer's.
     """

@@ -164,7 +164,7 @@ class Pieces:
         if not texts:
             return []
         texts = [f" {text}" for text in texts] if spaced else list(texts)
-        # Without truncation: a tokenizer that is told to truncate is changed by it.
+        # Without truncation: asking a tokenizer to truncate changes it.
         if self.tokenizer.is_fast:
             return list(self.fast(texts, add_special_tokens=whole, **BARE)["input_ids"])
         read = self.fast.backend_tokenizer.encode_batch_fast(texts, add_special_tokens=False)
