@@ -273,8 +273,8 @@ class Drafter:
         spans: Sequence[Span],
         ratings: Mapping[str, int],
     ) -> int | None:
-        if ratings:
-            return self._first(answer, protocol.scales[0].key, ratings)
+        if protocol.scales and (name := protocol.scales[0].key):
+            return self._first(answer, name, ratings)
         if protocol.has_score and answer.score is None:
             refusal = message(
                 "judgments.score-missing",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from annotation.imports.judgments.exported.columns import (
+    SCALE,
     answer_field,
     answer_of,
     fields_beside,
@@ -39,6 +40,18 @@ POSITION = Field(
     other_names="position, place, index, number, nr, no, line, row",
 )
 MAX_COLUMNS = 500
+# The two scales of Koehn and Monz (2006), and what tables call them.
+TWO_SCALES = {
+    f"{SCALE}adequacy": (
+        "adequacy", "Adäquatheit", "adéquation", "adecuación", "adequação", "adeguatezza",
+        "adekvátnost", "adekwatność", "адекватность", "充分性", "充分度", "忠实度", "妥当性",
+        "적절성",
+    ),
+    f"{SCALE}fluency": (
+        "fluency", "Flüssigkeit", "fluidité", "fluidez", "fluência", "fluidità", "plynulost",
+        "płynność", "беглость", "流畅性", "流畅度", "流暢さ", "流暢性", "유창성",
+    ),
+}  # fmt: skip
 # Fields that our own exports have besides.
 EXPORTED = fields_beside(field.name for field in FIELDS)
 KIND_OF = {field.name: field.kind for field in (*EXPORTED, *FIELDS)}
@@ -162,7 +175,21 @@ def _sheet(table: Table, chosen: Mapping[str, str]) -> Sheet:
     found = propose(table.columns, among, chosen, table.constants)
     titles = {column: table.titles.get(column, column) for column in table.columns}
     found = {c: answer_field(title) for c, title in titles.items()} | found
+    found |= _two_scales(titles, found, chosen)
     return Sheet(table, {c: field for c, field in found.items() if field or c in chosen})
+
+
+def _two_scales(
+    titles: Mapping[str, str], found: Mapping[str, str], chosen: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the columns of adequacy and fluency, where a table has both and no other score."""
+    columns = {
+        next((c for c, title in titles.items() if is_called(title, names)), ""): field
+        for field, names in TWO_SCALES.items()
+    }
+    scores = [column for column, field in found.items() if field == "score"]
+    has_both = len(columns) == len(TWO_SCALES) and "" not in columns
+    return columns if has_both and not {*columns} & {*chosen} and {*scores} <= {*columns} else {}
 
 
 def known_fields(also: Iterable[str]) -> tuple[Field, ...]:

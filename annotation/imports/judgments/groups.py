@@ -16,6 +16,7 @@ from annotation.imports.judgments.drafting import Drafter
 from annotation.imports.judgments.exported import cells
 from annotation.imports.judgments.exported.columns import is_answer
 from annotation.imports.judgments.exported.settings import compose, settings_of
+from annotation.imports.judgments.fields import TWO_SCALES
 from annotation.imports.judgments.items import Items, have_global_ids, on_screens
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Row, read_pair
@@ -137,6 +138,10 @@ def _protocol(answers: Sequence[Answer], options: Options, report: Report) -> pr
         return protocols.get(options.protocol)
     if len(named) == 1 and named <= set(protocols.PROTOCOLS):
         return protocols.get(named.pop())
+    two = protocols.get("adequacy-fluency")
+    have_both = all(answer.row.sheet.has >= {*TWO_SCALES} for answer in answers)
+    if have_both and options.scale in (None, (two.scales[0].low, two.scales[0].high)):
+        return two
     scores = [answer.score for answer in answers if answer.score is not None]
     has_other = any(map(_has_other_answer, answers))
     if any(answer.spans for answer in answers) or not (scores or has_other):

@@ -227,6 +227,34 @@ def test_another_scale_is_never_guessed(db: None) -> None:
     assert error.code == "judgments.score-outside-scale"
 
 
+@pytest.mark.parametrize(
+    ("adequacy", "fluency"),
+    [("Adequacy (1-5)", "Fluency (1-5)"), ("Adäquatheit", "Flüssigkeit"), ("充分性", "流畅度")],
+)
+def test_adequacy_and_fluency_are_two_scales(db: None, adequacy: str, fluency: str) -> None:
+    head = f"annotator\tseg_id\tsystem\t{fluency}\t{adequacy}\n"
+    reading, report = read(table("R1|1|alpha|4|5", "R2|1|alpha|3|1", head=head), **DE_EN)
+    assert report.errors == []
+    draft = reading.drafts[0][1]
+    assert draft.protocol == "adequacy-fluency"
+    assert [each.ratings for each in draft.judgments] == [
+        {"adequacy": 5, "fluency": 4}, {"adequacy": 1, "fluency": 3},
+    ]  # fmt: skip
+    files = table("R1|1|alpha|40|90", head=head)
+    assert {code for _, code in errors_of(files, **DE_EN)} == {"judgments.not-on-scale"}
+    draft = read(files, scale=(0, 100), **DE_EN)[0].drafts[0][1]
+    assert [each.ratings for each in draft.judgments] == [{"adequacy": 90, "fluency": 40}]
+
+
+def test_adequacy_alone_or_beside_a_score_is_no_second_scale(db: None) -> None:
+    alone = table("R1|1|alpha|80", head="annotator\tseg_id\tsystem\tadequacy\n")
+    assert read(alone, **DE_EN)[0].drafts[0][1].judgments[0].score == 80
+    head = "annotator\tseg_id\tsystem\tscore\tadequacy\tfluency\n"
+    reading, report = read(table("R1|1|alpha|70|4|5", head=head), **DE_EN)
+    assert reading.drafts[0][1].judgments[0].score == 70
+    assert "columns.unused" in counts(report.warnings)
+
+
 TIMED = "annotator\tseg_id\tsystem\tscore\tend\n"
 
 

@@ -10,7 +10,7 @@ from annotation import protocols
 from annotation.campaigns.sampling import read_rule
 from annotation.imports.judgments.answers import Answer
 from annotation.imports.judgments.exported.cells import NOT_JSON, parsed
-from annotation.imports.judgments.exported.columns import CHOICE, SCALE
+from annotation.imports.judgments.exported.columns import CHOICE, SCALE, answer_field
 from annotation.imports.judgments.options import Options
 from annotation.models import Campaign
 from annotation.protocols import Protocol, composed
@@ -140,7 +140,9 @@ def _filled(answers: Sequence[Answer]) -> dict[str, str]:
     """Return the fields of scales and choices that have any value, with the names of these."""
     sheets = {id(answer.row.sheet): answer.row.sheet for answer in answers}
     named = {
-        field: sheet.table.titles.get(column, column).strip().partition("_")[2]
+        field: (title if answer_field(title := sheet.table.titles.get(column, column)) else field)
+        .strip()
+        .partition("_")[2]
         for sheet in sheets.values()
         for column, field in sheet.fields.items()
         if field.startswith((SCALE, CHOICE))
