@@ -206,7 +206,7 @@ def _by_code_or_name(text: str) -> set[str]:
     if is_valid(text):
         return {normalise(text)}
     words = _words(text)
-    found = _names().get(words) or _names_elsewhere().get(words) or set()
+    found = set(_names().get(words) or _names_elsewhere().get(words) or ())
     # “tiếng Anh (Anh)” is British English in the same words as “tiếng Anh”.
     return found if len(found) < 2 else {code for code in found if "-" not in code} or found
 

@@ -48,7 +48,7 @@ def test_direction_and_characters() -> None:
     ],
 )  # fmt: skip
 def test_names_find_codes(typed: str, code: str) -> None:
-    assert languages.find(typed) == code
+    assert [languages.find(typed) for _ in range(2)] == [code, code]
 
 
 @pytest.mark.parametrize(
