@@ -17,6 +17,7 @@ from pathlib import Path
 
 from benchmarks import crowd
 from benchmarks.dashboards.documents import KINDS, compute, used
+from metaeval.repeats import refuse_repeats
 
 SYSTEMS = ("Target Embedding", "Length Embedding", "Translate-then-Summarize", "Prompt")
 LAYERS = {
@@ -78,7 +79,7 @@ def measure(kinds: list[str]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kinds", nargs="*", default=KINDS, metavar="KIND")
-    kinds = parser.parse_args().kinds
+    kinds = refuse_repeats(parser).parse_args().kinds
     crowd.prepare("sqlite")
     from django.db import connections
 

@@ -1,36 +1,11 @@
-"""Text files that options name, identified by content, and scoring in slices of bounded memory."""
+"""Text files that options name, identified by content."""
 
 import hashlib
-from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from extensions.neural.encoding.ahead import ahead
 from metaeval.messages import message
-from metrics.base import MetricError, Scores, SegmentInput
-
-# Score in slices, so that the memory for vectors does not grow with the size of a chunk.
-
-# Segments of 40 pieces on both sides with 768 numbers per piece take 126 MB.
-SIZE = 512
-
-
-def score_in_slices(
-    score: Callable[[Sequence[SegmentInput]], Scores],
-    inputs: Sequence[SegmentInput],
-    prepare: Callable[[Sequence[SegmentInput]], None],
-) -> Scores:
-    """Return the rows of all inputs; texts shared by slices are encoded once while cached.
-
-    ``prepare`` is called with the next slice while the present one is scored.
-    """
-    starts = range(0, len(inputs), SIZE) or [0]
-    slices = (inputs[start : start + SIZE] for start in starts)
-    with closing(ahead(prepare, slices)) as prepared:
-        return np.vstack([score(part) for part, _ in prepared])
+from metrics.base import MetricError
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from annotation.uploads.tables.rows import Row, Table
 from metaeval.messages import message, truncated
 
 SIGNS = re.compile(r"[-._@:/ ]+")
+# Rows in which a column may show that it has names.
+LOOKED_AT = 200
 # Column -> its system and its metric; the metric is empty where the system is the whole name.
 Named = Mapping[str, tuple[str, str]]
 
@@ -24,7 +26,7 @@ def by_system(
 ) -> Table:
     """Return a table with a row for each system of each row; others are returned unchanged."""
     parts = {column: _split(table.titles.get(column, column), is_system) for column in columns}
-    named = {column: part for column, part in parts.items() if part}
+    named = {c: part for c, part in parts.items() if part and not _has_names(table, c, is_system)}
     if not named:
         return table
     metrics = dict.fromkeys(metric for _, metric in named.values())
@@ -48,6 +50,11 @@ def by_system(
         ],
         titles={each: table.titles.get(each, each) for each in (*others, SYSTEM, *made)},
     )
+
+
+def _has_names(table: Table, column: str, is_system: Callable[[str], bool]) -> bool:
+    """Return whether cells name systems: then the first row is data, and names no columns."""
+    return any(is_system(str(row.get(column))) for _, row in table.rows[:LOOKED_AT])
 
 
 def _split(title: str, is_system: Callable[[str], bool]) -> tuple[str, str] | None:

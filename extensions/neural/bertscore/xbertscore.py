@@ -14,9 +14,9 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from extensions.neural.encoding import encoders, precision
+from extensions.neural.encoding.ahead import score_in_slices
 from extensions.neural.encoding.encoders import Encoder
 from extensions.neural.encoding.token_vectors import Embedded, Weights, embed, load_weights
-from extensions.neural.files import score_in_slices
 from extensions.neural.on_encoder import (
     OnEncoder,
     check_layer,

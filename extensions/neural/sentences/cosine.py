@@ -17,7 +17,7 @@ import numpy as np
 
 from extensions.neural import lm
 from extensions.neural.encoding import precision
-from extensions.neural.files import score_in_slices
+from extensions.neural.encoding.ahead import score_in_slices
 from extensions.neural.mover import mapping
 from extensions.neural.mover.mapping import Mapping
 from extensions.neural.on_encoder import OnEncoder

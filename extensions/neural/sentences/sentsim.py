@@ -16,8 +16,8 @@ from scipy.spatial.distance import cdist
 
 from extensions.neural.bertscore.xbertscore import match_pairs
 from extensions.neural.encoding import encoders, precision
+from extensions.neural.encoding.ahead import score_in_slices
 from extensions.neural.encoding.token_vectors import UNIFORM, Embedded, embed
-from extensions.neural.files import score_in_slices
 from extensions.neural.on_encoder import OnEncoder, check_layer, encoder_fields
 from extensions.neural.sentence_vectors import SentenceEncoder, cosine
 from extensions.neural.sentences.options import PARTS, combine, find_ranges

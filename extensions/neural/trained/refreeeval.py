@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from extensions.neural.bertscore.xbertscore import XBertScore, match_pairs
 from extensions.neural.encoding import encoders, precision
+from extensions.neural.encoding.ahead import score_in_slices
 from extensions.neural.encoding.encoders import Encoder
 from extensions.neural.encoding.token_vectors import UNIFORM, Embedded, embed
-from extensions.neural.files import score_in_slices
 from extensions.neural.on_encoder import OnEncoder, encoder_fields
 from extensions.neural.trained.options import load_head
 from metaeval.messages import message

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from extensions.neural.files import score_in_slices
+from extensions.neural.encoding.ahead import score_in_slices
 from extensions.neural.trained.options import LENGTHS, SOURCE, Array, load_sentinel
 from metaeval.messages import message
 from metrics import truncation

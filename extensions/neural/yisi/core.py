@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extensions.neural import files
-from extensions.neural.files import score_in_slices
+from extensions.neural.encoding.ahead import score_in_slices
 from extensions.neural.static_vectors import Words
 from metrics import truncation
 from metrics.base import (

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from extensions.neural import files
+from extensions.neural.encoding import ahead
 from metrics.base import MetricError, SegmentInput
 from tests.extensions.neural.reference_free import INPUTS, make
 from tests.refusals import refused
@@ -17,7 +17,7 @@ def test_slices_change_nothing(family: str, mbert: str, monkeypatch: pytest.Monk
     token = {"encoder": mbert} if family == "sentsim" else {}
     metric = make(family, **encoder, **layer, **token)
     whole = metric.score(INPUTS)
-    monkeypatch.setattr(files, "SIZE", 3)
+    monkeypatch.setattr(ahead, "SIZE", 3)
     np.testing.assert_allclose(metric.score(INPUTS), whole, rtol=1e-5, atol=1e-6)
     assert metric.score([]).shape == (0, metric.info.width)
     with refused("metric.lone-surrogate", kind=MetricError) as caught:

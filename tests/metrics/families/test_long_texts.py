@@ -16,6 +16,7 @@ from metrics.families.long_texts import HALVES, OPTION, SENTENCES, InParts
 from metrics.families.passages import InDocuments, described
 from metrics.options import OptionError
 from metrics.registry import configure
+from tests.refusals import refused
 
 LIMIT = 5
 
@@ -247,5 +248,6 @@ def test_a_document_without_sentences_on_one_side_is_one_passage(empty: tuple[st
 
 def test_context_is_not_read_in_parts() -> None:
     given = {"checkpoint": "x", OPTION.name: SENTENCES, "documents": "context"}
-    with pytest.raises(OptionError, match="not cut"):
+    with refused("option.problem", kind=OptionError) as caught:
         configure("comet", "mine", "Mine", given)
+    assert caught.value.problem.code == "documents.context-in-parts"
