@@ -103,8 +103,8 @@ def test_one_row_a_judgment_revisions_included(db: None) -> None:
         ("engdeu0101", "target", "55", "1", "True"),
         ("engdeu0101", "bad_ref", "10", "1", "True"),
         ("engdeu0101", "repeat", "60", "1", "True"),
-        ("u2", "target", "33", "1", "True"),
         ("u2", "target", "77", "1", "True"),
+        ("u2", "target", "33", "1", "True"),
     ]
     bad = rows[3]
     assert (bad["system"], bad["batch"], bad["protocol"]) == ("", "1", "segment-da")

@@ -347,21 +347,22 @@ class Drafter:
 
 
 def _in_order(answers: Sequence[Answer]) -> Sequence[Answer]:
-    """Return answers ordered by position or time if all are known, else as in the table.
+    """Return each person's answers by position or time; as in the table if that lacks any.
 
     Our exports have the order of positions, also those that do not state them.
     """
+    first: dict[str, int] = {}
+    for answer in answers:
+        first.setdefault(answer.who, len(first))
     if any(answer.row.sheet.is_exported for answer in answers):
-        first: dict[str, int] = {}
-        for answer in answers:
-            first.setdefault(answer.who, len(first))
         places = [answer.row.name("position") for answer in answers]
         if not all(place.isdecimal() for place in places):
             return answers
-        keys = [(first[a.who], int(place)) for a, place in zip(answers, places, strict=True)]
-        return [answers[n] for n in sorted(range(len(answers)), key=keys.__getitem__)]
-    timed = [(answer.time, number) for number, answer in enumerate(answers)]
-    known = [(time, number) for time, number in timed if time is not None]
-    if len(known) < len(answers):
-        return answers
-    return [answers[number] for _, number in sorted(known)]
+        keys = [(first[a.who], float(place)) for a, place in zip(answers, places, strict=True)]
+    else:
+        untimed = {answer.who for answer in answers if answer.time is None}
+        keys = [
+            (first[a.who], a.time.timestamp() if a.time and a.who not in untimed else 0.0)
+            for a in answers
+        ]
+    return [answers[n] for n in sorted(range(len(answers)), key=keys.__getitem__)]
