@@ -13,11 +13,14 @@ LONGEST = 80
 _LETTERS = 8
 
 
-def hidden(stem: str, owner: Project | AbstractBaseUser | AnonymousUser | None) -> str:
+def hidden(
+    stem: str, owner: Project | AbstractBaseUser | AnonymousUser | None, name: str = ""
+) -> str:
     """Return the short name of what only a project, or a user's own members, may read.
 
-    The same for the same stem and owner, so that what is sent twice is found again.
+    The same for the same name and owner, so that what is sent twice is found again; `name` is what
+    the stem was made of, where several names have one stem.
     """
-    key = f"{type(owner).__name__} {getattr(owner, 'pk', None)} {stem}"
+    key = f"{type(owner).__name__} {getattr(owner, 'pk', None)} {name or stem}"
     code = salted_hmac("touchstone.short-name", key, algorithm="sha256").hexdigest()[:_LETTERS]
     return f"{stem[: LONGEST - _LETTERS - 1]}-{code}"

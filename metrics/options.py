@@ -75,7 +75,8 @@ class Family:
     ``scorer`` is the dotted path of the class. ``describe`` turns (name, label, checked options)
     into a :class:`MetricInfo` and raises :class:`OptionError` if the options contradict each other.
     ``packages`` are imported by the scorer in addition to those of every encoder. ``support`` is
-    the dotted path of the family's :class:`metrics.support.Support`.
+    the dotted path of the family's :class:`metrics.support.Support`. ``limits`` are its size, its
+    languages and how it fails, with sources.
     """
 
     key: str
@@ -86,6 +87,7 @@ class Family:
     describe: Callable[[str, str, Options], MetricInfo]
     packages: tuple[str, ...] = ()
     support: str = ""
+    limits: Message | str = ""
 
 
 # Texts that several families share.
@@ -94,6 +96,24 @@ CHECKPOINT_HELP = message("option.checkpoint-help", "A name on the hub or a loca
 ENCODER_LABEL = message("option.encoder", "Encoder")
 LAYER_LABEL = message("option.layer", "Layer")
 LAYER_HELP = message("option.layer-help", "Layer 0 is the embedding.")
+ENCODER_LIMITS = message(
+    "limits.encoder",
+    "Its size and languages are those of the encoder, such as 178 million weights and 104 "
+    "languages of multilingual BERT. Errors in few words change the score little if the texts are "
+    "alike otherwise (Hanna and Bojar 2021). Texts that share few words score low (Kaster et al. "
+    "2021).",
+)
+ACROSS_LIMITS = message(
+    "limits.across-languages",
+    "Its size and languages are those of the encoder. Encoders place languages apart and prefer "
+    "literal translations, so that scores may rank word-by-word translations above good ones (Zhao "
+    "et al. 2020).",
+)
+BASELINE_LIMITS = message(
+    "limits.baseline",
+    "A baseline, which does not measure quality: use it to see what a metric is worth (Perrella et "
+    "al. 2024).",
+)
 PRECISION = Option(
     "precision",
     message("option.precision", "Precision"),

@@ -38,11 +38,11 @@ class Plugin:
 
     ``scorer`` is the dotted path of its class (``package.module:Class``). ``measures`` are the
     values of a segment as (key, label); the first has an empty key and label and the name of the
-    metric. If the input or output of the metric depends on its options, ``describe`` replaces these
-    fields: it gets (name, label, checked options) and raises ValueError if the options contradict
-    each other. Code is not sent over the network, so such a package must also be installed on the
-    web server. Texts are English and shown as they are; messages are shown in the language of the
-    page.
+    metric. ``limits`` says its size, its languages and how it fails. If the input or output of the
+    metric depends on its options, ``describe`` replaces these fields: it gets (name, label, checked
+    options) and raises ValueError if the options contradict each other. Code is not sent over the
+    network, so such a package must also be installed on the web server. Texts are English and shown
+    as they are; messages are shown in the language of the page.
     """
 
     label: Message | str
@@ -57,6 +57,7 @@ class Plugin:
     options: tuple[Option, ...] = ()
     packages: tuple[str, ...] = ()
     contract: int = CONTRACT
+    limits: Message | str = ""
     describe: Callable[[str, str, Options], MetricInfo] | None = None
 
 
@@ -105,6 +106,7 @@ class Found:
             options=plugin.options,
             describe=self._describe,
             packages=plugin.packages,
+            limits=plugin.limits,
         )
 
     def _describe(self, name: str, label: str, options: Options) -> MetricInfo:
@@ -150,6 +152,7 @@ def from_data(data: Mapping[str, Any]) -> Found:
         known = {each.name for each in fields(Plugin)}
         listed = {key: value for key, value in given.items() if key in known}
         listed |= {name: _words(given[name]) for name in ("label", "description")}
+        listed["limits"] = _words(given.get("limits", ""))
         listed["options"] = tuple(_option(each) for each in given["options"])
         listed["measures"] = tuple((key, word) for key, word in given["measures"])
         listed["packages"] = tuple(given["packages"])

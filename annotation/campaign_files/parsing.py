@@ -10,7 +10,6 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError as Fault
 
-from annotation.forms.uploads import slug_of
 from annotation.imports.drafts import ItemDraft
 from annotation.imports.jsonfiles import missing_key, read_json, unexpected_type
 from annotation.models import Item
@@ -154,7 +153,7 @@ def _unique(name: str, keys: list[str], report: Report) -> None:
 
 def _test_set(name: str, texts: Mapping[str, Any], report: Report) -> TestSetDraft:
     draft = TestSetDraft(
-        slug=texts.get("slug") or slug_of(texts["name"]),
+        slug=texts.get("slug") or "",
         name=texts["name"],
         source_language=_language(name, texts, "source_language", report),
         target_language=_language(name, texts, "target_language", report),

@@ -15,6 +15,7 @@ from annotation.campaign_files.writing import OWN
 from annotation.campaigns import Invitation, add_annotators, open_campaign
 from annotation.campaigns.sampling import draw, read_rule
 from annotation.forms.campaign.form import CampaignForm
+from annotation.forms.uploads import slug_of
 from annotation.imports import pearmut
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.jsonfiles import read_json
@@ -39,7 +40,9 @@ def store_file(whole: CampaignFile, report: Report, *, user: Any = None) -> Camp
     """Return the draft; if an error prevents it, report that and store nothing."""
     try:
         with transaction.atomic():
-            test_set = uploads.store(whole.test_set, user=user).test_set
+            draft = whole.test_set
+            draft.slug = draft.slug or slug_of(draft.name, user, draft.project)
+            test_set = uploads.store(draft, user=user).test_set
             campaign = _campaign(whole, test_set, report, user)
             if campaign:
                 _instruct(campaign, whole, report)

@@ -319,7 +319,7 @@ def slug_of(name: str, user: Any = None, project: str = "") -> str:
         return stored
     base = slugify(name)[:70] or "test-set"
     if project:
-        return hidden(base, Project.objects.filter(slug=project).first())
+        return hidden(base, Project.objects.filter(slug=project).first(), name)
     taken = {
         RESERVED,
         *TestSet.objects.filter(slug__startswith=base).values_list("slug", flat=True),

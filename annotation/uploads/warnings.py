@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import eq
 from typing import Any
@@ -386,13 +386,14 @@ def _start(system: SystemDraft) -> tuple[Any, int]:
 
 
 def _warn_of_equal_systems(draft: TestSetDraft, report: Report) -> None:
-    alike: dict[tuple[Any, int], list[int]] = defaultdict(list)
+    seen: dict[int, int] = {}
+    starts = Counter(map(_start, draft.systems))
     for j, system in enumerate(draft.systems):
-        others = alike[_start(system)]  # most systems differ in the first text
-        i = next((i for i in others if draft.systems[i].outputs == system.outputs), None)
-        if i is None:
-            others.append(j)
-        else:
+        if starts[_start(system)] == 1:
+            continue  # most systems differ in the first text: the others need not be read
+        texts = hash(frozenset(system.outputs.items()))
+        i = seen.setdefault(texts, j)
+        if i != j and draft.systems[i].outputs == system.outputs:
             text = message(
                 "outputs.same",
                 "“{first}” and “{second}” have the same outputs in all segments.",

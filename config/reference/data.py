@@ -18,7 +18,6 @@ from core import extensions
 from metaeval.files.names import IMPORTS, fields_of
 from metrics.base import MetricInfo
 from metrics.datasets import DATASETS
-from metrics.families.known_limits import limits_of
 from metrics.options import Option
 from metrics.registry import FAMILIES, METRICS, get_family
 
@@ -183,7 +182,7 @@ def _families() -> Iterable[str]:
     for family in map(get_family, FAMILIES):
         yield f"### {family.label}: `{family.key}`"
         yield str(family.description)
-        yield str(limits_of(family.key) or "")
+        yield str(family.limits)
         # Released sentinels are scored by COMET's module.
         yield from _scorer_texts({family.scorer} - said)
         yield _options(family.options)

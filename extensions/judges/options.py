@@ -69,6 +69,12 @@ FAMILY = Family(
         "a score, for error spans, or for a comparison. The texts leave this machine: they are "
         "sent to the endpoint.",
     ),
+    limits=message(
+        "limits.judge",
+        "Costs money or a large model for each text. Scores fall on few values (Kocmi and "
+        "Federmann 2023), depend on prompt and version, and models prefer their own outputs "
+        "(Panickssery et al. 2024).",
+    ),
     scorer="extensions.judges.scoring.scorer:make",
     support="extensions.judges.support.SUPPORT",
     options=(

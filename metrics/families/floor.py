@@ -15,7 +15,7 @@ from metrics.base import (
     format_signature,
     one_measure,
 )
-from metrics.options import Family, Option, Options
+from metrics.options import BASELINE_LIMITS, Family, Option, Options
 
 KEY = "floor"
 RANDOM = "random"
@@ -67,6 +67,7 @@ FAMILY = Family(
         "Scores that do not depend on the quality of a translation. A useful metric must be better "
         "than each of them.",
     ),
+    limits=BASELINE_LIMITS,
     scorer="metrics.families.floor:Floor",
     options=(
         Option(

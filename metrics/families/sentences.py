@@ -17,7 +17,7 @@ from collections.abc import Sequence
 # End marks of Chinese, Hindi, Khmer, Burmese, Ethiopic, Tibetan, Armenian, Urdu and Arabic need no
 # blank after them.
 _ENDS = re.compile(
-    r"""[。！？｡।॥។៕။።།։۔؟]+["'”’»」』）)\]]*|[.!?…]+["'”’»」』）)\]]*(?=\s+[^\sa-zа-я])|\n+"""
+    r"""[。！？｡।॥។៕။።།։۔؟]+["'”’»」』）)\]]*|(?<![.!?…])[.!?…]++["'”’»」』）)\]]*+(?=\s+[^\sa-zа-я])|\n+"""
 )
 _LN2 = math.log(2)
 _VARIANCE = 6.8
@@ -30,6 +30,8 @@ _PRIORS = {
     (1, 2): -math.log(0.089),
     (2, 2): -math.log(0.011),
 }
+# Numbers of sentences by which two texts may be apart; it bounds the time for very long ones.
+_BAND = 200
 # Beyond it, the tail of the normal distribution is 0 in floating point.
 _FARTHEST = 37.0
 Span = tuple[int, int]
@@ -62,8 +64,10 @@ def align(left: Sequence[int], right: Sequence[int]) -> list[tuple[int, int]]:
         for length in lengths:
             total.append(total[-1] + length)
     best = {(0, 0): (0.0, (0, 0))}
+    band = _BAND + len(right) // len(left) + 1
     for i in range(len(left) + 1):
-        for j in range(len(right) + 1):
+        middle = i * len(right) // len(left)
+        for j in range(max(0, middle - band), min(len(right), middle + band) + 1):
             ways = []
             for (m, n), prior in _PRIORS.items():
                 if before := best.get((i - m, j - n)):

@@ -15,6 +15,8 @@ from annotation.uploads.tables.rows import Row, Table
 from metaeval.messages import message, truncated
 
 SIGNS = re.compile(r"[-._@:/ ]+")
+# Characters of a title that may have two names.
+LONGEST = 300
 # Rows in which a column may show that it has names.
 LOOKED_AT = 200
 # Column -> its system and its metric; the metric is empty where the system is the whole name.
@@ -54,13 +56,15 @@ def by_system(
 
 def _has_names(table: Table, column: str, is_system: Callable[[str], bool]) -> bool:
     """Return whether cells name systems: then the first row is data, and names no columns."""
-    return any(is_system(str(row.get(column))) for _, row in table.rows[:LOOKED_AT])
+    return any(is_system(str(cell)) for cell in table.column(column)[:LOOKED_AT])
 
 
 def _split(title: str, is_system: Callable[[str], bool]) -> tuple[str, str] | None:
     """Return the system and the metric of a title; the longest system counts."""
     if is_system(title):
         return title, ""
+    if len(title) > LONGEST:
+        return None
     signs = list(SIGNS.finditer(title))
     found = [(title[: sign.start()], title[sign.end() :]) for sign in signs]
     found += [(title[sign.end() :], title[: sign.start()]) for sign in signs]

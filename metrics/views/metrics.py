@@ -23,7 +23,7 @@ from metaeval.messages import Message
 from metrics import catalogue, plugins, registry
 from metrics.base import MetricError, MetricInfo
 from metrics.catalogue import everything_known
-from metrics.families.known_limits import limits_of
+from metrics.families.lexical.options import LEXICAL
 from metrics.forms.families import MetricForm
 from metrics.models import ConfiguredMetric, MetricImport, MetricRun, MetricSignature, fleet
 from metrics.options import Family
@@ -58,9 +58,12 @@ class Entry:
         ]
 
     @property
-    def limits(self) -> Message | None:
-        """Its size, its languages and how it fails."""
-        return limits_of(self.info.family)
+    def limits(self) -> Message | str:
+        """Its size, its languages and how it fails; empty where nobody says it."""
+        try:
+            return registry.get_family(self.info.family or LEXICAL.key).limits
+        except MetricError:  # imported, or of a plug-in that is gone
+            return ""
 
     @property
     def shown(self) -> list[str]:
@@ -192,7 +195,6 @@ def _configure(request: HttpRequest, found: Family) -> HttpResponse:
     context = {
         "section": "metrics",
         "family": found,
-        "limits": limits_of(found.key),
         "form": form,
         "preview": preview,
     }

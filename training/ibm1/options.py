@@ -143,6 +143,11 @@ IBM1 = Family(
     description=message(
         "ibm1.family", "Word translation probabilities learned here; no reference and no encoder."
     ),
+    limits=message(
+        "limits.ibm1",
+        "Knows the words of its parallel text only, and ignores word order: a shuffled output "
+        "scores the same.",
+    ),
     scorer="training.ibm1.scoring:Ibm1",
     options=(
         Option(

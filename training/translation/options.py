@@ -261,6 +261,12 @@ LIKELIHOOD = Family(
         "likelihood.about",
         "The probability of a text under a sequence-to-sequence model, released or trained here.",
     ),
+    limits=message(
+        "limits.likelihood",
+        "Its size and languages are those of the model. Some fixed texts score well against any "
+        "reference (Yan et al. 2023), and outputs of the same model score better than those of "
+        "others (Liu et al. 2024).",
+    ),
     scorer="training.translation.likelihood:Likelihood",
     options=(
         Option(

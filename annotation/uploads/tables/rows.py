@@ -49,8 +49,6 @@ WORKBOOK = b"PK\x03\x04"
 Row = dict[str, Any]
 # Types of cells that have no cells within.
 ATOMS = frozenset({str, int, float, bool})
-
-
 NO_CELLS: tuple[int, list[str]] = (0, [])
 
 

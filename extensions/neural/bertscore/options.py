@@ -14,8 +14,10 @@ from metrics.base import MetricError, MetricInfo, Scores
 from metrics.checkpoints import places
 from metrics.families import long_texts, passages, references
 from metrics.options import (
+    ACROSS_LIMITS,
     CHECKPOINT_HELP,
     ENCODER_LABEL,
+    ENCODER_LIMITS,
     LAYER_HELP,
     LAYER_LABEL,
     PRECISION,
@@ -254,6 +256,7 @@ BERTSCORE = Family(
         "bertscore.family",
         "Token similarity of output and reference under any encoder. All layers are stored.",
     ),
+    limits=ENCODER_LIMITS,
     scorer="extensions.neural.bertscore.scorer:BertScore",
     options=(
         Option("checkpoint", ENCODER_LABEL, "checkpoint", help=CHECKPOINT_HELP),
@@ -364,6 +367,7 @@ XBERTSCORE = Family(
         "xbertscore.family",
         "Token similarity of output and source under any multilingual encoder.",
     ),
+    limits=ACROSS_LIMITS,
     scorer=SCORER,
     options=(
         Option(

@@ -9,6 +9,7 @@ from metrics.base import MetricError, MetricInfo, one_measure
 from metrics.checkpoints import places
 from metrics.families import long_texts, passages, references
 from metrics.options import (
+    BASELINE_LIMITS,
     CHECKPOINT_HELP,
     CHECKPOINT_LABEL,
     PRECISION,
@@ -63,6 +64,11 @@ BLEURT = Family(
     key="bleurt",
     label="BLEURT",
     description=message("bleurt.family", "A trained BLEURT model in the format of bleurt-pytorch."),
+    limits=message(
+        "limits.bleurt",
+        "BLEURT-20 has 579 million weights and was tested on 13 languages (Pu et al. 2021). Some "
+        "fixed texts score well against any reference (Yan et al. 2023).",
+    ),
     scorer="extensions.neural.checkpoints.bleurt:Bleurt",
     options=(
         Option("checkpoint", CHECKPOINT_LABEL, "checkpoint", help=CHECKPOINT_HELP),
@@ -173,6 +179,13 @@ COMET = Family(
     description=message(
         "comet.family", "A trained COMET model. Its class is read from the checkpoint."
     ),
+    limits=message(
+        "limits.comet",
+        "COMET-22 has 580 million weights, xCOMET-XL 3.5 and XXL 10.7 billion, for about 100 "
+        "languages of XLM-R. Wrong numbers and names change the score little (Amrhein and Sennrich "
+        "2022). Empty outputs and outputs in another language may score well, and scores of "
+        "language pairs cannot be compared (Zouhar et al. 2024).",
+    ),
     scorer="extensions.neural.checkpoints.comet:Comet",
     options=(
         Option("checkpoint", CHECKPOINT_LABEL, "checkpoint", help=CHECKPOINT_HELP),
@@ -246,6 +259,7 @@ SENTINEL = Family(
         "A released sentinel metric: a baseline that was trained like COMET but sees too little of "
         "the segment to measure quality.",
     ),
+    limits=BASELINE_LIMITS,
     scorer="extensions.neural.checkpoints.comet:Comet",
     options=(
         Option("checkpoint", CHECKPOINT_LABEL, "checkpoint", help=CHECKPOINT_HELP),
@@ -306,6 +320,12 @@ METRICX = Family(
     label="MetricX",
     description=message(
         "metricx.family", "A released MetricX-23 or MetricX-24 model, with or without reference."
+    ),
+    limits=message(
+        "limits.metricx",
+        "Large, XL and XXL have 1.2, 3.7 and 13 billion weights, for 101 languages of mT5. "
+        "MetricX-23 misses omissions, missing punctuation and fluent texts that are unrelated to "
+        "the source (Juraska et al. 2024).",
     ),
     scorer="extensions.neural.checkpoints.metricx:MetricX",
     options=(

@@ -11,6 +11,7 @@ from metaeval.messages import message
 from metrics.base import MetricError, MetricInfo
 from metrics.families import long_texts
 from metrics.options import (
+    ACROSS_LIMITS,
     CHECKPOINT_HELP,
     ENCODER_LABEL,
     LAYER_LABEL,
@@ -215,6 +216,7 @@ FAMILY = Family(
         "xmoverscore.family",
         "Word mover's score of source and output under a multilingual encoder.",
     ),
+    limits=ACROSS_LIMITS,
     scorer="extensions.neural.mover.xmoverscore:XMoverScore",
     options=(
         Option("checkpoint", ENCODER_LABEL, "checkpoint", help=CHECKPOINT_HELP),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from extensions.neural.bertscore.options import COMPARE, COMPARED, REFERENCES
 from extensions.neural.mover.options import Definition
-from extensions.neural.yisi.options import N_GRAM_SIZE, VECTORS, check_vectors
+from extensions.neural.yisi.options import N_GRAM_SIZE, VECTORS, VECTORS_LIMITS, check_vectors
 from metaeval.messages import message
 from metrics.base import MetricInfo, one_measure
 from metrics.families import long_texts, references
@@ -12,6 +12,7 @@ from metrics.families.lexical.options import TOKENIZER
 from metrics.options import (
     CHECKPOINT_HELP,
     ENCODER_LABEL,
+    ENCODER_LIMITS,
     PRECISION,
     Option,
     OptionError,
@@ -97,6 +98,7 @@ PLUGIN = Plugin(
     description=message(
         "moverscore.family", "Word mover's score of output and reference under any encoder."
     ),
+    limits=ENCODER_LIMITS,
     scorer="extensions.neural.moverscore.scorer:MoverScore",
     options=(
         Option("checkpoint", ENCODER_LABEL, "checkpoint", help=CHECKPOINT_HELP),
@@ -179,6 +181,7 @@ WMD_PLUGIN = Plugin(
         "wmd.family-about",
         "Exact transport between words whose vectors are aligned across languages (RCSLS).",
     ),
+    limits=VECTORS_LIMITS,
     scorer="extensions.neural.moverscore.static:WordMover",
     options=(
         *VECTORS,

@@ -11,7 +11,15 @@ from extensions.neural.mover.options import LANGUAGE_MODEL, LM_WEIGHT, MAPPING_L
 from metaeval.messages import message
 from metrics.base import MetricInfo
 from metrics.families import long_texts
-from metrics.options import PRECISION, Option, OptionError, Options, check_layer, clean_all
+from metrics.options import (
+    ACROSS_LIMITS,
+    PRECISION,
+    Option,
+    OptionError,
+    Options,
+    check_layer,
+    clean_all,
+)
 from metrics.plugins import Plugin
 
 
@@ -66,6 +74,7 @@ COSINE_PLUGIN = Plugin(
     description=message(
         "cosine.family", "Cosine of two sentence vectors: output and source or reference."
     ),
+    limits=ACROSS_LIMITS,
     scorer="extensions.neural.sentences.cosine:Cosine",
     options=(
         Option(
@@ -242,6 +251,7 @@ SENTSIM_PLUGIN = Plugin(
         "sentsim.family",
         "Sentence cosine of output and source, combined with token F1 or word mover’s distance.",
     ),
+    limits=ACROSS_LIMITS,
     scorer="extensions.neural.sentences.sentsim:SentSim",
     options=(
         Option(

@@ -15,6 +15,7 @@ from metrics.base import MetricInfo, one_measure
 from metrics.checkpoints import places
 from metrics.families import long_texts
 from metrics.options import (
+    BASELINE_LIMITS,
     ENCODER_LABEL,
     PRECISION,
     Family,
@@ -77,12 +78,18 @@ def describe_refreeeval(name: str, label: str, options: Options) -> MetricInfo:
     )
 
 
+_LIMITS = message(
+    "limits.trained-here",
+    "Knows only the languages and the kind of text that it was trained on. Its own page shows its "
+    "results on held-out texts.",
+)
 REFREEEVAL = Family(
     key="refreeeval",
     label="ReFreeEval",
     description=message(
         "refreeeval.family", "Token similarity of output and source under a trained encoder."
     ),
+    limits=_LIMITS,
     scorer="extensions.neural.trained.refreeeval:ReFreeEval",
     options=(
         Option(
@@ -187,6 +194,7 @@ HEAD = Family(
         "refreeeval.head-family-about",
         "A human score predicted by a small head on a frozen encoder.",
     ),
+    limits=_LIMITS,
     scorer="extensions.neural.trained.refreeeval:HeadScorer",
     options=(
         Option(
@@ -335,6 +343,7 @@ SENTINEL = Family(
         "A baseline that was fitted to human scores and sees too little of the segment to measure "
         "quality.",
     ),
+    limits=BASELINE_LIMITS,
     scorer="extensions.neural.trained.sentinels:TrainedSentinel",
     options=(
         Option(

@@ -9,6 +9,7 @@ from metrics.families import long_texts, references
 from metrics.families.lexical.options import TOKENIZER
 from metrics.options import (
     ENCODER_LABEL,
+    ENCODER_LIMITS,
     LAYER_HELP,
     LAYER_LABEL,
     PRECISION,
@@ -23,6 +24,11 @@ from metrics.plugins import Plugin
 _LO = "Lo 2019, YiSi: a unified semantic MT quality evaluation and estimation metric"
 
 N_GRAM_SIZE = message("option.n-gram-size", "N-gram size")
+VECTORS_LIMITS = message(
+    "limits.word-vectors",
+    "Needs a file of word vectors for each language, aligned across languages if it compares with "
+    "sources. Each word has one vector in all contexts, and word order counts within n-grams only.",
+)
 VECTORS = (
     Option(
         "vectors",
@@ -171,6 +177,7 @@ PLUGIN = Plugin(
         "Weighted n-gram matching under an encoder: YiSi-1 against references, YiSi-2 against "
         "sources.",
     ),
+    limits=ENCODER_LIMITS,
     scorer="extensions.neural.yisi.contextual:YisiContextual",
     options=(
         Option("checkpoint", ENCODER_LABEL, "checkpoint", "bert-base-multilingual-cased"),
@@ -188,6 +195,7 @@ STATIC_PLUGIN = Plugin(
         "yisi.family-vectors-about",
         "YiSi-1 or YiSi-2 with a file of word vectors for each language.",
     ),
+    limits=VECTORS_LIMITS,
     scorer="extensions.neural.yisi.words:YisiStatic",
     options=(*VECTORS, COMPARE, TOKENIZER, *_MATCHING),
     describe=make_static,
@@ -196,6 +204,11 @@ LETTERS_PLUGIN = Plugin(
     label="YiSi-0",
     description=message(
         "yisi.family-letters", "YiSi over words; two words are similar if they share letters."
+    ),
+    limits=message(
+        "limits.letters",
+        "Needs no model. Words are alike if they share letters, so synonyms score as errors do, "
+        "and the language needs an alphabet.",
     ),
     scorer="extensions.neural.yisi.words:Yisi0",
     options=(TOKENIZER, *_MATCHING),

@@ -340,6 +340,11 @@ def describe_lexical(name: str, label: str, options: Options) -> MetricInfo:
     )
 
 
+_LIMITS = message(
+    "limits.n-grams",
+    "Needs no model. Correct translations in other words score low, and small differences between "
+    "systems say little (Mathur et al. 2020). The tokenizer must fit the language.",
+)
 LEXICAL = Family(
     key="lexical",
     label=message("lexical.family-with-options", "BLEU, chrF, TER or ROUGE with options"),
@@ -348,6 +353,7 @@ LEXICAL = Family(
         "sacreBLEU's tokenizers, lower case and effective order, and other rules for several "
         "references.",
     ),
+    limits=_LIMITS,
     scorer="metrics.families.lexical.one_by_one:OneByOne",
     options=(
         Option("metric", message("option.metric", "Metric"), "choice", choices=tuple(METRICS)),
@@ -364,6 +370,7 @@ FAMILY = Family(
         "sentbleu.family-about",
         "Sentence BLEU of the WMT metrics tasks, with a choice of tokenizer and case.",
     ),
+    limits=_LIMITS,
     scorer="metrics.families.lexical.bleu:WmtSentBleu",
     options=(
         *_TOKENIZERS,

@@ -1,5 +1,6 @@
 """Projects: who sees and runs what they hold, and what their limits refuse."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from annotation.access import (
     visible_projects,
     visible_test_sets,
 )
-from annotation.campaign_files.storing import form_data
+from annotation.campaign_files.storing import form_data, open_file
 from annotation.forms.campaign.form import CampaignForm
 from annotation.models import (
     AuditEntry,
@@ -37,6 +38,7 @@ from annotation.models import (
     TestSet,
     TestSetShare,
 )
+from annotation.uploads import InputFile, Report
 from annotation.uploads.quota import bytes_of, stored
 from lifecycle import services
 from lifecycle.resources import RESOURCE_TYPES
@@ -44,6 +46,7 @@ from metrics import imported
 from metrics.models import MetricRun
 from metrics.runs.starting import start
 from tests.addresses import fill, routes
+from tests.annotation.campaign_files.test_round_trip import smallest
 from tests.annotation.views.test_views_uploads import OUTPUT, REFERENCE, SOURCE, confirm, form, send
 from tests.refusals import refused, tells
 from tests.world import World, make_campaign, make_test_set, make_user
@@ -314,6 +317,31 @@ def test_names_in_use_there_tell_others_nothing(harbour: Harbour, client: Client
     for hidden in (inside.slug, first.slug):
         assert re.fullmatch("(weather|pilot)-[0-9a-f]{8}", hidden)
     assert own != first.slug
+
+
+@pytest.mark.parametrize("names", [("测试一", "测试二"), ("Pilot 1", "Pilot 1!"), ("Été", "Ete")])
+def test_two_names_are_two_test_sets_of_a_project(
+    harbour: Harbour, client: Client, names: tuple[str, str]
+) -> None:
+    client.force_login(harbour.admin)
+    for name in names:
+        confirm(client, send(client, name=name, project=harbour.project.slug))
+    assert TestSet.objects.filter(name__in=names).values("slug").distinct().count() == 2
+
+
+def test_a_campaign_file_with_the_name_of_what_is_hidden_is_stored_beside_it(
+    harbour: Harbour, client: Client
+) -> None:
+    client.force_login(harbour.admin)
+    confirm(client, send(client, name="Smallest", project=harbour.project.slug))
+    values = smallest()
+    values["texts"]["name"] = "Smallest"
+    report = Report()
+    file = InputFile.holding("c.json", json.dumps(values).encode())
+    opened = open_file(file, report, user=harbour.other)
+    assert report.errors == []
+    assert opened is not None
+    assert opened.campaign.test_set.created_by == harbour.other
 
 
 def test_storage_has_a_limit(harbour: Harbour, world: World, client: Client) -> None:

@@ -246,6 +246,11 @@ def test_a_document_without_sentences_on_one_side_is_one_passage(empty: tuple[st
     assert aligned([empty, empty])[0].references == (f"{empty[1]} {empty[1]}",)
 
 
+def test_one_sentence_may_have_a_thousand_counterparts() -> None:
+    assert sentences.align([3_000], [3] * 1_000) == [(1, 1_000)]
+    assert sentences.align([3] * 1_000, [3_000]) == [(1_000, 1)]
+
+
 def test_context_is_not_read_in_parts() -> None:
     given = {"checkpoint": "x", OPTION.name: SENTENCES, "documents": "context"}
     with refused("option.problem", kind=OptionError) as caught:

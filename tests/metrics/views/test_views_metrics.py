@@ -7,9 +7,8 @@ import pytest
 from django.test import Client
 
 from metrics import catalogue
-from metrics.families.known_limits import LIMITS
 from metrics.models import ConfiguredMetric
-from metrics.registry import METRICS
+from metrics.registry import METRICS, get_family
 from metrics.runs import scoring, starting
 from tests.house.templates.seen import seen
 from tests.metrics.fleet import empty_models, encoder, found, make_worker
@@ -76,7 +75,7 @@ def test_the_page_says_which_references_are_read(
     ],
 )
 def test_pages_say_how_a_family_fails(as_admin: Client, page: str, family: str) -> None:
-    assert str(LIMITS[family]) in seen(unescape(as_admin.get(f"/metrics/{page}/").text))
+    assert str(get_family(family).limits) in seen(unescape(as_admin.get(f"/metrics/{page}/").text))
 
 
 def test_the_page_of_rouge_tells_its_tokens(as_researcher: Client) -> None:
