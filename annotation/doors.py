@@ -349,6 +349,7 @@ test_sets = TestSets()
 
 ANNOTATOR = message("first.annotator", "Annotator")
 SEGMENT = message("first.segment", "Segment")
+PART = message("first.part", "Segment, document or domain")
 SYSTEM = message("first.system", "System")
 KIND = message("first.kind", "Kind")
 SCORE = message("first.score", "Score")
@@ -373,7 +374,7 @@ def first_rows(test_set: TestSetDraft, campaign: CampaignDraft) -> Rows:
         scores += [(part, system, v) for (system, _, part), v in campaign.part_scores.items()]
         scores += [("", system, value) for system, value in campaign.system_scores.items()]
         rows = [[campaign.name, seg, system, f"{value:g}"] for seg, system, value in scores[:FIRST]]
-        return (CAMPAIGN, SEGMENT, SYSTEM, SCORE), rows
+        return (CAMPAIGN, PART if campaign.part_scores else SEGMENT, SYSTEM, SCORE), rows
     sources = {segment.key: segment.source for segment in test_set.segments}
     outputs = {system.name: system.outputs for system in test_set.systems}
     rows = [

@@ -61,7 +61,8 @@ class ColumnsForm(forms.Form):
     `fields_of` has the present fields of columns, as `columns.propose` returns them; `unused` is
     the label for columns without one. `own` has a further choice for single columns, such as the
     outputs of the system that a column names. Fields of `repeatable` may have several columns.
-    `samples` are the first values of columns. Columns without names are called by numbers.
+    `samples` are the first values of columns, `titles` their names in the files. Columns
+    without names are called by numbers.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class ColumnsForm(forms.Form):
         prefix: str = "column",
         repeatable: Collection[str] = (),
         samples: Mapping[str, str] | None = None,
+        titles: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(data, prefix=prefix)
         self.columns, self.repeatable = columns, repeatable
@@ -84,7 +86,7 @@ class ColumnsForm(forms.Form):
         for number, column in enumerate(columns):
             alone = [_choice(own[column])] if own and column in own else []
             self.fields[str(number)] = forms.ChoiceField(
-                label=showable(column),
+                label=showable((titles or {}).get(column, column)),
                 choices=[*choices, *alone],
                 required=False,
                 initial=fields_of.get(column, ""),

@@ -10,6 +10,7 @@ from django.db import transaction
 from annotation.campaigns import require_status
 from annotation.imports.judgments import Understood
 from annotation.imports.judgments.fields import Sheet
+from annotation.imports.judgments.read import seen_in
 from annotation.imports.judgments.rows import Row, rows_of
 from annotation.models import Campaign, Item, Segment
 from annotation.protocols.base import Scale
@@ -59,7 +60,7 @@ def read_gold(
         return GoldItems()
     (chosen,) = read_chosen({"": columns or {}}, [table], FIELDS, report)
     fields = propose(table.columns, FIELDS, chosen)
-    seen = GoldItems(table.columns, fields, FIELDS, samples=table.samples)
+    seen = GoldItems(**seen_in([table]), fields=fields, wanted=FIELDS)
     name_fields(table, fields, report)
     table, head = renamed(table, fields), table.head
     for column in ("kind", "text"):

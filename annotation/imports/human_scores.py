@@ -25,10 +25,9 @@ from annotation.imports.judgments.options import LOWER, Options
 from annotation.imports.judgments.read import (
     Drafts,
     Reading,
-    all_columns,
     all_fields,
-    all_samples,
     name_of,
+    seen_in,
 )
 from annotation.imports.judgments.rows import FALSE, TRUE, Row, join, rows_of, with_plain_names
 from annotation.models import Campaign, Item, Segment
@@ -86,7 +85,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     """
     tables = read_tables(files, report, options, HUMAN_SCORES)
     chosen = read_chosen({"": options.columns}, tables, FIELDS, report, repeatable=(SCORE,))
-    seen = Reading(columns=all_columns(tables), wanted=FIELDS, samples=all_samples(tables))
+    seen = Reading(**seen_in(tables), wanted=FIELDS)
     if report.errors or not tables:
         return seen
     sheets = [_sheet(table, own) for table, own in zip(tables, chosen, strict=True)]

@@ -171,6 +171,7 @@ class Campaigns(Confirmation):
                 data,
                 repeatable=(human_scores.SCORE,) if sent.door == sources.HUMAN_SCORES else (),
                 samples=reading.samples,
+                titles=reading.titles,
             ),
             "directions": DirectionsForm(reading.directions, data),
             "skip": SkipForm(look.report.counts, skips, data),
@@ -389,7 +390,12 @@ class GoldTable(Confirmation):
         """Return the choices of columns."""
         reading = look.reading
         self.columns = ColumnsForm(
-            reading.columns, reading.wanted, reading.fields, self.data, samples=reading.samples
+            reading.columns,
+            reading.wanted,
+            reading.fields,
+            self.data,
+            samples=reading.samples,
+            titles=reading.titles,
         )
         return (self.columns,) if reading.columns else ()
 

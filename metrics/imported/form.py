@@ -1,6 +1,6 @@
 """The forms of the import page: the files, and the choices for each metric in them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,12 +8,10 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from annotation.forms.columns import ColumnsForm
 from annotation.forms.uploads import FilesField
 from annotation.uploads import InputFile
 from annotation.uploads.tables.lines import LABELS
 from core.messages import translated
-from metaeval.files.names import Field
 from metrics.imported.checking import Found
 from metrics.imported.files import Choices, Reading
 
@@ -37,24 +35,6 @@ class ScoreFilesForm(forms.Form):
     def sent(self) -> list[InputFile]:
         """Return the files; nothing has been read yet."""
         return [InputFile.sent(file) for file in self.cleaned_data["tables"]]
-
-
-def titled_form(
-    columns: Mapping[str, str],
-    fields: Mapping[str, str],
-    samples: Mapping[str, str],
-    wanted: Sequence[Field],
-    data: QueryDict | None = None,
-    **options: Any,
-) -> ColumnsForm:
-    """Return a form of columns under their titles in the files; `columns` has them by name."""
-    by_title = [
-        {title: known[name] for name, title in columns.items() if name in known}
-        for known in (fields, samples)
-    ]
-    return ColumnsForm(
-        list(columns.values()), wanted, by_title[0], data, samples=by_title[1], **options
-    )
 
 
 HIGHER, LOWER = "higher", "lower"

@@ -24,7 +24,7 @@ from annotation.access import (
     test_set_refusal,
     visible_campaigns,
 )
-from annotation.forms.columns import SkipForm, is_changed
+from annotation.forms.columns import ColumnsForm, SkipForm, is_changed
 from annotation.forms.preview import Heading, Preview
 from annotation.models import FileImport, TestSet
 from annotation.uploads import OutdatedError, waiting
@@ -39,7 +39,7 @@ from metrics import catalogue
 from metrics.imported.checking import LABELS as HEADINGS
 from metrics.imported.checking import Checked, Look, bring_in, check
 from metrics.imported.files import FIELDS, Choices
-from metrics.imported.form import UNUSED, MetricsForm, OriginForm, ScoreFilesForm, titled_form
+from metrics.imported.form import UNUSED, MetricsForm, OriginForm, ScoreFilesForm
 from metrics.imported.storing import shown_imports, summary, withdraw
 from metrics.models import MetricImport
 from metrics.spans import doors
@@ -157,8 +157,14 @@ class MetricScores(Confirmation):
     def forms(self, sent: Sent, look: Look) -> Sequence[BaseForm]:
         """Return choices for columns, metrics, lines and rows."""
         read, choices, data = look.reading, look.choices, self.data
-        self.columns = titled_form(
-            read.columns, read.fields, read.samples, FIELDS, data, unused=UNUSED
+        self.columns = ColumnsForm(
+            list(read.columns),
+            FIELDS,
+            read.fields,
+            data,
+            unused=UNUSED,
+            samples=read.samples,
+            titles=read.columns,
         )
         self.metrics = MetricsForm(look.metrics, data)
         self.origin = OriginForm(read, choices, data)

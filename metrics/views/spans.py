@@ -36,7 +36,6 @@ from annotation.web.errors import refuse
 from core.messages import translated
 from metrics.error_spans import TARGET
 from metrics.forms.spans import SpanFilesForm
-from metrics.imported.form import titled_form
 from metrics.scores import latest_signatures
 from metrics.spans import doors
 from metrics.spans.importing import LABELS, Checked, Look, store
@@ -113,7 +112,14 @@ class MetricSpans(Confirmation):
         """Return choices for the name, ends, columns and rows."""
         data, skips = self.data, kinds_of(sent.words.get(SKIP, ""))
         self.form = SpanFilesForm(data, has_files=True, initial=sent.words)
-        self.columns = titled_form(look.columns, look.fields, look.samples, FIELDS, data)
+        self.columns = ColumnsForm(
+            list(look.columns),
+            FIELDS,
+            look.fields,
+            data,
+            samples=look.samples,
+            titles=look.columns,
+        )
         self.skip = SkipForm(look.report.counts, skips, data)
         return self.form, self.columns, self.skip
 

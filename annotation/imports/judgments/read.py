@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
+from typing import Any
 
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments import answers as answering
@@ -109,9 +110,9 @@ Drafts = list[tuple[TestSetDraft, CampaignDraft]]
 class Understood:
     """How tables were understood.
 
-    `columns` are those of all tables in order with `samples` of their cells, `fields` what each is
-    taken for, `directions` those of published scores by name, and `name` what the campaign is
-    called.
+    `columns` are those of all tables in order with `samples` of their cells and `titles` as the
+    files have them, `fields` what each is taken for, `directions` those of published scores by
+    name, and `name` what the campaign is called.
     """
 
     columns: Sequence[str] = ()
@@ -119,6 +120,7 @@ class Understood:
     wanted: Sequence[Field] = FIELDS
     directions: Mapping[str, Direction] = field(default_factory=dict)
     samples: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
 
 
@@ -140,18 +142,13 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     n_broken = len(report.errors)
     chosen = read_chosen({"": options.columns}, tables, FIELDS, report, others=is_other_field)
     if len(report.errors) > n_broken or not tables:
-        return Reading(columns=all_columns(tables), samples=all_samples(tables))
+        return Reading(**seen_in(tables))
     sheets = sheets_of(tables, chosen)
     read_commas(sheets, report)
     sheets = [with_durations(sheet, options.columns, report) for sheet in sheets]
     refuse_objects(sheets, report)
     fields = all_fields(sheets)
-    seen = Reading(
-        columns=all_columns(tables),
-        fields=fields,
-        wanted=known_fields(fields.values()),
-        samples=all_samples(tables),
-    )
+    seen = Reading(**seen_in(tables), fields=fields, wanted=known_fields(fields.values()))
     judged = _judged(sheets, options)
     if n_broken:
         # Report wrong values in the other rows too, so that all can be corrected at once.
@@ -174,17 +171,15 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     return _read_rows(rows, judged, spans, others, suggested, named, report, seen)
 
 
-def all_columns(tables: Iterable[object]) -> list[str]:
-    """Return the columns of tables in their order, each once."""
-    return list(dict.fromkeys(c for table in tables for c in getattr(table, "columns", ())))
-
-
-def all_samples(tables: Iterable[Table]) -> dict[str, str]:
-    """Return a sample cell of every column, from the first table that has one."""
-    found: dict[str, str] = {}
+def seen_in(tables: Iterable[Table]) -> dict[str, Any]:
+    """Return the columns of tables in their order, each once, with titles and first cells."""
+    columns: list[str] = []
+    titles: dict[str, str] = {}
+    samples: dict[str, str] = {}
     for table in tables:
-        found = table.samples | found
-    return found
+        columns += table.columns
+        titles, samples = table.titles | titles, table.samples | samples
+    return {"columns": list(dict.fromkeys(columns)), "titles": titles, "samples": samples}
 
 
 def all_fields(sheets: Iterable[Sheet]) -> dict[str, str]:

@@ -152,6 +152,13 @@ def test_languages_are_codes_or_names(db: None, as_admin: Client) -> None:
     assert '<datalist id="known-languages"' in page.text
 
 
+def test_columns_are_called_as_in_the_file(db: None, as_admin: Client) -> None:
+    named = TABLE.replace("wer", "Bewerterin").replace("Seg", "Satz-ID")
+    page = as_admin.get(send(as_admin, sent(named)).url)
+    assert "Satz-ID" in seen(page.text)
+    assert "Bewerterin" in seen(page.text)
+
+
 def test_what_is_read_is_told_before(world: World, as_admin: Client) -> None:
     page = as_admin.get(IMPORT).text
     for name in ("judgments", "human-scores", "appraise", "pearmut"):
