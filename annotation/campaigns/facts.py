@@ -115,7 +115,7 @@ def has_scores(campaign: Campaign) -> bool:
 
 def _has_scores(campaign: Campaign) -> bool:
     judgments = Judgment.objects.filter(assignment__annotator__campaign=campaign)
-    return judgments.exists() or campaign.published_scores.exists()
+    return judgments.exists() or campaign.has_published_scores
 
 
 def study_facts(campaigns: Sequence[Campaign]) -> list[Message]:

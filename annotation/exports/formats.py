@@ -157,7 +157,7 @@ def _of_campaign(campaign: Campaign) -> set[str]:
         "plays": plays.exists(),
         "suggestions": campaign.items.filter(suggestions__isnull=False).exists(),
         "sample": campaign.sample is not None,
-        "published": campaign.published_scores.exists(),
+        "published": campaign.has_published_scores,
         "domains": campaign.segments.exclude(domain="").exists(),
         "unrated": campaign.items.exclude(pk__in=rated.values("assignment__item")).exists(),
     }

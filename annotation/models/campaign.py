@@ -305,6 +305,11 @@ class Campaign(Terms):
             return self.origin == self.Origin.SIMULATED
         return self.annotators.filter(is_simulated=True).exists()
 
+    @property
+    def has_published_scores(self) -> bool:
+        """Whether it has human scores of a data set: of outputs, systems, documents or domains."""
+        return self.published_scores.exists() or self.published_parts.exists()
+
 
 class SampledSegment(models.Model):
     """A segment of a campaign's sample; `inclusion` is the probability with which it was drawn."""

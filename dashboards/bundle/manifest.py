@@ -92,7 +92,7 @@ def _of_judgments(content: Content) -> list[BundleTable]:
         "bundle.quality", "Times, traps, one-vs-rest r and α with intervals, with traps and without"
     )
     tables = [BundleTable("quality", about, ["quality", *people, *resamples])]
-    if not content.campaign.published_scores.exists():
+    if not content.campaign.has_published_scores:
         form = [
             "--form",
             content.filters.of(content.campaign).scores,

@@ -64,6 +64,11 @@ OF_PART = message(
     "human.of-part",
     "The scores of systems are the published human scores of the chosen document or domain.",
 )
+PARTS_ONLY = message(
+    "human.parts-only",
+    "The human scores are of whole documents or domains. Choose one of them in the filters, or "
+    "compare metrics over documents.",
+)
 MINUS_EDITS = message(
     "human.minus-edits", "minus the mean edits in percent (not standardised per annotator)"
 )
@@ -207,8 +212,7 @@ def _human_scores(campaign: Campaign, filters: Filters) -> HumanScores:
     systems = compared_systems(campaign, filters)
     rows = campaign.test_set.segments.order_by("position").values_list("pk", "document")
     segments, names = zip(*rows, strict=True) if rows else ((), ())
-    published = campaign.published_scores.exists()
-    read = _published if published else _judged
+    read = _published if campaign.has_published_scores else _judged
     found = _with_labels(campaign, filters, read(campaign, systems, segments, filters))
     if campaign.sample is not None:
         covered = covers(campaign.sampled_segments.count(), len(segments))
@@ -305,13 +309,15 @@ def _published(
         notes = [note for note in notes if note is not WHOLE_SYSTEMS] + [OF_PART]
     else:
         of_part = np.array([by_system.get(system.pk, np.nan) for system in systems])
+    is_system_known = bool(np.isfinite(of_part).any())
     return HumanScores(
         systems,
         segments,
         grid,
-        of_part if np.isfinite(of_part).any() else None,
+        of_part if is_system_known else None,
         PUBLISHED_NEGATED if campaign.lower_is_better else PUBLISHED,
         tuple(notes),
+        (PARTS_ONLY,) if parts and not (of_outputs or is_system_known) else (),
         is_of_documents=filters.chooses_segments,
         parts=parts,
     )
@@ -370,7 +376,7 @@ def _valued(
 
 def read_ratings(campaign: Campaign, filters: Filters, human: HumanScores) -> Ratings | None:
     """Return the judgments that count as `human` has them; None for published scores."""
-    if campaign.published_scores.exists():
+    if campaign.has_published_scores:
         return None
     columns, values, _ = _valued(campaign, general(filters).of(campaign))
     counted = columns.is_target & (columns.output >= 0) & ~np.isnan(values)
@@ -385,7 +391,7 @@ def reweighted(campaign: Campaign, filters: Filters, human: HumanScores) -> Rewe
 
     None if no judgment was drawn in this way, and if scores were published.
     """
-    if campaign.published_scores.exists():
+    if campaign.has_published_scores:
         return None
     columns, values, _ = _valued(campaign, general(filters).of(campaign))
     places = read_grid(human.systems, human.segments).places(columns.output)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from core.numbers import coefficient
+from dashboards.panel.human import PARTS_ONLY
 from metaeval.messages import Message, message, plural, truncated
 
 ALPHA = 0.05
@@ -26,7 +27,7 @@ SYMBOLS: dict[str, Message | str] = {
     "pa": message("symbol.pairwise-accuracy", "pairwise accuracy"),
 }
 UNUSABLE = message(
-    "answer.unusable", "These ratings give no human scores, so metrics cannot be compared."
+    "answer.unusable", "There are no human scores of outputs, so metrics cannot be compared here."
 )
 UNJUDGED = message(
     "answer.unjudged", "Nobody has judged an output yet, so metrics cannot be compared."
@@ -138,7 +139,8 @@ def answer(asked: Asked) -> Answer:
     """Return which metric agrees best, and how certain that is."""
     first = leader(asked.metrics)
     if not asked.n_judged and asked.unusable:
-        return Answer("unusable", UNUSABLE, [asked.unusable])
+        case = "parts" if asked.unusable.code == PARTS_ONLY.code else "unusable"
+        return Answer(case, UNUSABLE, [asked.unusable])
     if not asked.n_judged:
         return Answer("unjudged", UNJUDGED)
     if not asked.metrics:

@@ -107,7 +107,7 @@ def compute(campaign: Campaign, filters: Filters) -> CampaignTrust:
     """
     human = human_scores(campaign, general(filters))
     counted = amount.amount_of(human)
-    reasons = _published() if campaign.published_scores.exists() else []
+    reasons = _published() if campaign.has_published_scores else []
     reasons += judging.reasons_of(evidence) if (evidence := evidence_of(campaign, filters)) else []
     reasons += amount.reasons_of(counted)
     if not counted.n_systems:

@@ -278,7 +278,7 @@ def _without_people(
 ) -> Iterator[Scenario]:
     """Exclude judgments: of each annotator, of those who fail, and of control items."""
     columns, _ = read_judgments(campaign, filters)
-    if campaign.published_scores.exists() or not len(columns):
+    if campaign.has_published_scores or not len(columns):
         notes.append(NO_JUDGMENTS)
         return
     grid = read_grid(human.systems, human.segments)

@@ -7,6 +7,7 @@ may open it.
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -201,9 +202,9 @@ def test_every_address_with_every_role(
     world: World, campaign: Campaign, client: Client, role: str, settings: Any
 ) -> None:
     settings.ANALYSES_IN_PLACE = False  # who may ask for numbers is known before there are any
-    now = timezone.now()
+    later = timezone.now() + timedelta(days=1)  # however long the walk takes
     Worker.objects.create(  # /readyz asks for one
-        uid="a", name="w", host="h", pid=1, queues=[QUICK, SLOW], started_at=now, seen_at=now
+        uid="a", name="w", host="h", pid=1, queues=[QUICK, SLOW], started_at=later, seen_at=later
     )
     user = cast(world, campaign)[role]
     if user is not None:

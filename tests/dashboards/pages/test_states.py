@@ -77,6 +77,22 @@ def test_pages_without_a_human_score_say_that_and_not_that_metrics_are_missing(
     assert f'href="{reverse("monitor", args=[rated.slug])}">Review annotators' in page
 
 
+def test_scores_of_documents_alone_are_human_scores(world: World, as_researcher: Client) -> None:
+    campaign = Campaign.objects.create(
+        test_set=world.test_set, slug="of-documents", name="Documents", origin="imported",
+        status=Campaign.Status.CLOSED, created_by=world.admin,
+    )  # fmt: skip
+    systems = list(world.test_set.systems.all())
+    campaign.systems.set(systems)
+    for system in systems:
+        campaign.published_parts.create(system=system, level="document", name="d1", value=70)
+    for name in ("results", "correlations"):
+        page = as_researcher.get(f"/campaigns/{campaign.slug}/{name}/").text
+        assert tells(page, "human.parts-only")
+        assert EMPTY not in page
+        assert 'href="/campaigns/import/#from-human-scores"' in page
+
+
 def test_scoring_is_no_step_where_the_ratings_give_no_score(
     rated: Campaign, as_researcher: Client
 ) -> None:
