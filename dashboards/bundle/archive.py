@@ -150,8 +150,8 @@ def build(campaign: Campaign, filters: Filters) -> Built:
         folder = Path(name)
         for path, lines in data_files(content):
             _write(folder / path, lines)
-        give_back()  # Each table is computed from the files, as readers do.
-        for table in tables:
+        for table in tables:  # computed from the files, as readers do
+            give_back()
             _write(folder / f"expected/{table.name}.json", [expected(folder, table)])
         manifest = manifest_of(content, tables, _sums(folder))
         manifest["trust"] = msgspec.to_builtins(trust)
