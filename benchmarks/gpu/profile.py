@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
@@ -25,6 +26,7 @@ from torch.profiler import ProfilerActivity, profile
 from benchmarks.gpu import __main__ as gpu
 from benchmarks.gpu import cases, checkpoints, peers
 from benchmarks.gpu.child import PEER_BATCH, forget
+from extensions.neural.encoding import encoders
 
 MOST_PADDED = 1.25
 # Operations that only change how a tensor is looked at, or reserve memory for one.
@@ -72,7 +74,9 @@ def main(arguments: list[str] | None = None) -> int:
 def both(case: cases.Case, folder: Path, n_pairs: int) -> tuple[Profile, Profile | None]:
     """Our profile of scoring pairs that nothing was kept of, and the package's."""
     inputs = checkpoints.make_inputs(n_pairs)
-    metric = cases.make(case, folder, "float32")
+    budgets = encoders.TOKENS_PER_BATCH
+    with patch.dict(budgets, cpu=budgets["cuda"]):
+        metric = cases.make(case, folder, "float32")
     # Tokenizers are loaded when they are needed first.
     metric.score(inputs)
     forget(metric)
@@ -102,7 +106,7 @@ def profiled(work: Callable[[], object]) -> Profile:
 def counting() -> Iterator[list[int]]:
     """Count ids looked up by the models of this process, and those that are not padding."""
     tokens = [0, 0]
-    modules = [each for each in gc.get_objects() if isinstance(each, torch.nn.Module)]
+    modules = [each for each in gc.get_objects() if issubclass(type(each), torch.nn.Module)]
     words = {
         id(found) for each in modules for name in WORDS if (found := getattr(each, name, None))
     }

@@ -59,6 +59,8 @@ NAMED: tuple[tuple[type[Model], str], ...] = (
 PARTS = re.compile(r"<(?:\w+:)?(\w+)>")
 # These show a table as LaTeX, Markdown and CSV, which write some signs in ways of their own.
 NOTATIONS = "/table/"
+# They are drawn from what the SVG is drawn from, and only a person can read them.
+PRINTED = {"pdf", "png"}
 # They end or change the session.
 LEFT_OUT = {"logout", "language"}
 
@@ -154,7 +156,7 @@ def visited(client: Client, places: Places) -> Iterator[tuple[str, Any]]:
             continue
         key = found.url_name, str(found.kwargs.get("fmt"))
         is_known = address in seen if address in starts else key in seen
-        if is_known or found.url_name in LEFT_OUT:
+        if is_known or found.url_name in LEFT_OUT or found.kwargs.get("fmt") in PRINTED:
             continue
         seen |= {key, address}
         if client.session.get("_auth_user_id") != str(places.world.admin.pk):
