@@ -60,6 +60,8 @@ def recording(model: Any) -> Iterator[list[list[FoundSpan]]]:
     own = model.decode
 
     def decode(probabilities: torch.Tensor, ids: torch.Tensor, offsets: Sequence[Offsets]) -> Any:
+        # One copy: comet's loop asks for each subword's label alone.
+        probabilities, ids = probabilities.cpu(), ids.cpu()
         labels = model.label_encoder.ids_to_label
         names = [str(labels[number]) for number in range(probabilities.shape[-1])]
         for rows, places in zip(probabilities, offsets, strict=True):
@@ -85,10 +87,11 @@ def spans_of(
     means no error. A run of errors has the severity of its first subword and the mean probability
     of its labels (:meth:`UnifiedMetric.decode`).
     """
-    values, chosen = probabilities.float().cpu().max(dim=1)
+    probabilities = probabilities.float()
+    values, chosen = probabilities.max(dim=1)
     if threshold:
-        errors, place = probabilities[:, 1:].float().cpu().max(dim=1)
-        is_error = probabilities[:, 1:].float().cpu().sum(dim=1) > threshold
+        errors, place = probabilities[:, 1:].max(dim=1)
+        is_error = probabilities[:, 1:].sum(dim=1) > threshold
         values, chosen = torch.where(is_error, errors, values), torch.where(is_error, place + 1, 0)
     spans, run = [], list[int]()
     for number, label in enumerate([*chosen.tolist(), 0]):
