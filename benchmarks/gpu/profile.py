@@ -113,8 +113,10 @@ def counting() -> Iterator[list[int]]:
 
     def count(module: torch.nn.Module, given: tuple[Any, ...]) -> None:
         if id(module) in words and given:
+            padding = getattr(module, "padding_idx", None)
             tokens[0] += given[0].numel()
-            tokens[1] += int((given[0] != getattr(module, "padding_idx", None)).sum())
+            n_padding = 0 if padding is None else int((given[0] == padding).sum())
+            tokens[1] += given[0].numel() - n_padding
 
     hook = register_module_forward_pre_hook(count)
     try:
