@@ -69,9 +69,6 @@ def action(campaign: Campaign, home: Home) -> Step | None:
         address = reverse("results", args=[campaign.slug])
         label = message("action.over-systems", "Compare metrics over systems")
         return Step(None, label, f"{address}?statistic=systems")
-    if home.answer.case == "parts":
-        label = message("action.human-scores", "Import human scores of outputs")
-        return Step(None, label, f"{reverse('campaign-import')}#from-human-scores")
     if home.answer.case not in ACTIONS:
         return None
     if home.answer.case == "unjudged" and campaign.status == Campaign.Status.CLOSED:

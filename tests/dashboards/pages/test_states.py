@@ -90,7 +90,7 @@ def test_scores_of_documents_alone_are_human_scores(world: World, as_researcher:
         page = as_researcher.get(f"/campaigns/{campaign.slug}/{name}/").text
         assert tells(page, "human.parts-only")
         assert EMPTY not in page
-        assert 'href="/campaigns/import/#from-human-scores"' in page
+        assert "Review annotators" not in page
 
 
 def test_scoring_is_no_step_where_the_ratings_give_no_score(
