@@ -37,6 +37,16 @@ def test_dry_run_then_import(world: World, file: str) -> None:
     assert "Nothing changed" in again
 
 
+def test_many_metrics_with_the_same_counts_are_one_line(world: World, tmp_path: Path) -> None:
+    names = [f"layer.{n}" for n in range(300)]
+    path = tmp_path / "scores.tsv"
+    rows = ["\t".join(("1", "strong", *["0.5"] * 300)), "\t".join(("2", "strong", "0.5"))]
+    path.write_text("\n".join(["\t".join(("segment", "system", *names)), *rows]), encoding="utf-8")
+    output = run("harbour", str(path), "--dry-run", "--skip", "torn")
+    assert len(output.splitlines()) < 10
+    assert "300 metrics" in output
+
+
 @pytest.mark.parametrize(
     ("arguments", "codes"),
     [
