@@ -46,7 +46,7 @@ CONFIG: Spec = {
         "padding": 0,
     },
     "title": {"color": INK, "fontSize": LETTERS, "fontWeight": "bold", "anchor": "middle",
-              "offset": 2},
+              "offset": 4},
     "view": {"stroke": None},
     "concat": {"spacing": 6},
 }  # fmt: skip
