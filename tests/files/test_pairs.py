@@ -111,7 +111,7 @@ def test_every_test_set_takes_the_rows_of_its_pair(tmp_path: Path, door: str) ->
     }[door]
     alone = doors.run(command, "talks", path, "--dry-run", **options)
     assert tells(alone, "pair.of-other-test-sets")
-    # Nothing is left out where each row has its test set.
+    # Each row has its test set.
     both = doors.run(command, "talks", path, "--also", "cs", **options)
     assert not tells(both, "pair.of-other-test-sets")
     if door == "spans":

@@ -11,7 +11,7 @@ from django.http.request import QueryDict
 from annotation.filters import FilterError
 from annotation.management.command_line import BaseCommand
 from annotation.models import Campaign
-from core.commands import RefusedCommandError, refused_by
+from core.commands import RefusedCommandError, refused_by, refused_file
 from core.text import pluralize
 from core.work.working import drain, due
 from dashboards.documents.computing import documents
@@ -71,11 +71,14 @@ class Command(BaseCommand):
         if result.document is None or result.as_of is None:
             raise RefusedCommandError(message("paper.no-numbers", "There are no numbers."))
         folder: Path = options["to"]
-        folder.mkdir(parents=True, exist_ok=True)
         n = 0
-        for name, content in files.contents(result.document, filters, result.as_of):
-            (folder / name).write_bytes(content)
-            n += 1
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, content in files.contents(result.document, filters, result.as_of):
+                (folder / name).write_bytes(content)
+                n += 1
+        except OSError as error:
+            raise refused_file(folder, error) from error
         if not result.is_fresh:
             self.stdout.write("note: The data have changed since. Wait longer (--wait) for newer.")
         for each in files.missing(result.document):
