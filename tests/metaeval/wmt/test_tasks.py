@@ -153,7 +153,7 @@ def test_each_domain_has_a_ranking(whole: Path, capsys) -> None:
     assert main(words) == 0
     output = capsys.readouterr()
     rows = list(csv.DictReader(io.StringIO(output.out), delimiter="\t"))
-    # Which domain lacks scores is said with each warning.
+    # Each warning names its domain.
     lacking = [line for line in output.err.splitlines() if line.startswith("warning: ")]
     domains = {line.removeprefix("warning: ").split(":")[0] for line in lacking}
     assert domains <= {row["domain"] for row in rows}
