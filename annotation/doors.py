@@ -105,7 +105,8 @@ def _summary(test_set: TestSetDraft, campaign: CampaignDraft) -> CampaignLook:
     kinds = Counter(item.kind for item in campaign.items)
     annotators = {judgment.annotator for judgment in campaign.judgments}
     named = {item.system for item in campaign.items if item.system} | campaign.scored
-    systems = [system.name for system in test_set.systems] or sorted(named)
+    # A system at several lengths is named once.
+    systems = list(dict.fromkeys(each.name for each in test_set.systems)) or sorted(named)
     return CampaignLook(
         name=campaign.name,
         study=campaign.study,

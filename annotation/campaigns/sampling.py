@@ -1,11 +1,11 @@
 """The part of a test set that a campaign covers: its rule, the draw, and what is stored of it.
 
 A rule is an object with any of these keys. `unit` is `segment`, the default, or `document`. Units
-can be chosen by `segments`, a list of keys, by `documents`, a list of names, and by `min_length`
-and `max_length` of the source, in words, or in characters where the language counts those. Of
-these, `size` units are drawn: a number, or a share such as `"10%"`. They are drawn at random with
-the campaign's seed; with `strata`, `document` or `length`, evenly from all documents or from
-quarters by length. Without `size`, all chosen units are judged.
+can be chosen by `segments`, a list of keys, by `documents` and `domains`, lists of names, and by
+`min_length` and `max_length` of the source, in words, or in characters where the language counts
+those. Of these, `size` units are drawn: a number, or a share such as `"10%"`. They are drawn at
+random with the campaign's seed; with `strata`, `document` or `length`, evenly from all documents or
+from quarters by length. Without `size`, all chosen units are judged.
 """
 
 import re
@@ -23,7 +23,7 @@ from metaeval.messages import Message, message, plural, truncated
 
 SEGMENT, DOCUMENT, LENGTH = "segment", "document", "length"
 CHOICES = {"unit": (SEGMENT, DOCUMENT), "strata": (DOCUMENT, LENGTH)}
-LISTS, NUMBERS = ("segments", "documents"), ("min_length", "max_length")
+LISTS, NUMBERS = ("segments", "documents", "domains"), ("min_length", "max_length")
 KEYS = (*CHOICES, *LISTS, *NUMBERS, "size")
 SHARE = re.compile(r"(\d{1,3}(?:\.\d+)?) ?%")
 # Whole documents without a further choice are the whole test set.
@@ -142,28 +142,31 @@ def size_of(size: int | str | None, n_units: int) -> int:
 
 def _units(test_set: TestSet, systems: Iterable[System], rule: Mapping[str, Any]) -> list[Unit]:
     rows = test_set.segments.filter(outputs__system__in=list(systems)).distinct()
-    columns = ("pk", "key", "document", "source")
-    keys, documents = set(rule.get("segments", ())), set(rule.get("documents", ()))
+    columns = ("pk", "source", "key", "document", "domain")
+    wanted = [set(rule.get(name, ())) for name in LISTS]
     is_whole = rule.get("unit") == DOCUMENT
     units: dict[object, Unit] = {}
-    n_without, known = 0, (set[str](), set[str]())
-    for pk, key, document, source in rows.order_by("position").values_list(*columns):
-        known[0].add(key)
-        known[1].add(document)
-        if (keys and key not in keys) or (documents and document not in documents):
+    n_without, known = 0, [set[str]() for _ in LISTS]
+    for pk, source, *names in rows.order_by("position").values_list(*columns):
+        for own, name in zip(known, names, strict=True):
+            own.add(name)
+        if any(own and name not in own for own, name in zip(wanted, names, strict=True)):
             continue
+        document = names[1]
         n_without += not document
         unit = units.setdefault(document if is_whole else pk, Unit(document))
         unit.segments.append(pk)
         unit.length += words_in(source, test_set.source_language)
-    _require(keys - known[0], documents - known[1], n_without if is_whole else 0)
+    absent = [asked - own for asked, own in zip(wanted, known, strict=True)]
+    _require(absent, n_without if is_whole else 0)
     low, high = rule.get("min_length", 0), rule.get("max_length", float("inf"))
     return [unit for unit in units.values() if low <= unit.length <= high]
 
 
-def _require(keys: set[str], documents: set[str], n_without: int) -> None:
-    """Raise ValidationError for unknown keys and names, and for segments without a document."""
+def _require(absent: Sequence[set[str]], n_without: int) -> None:
+    """Raise ValidationError for unknown names of `LISTS`, and for segments without a document."""
     faults = []
+    keys, documents, domains = absent
     if keys:
         faults.append(
             message(
@@ -178,6 +181,14 @@ def _require(keys: set[str], documents: set[str], n_without: int) -> None:
                 "sample.no-documents",
                 "The test set has no output of these systems for these documents: {names}.",
                 names=truncated(sorted(documents)),
+            )
+        )
+    if domains:
+        faults.append(
+            message(
+                "sample.no-domains",
+                "The test set has no output of these systems in these domains: {names}.",
+                names=truncated(sorted(domains)),
             )
         )
     if n_without:
@@ -272,6 +283,8 @@ def describe_rule(rule: Mapping[str, Any], test_set: TestSet, seed: int) -> Iter
         yield message("sample.whole", "whole documents")
     if n := len(rule.get("documents", ())):
         yield plural("sample.documents", "from {n} document", "from {n} documents", n=n)
+    if domains := rule.get("domains"):
+        yield message("filter.domains", "only domains: {names}", names=domains)
     if n := len(rule.get("segments", ())):
         yield plural("sample.listed", "from a list of {n} segment",
                      "from a list of {n} segments", n=n)  # fmt: skip

@@ -40,7 +40,7 @@ def find_same(draft: CampaignDraft) -> Campaign | None:
         text = message(
             "import.other-judgments",
             "The campaign “{campaign}” is already stored with other judgments ({stored} stored, "
-            "{n} in the files).",
+            "{n} in the files). Import these under another name.",
             campaign=draft.slug,
             stored=len(stored),
             n=len(wanted),
@@ -151,7 +151,7 @@ def _require_same_scores(campaign: Campaign, draft: CampaignDraft) -> None:
         text = message(
             "import.other-scores",
             "The campaign “{campaign}” is already stored with other published scores ({stored} "
-            "stored, {n} in the files).",
+            "stored, {n} in the files). Import these under another name.",
             campaign=draft.slug,
             stored=len(stored),
             n=len(wanted),

@@ -188,7 +188,10 @@ class Campaigns(Confirmation):
             COLUMNS: columns.stated(stated_columns(sent.words, Report())),
             DIRECTIONS: said | self.choices["directions"].stated,
         }
-        words = self.choices["words"].words() | {SKIP: ",".join(self.choices["skip"].chosen)}
+        form = self.choices["words"]
+        words = form.words() | {SKIP: ",".join(self.choices["skip"].chosen)}
+        if "name" not in form.changed_data and "name" not in sent.words:
+            words.pop("name", None)  # a suggestion that nobody stated
         return replace(sent, words=words | {n: json.dumps(v) for n, v in both.items() if v})
 
     def store(self, checked: tuple[Reading, Report]) -> HttpResponse:

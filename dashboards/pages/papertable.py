@@ -64,7 +64,8 @@ def html(table: Table) -> SafeString:
     body = format_html_join("", "<tr{}>{}</tr>", (_row(row, table) for row in table.body))
     notes = format_html_join("", "<p>{}</p>", ((str(each),) for each in table.below))
     return format_html(
-        '<table class="paper"><caption>{}</caption><thead>{}</thead><tbody>{}</tbody></table>{}',
+        '<table class="paper"><caption><span>{}</span></caption><thead>{}</thead><tbody>{}</tbody>'
+        "</table>{}",
         table.heading, head, body, notes,
     )  # fmt: skip
 

@@ -9,5 +9,7 @@ EXTENSION = Extension(
     needs=("extensions.studies", "extensions.layers"),
     urls="extensions.paper.files",
     analyses={"standings": "extensions.paper.standings"},
-    study=(Place("paper", _("Tables for the paper"), "study-paper", tab=_("Report")),),
+    study=(
+        Place("paper", _("Tables for the paper"), "study-paper", tab=_("Metrics"), before="wmt"),
+    ),
 )

@@ -12,6 +12,7 @@ from django.http.request import QueryDict
 from dashboards.charts.style import INK, SCHEMA, Spec
 from dashboards.comparisons.document import Pair, Shown
 from dashboards.significance.pairs import COLOURS, LABELS, choose, step
+from extensions.paper.choices import SCORED
 from extensions.paper.gather import OF_SYSTEMS, Paper, encoder_name, names, place_of
 
 WIDTH, LETTERS, MARGIN, ROW = 218, 7, 2, 9.5
@@ -45,7 +46,7 @@ CONFIG: Spec = {
         "padding": 0,
     },
     "title": {"color": INK, "fontSize": LETTERS, "fontWeight": "bold", "anchor": "middle",
-              "offset": 2},
+              "offset": 4},
     "view": {"stroke": None},
     "concat": {"spacing": 6},
 }  # fmt: skip
@@ -90,6 +91,8 @@ def figures(paper: Paper) -> list[NumberedFigure]:
                 f"{name}: does the metric of the row agree better with the humans than that of the "
                 f"column? {what}. Outlined: significant at .05 after Bonferroni’s correction."
             )
+            if paper.choices.layers != SCORED and paper.of("layers-system"):
+                caption += " BERTScore as scored, not with the layers of table 8."
             found.append(NumberedFigure(str(number + 3 * at), caption, _figure(caption, maps)))
     return found
 

@@ -50,6 +50,7 @@ NO_LAYERS = message("paper.no-layers", "There are no scores of an encoder’s la
 NO_AGREEMENT = message(
     "paper.no-agreement", "No two annotators rated the same outputs with scores that vary."
 )
+NO_BEST = message("paper.no-best-layer", "No layer has scores in all campaigns.")
 FIRST_OF_LAYERS, OF_LAYERS = min(ENCODERS.values()), "11–14"
 REASONS = {
     "2": message("paper.no-times", "The ratings have no start and end."),
@@ -96,10 +97,11 @@ def missing(paper: Paper) -> list[Message]:
     if paper.choices.layers == SCORED:
         shown.add("8")  # no layer was chosen
     absent: dict[str, list[str]] = {}
+    reasons = {reason.code: reason for reason in (*REASONS.values(), NO_BEST)}
     for name, reason in REASONS.items():
         if name not in shown:
-            absent.setdefault(reason.code, []).append(name)
-    reasons = {reason.code: reason for reason in REASONS.values()}
+            why = NO_BEST if name == "8" and OF_LAYERS in shown else reason
+            absent.setdefault(why.code, []).append(name)
     found = [
         plural(
             "paper.missing",

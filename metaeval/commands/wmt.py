@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from metaeval.commands.systems import CommandError, print_note
 from metaeval.files.evalset.folder import FILES, EvalSet
 from metaeval.files.evalset.reading import read_evalset
 from metaeval.messages import Message, message, plural
-from metaeval.results import plain
+from metaeval.results import StatisticsWarning, plain
 from metaeval.wmt import (
     YEARS,
     Comparison,
@@ -62,7 +63,11 @@ def wmt(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     rows, documents = [], []
     for domain in _domains(sets, options):
         own = {name: each.of_domain(domain) if domain else each for name, each in sets.items()}
-        results, ranking = _run(own, options)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", StatisticsWarning)
+            results, ranking = _run(own, options, domain)
+        for each in caught:
+            warnings.warn(_within(domain, each.message), stacklevel=2)
         mark = {"domain": domain} if domain else {}
         table = _ranking_rows(ranking, results) if options.table == RANKING else _task_rows(results)
         rows += [mark | row for row in table]
@@ -89,8 +94,17 @@ def _domains(sets: Mapping[str, EvalSet], options: argparse.Namespace) -> Sequen
     return shared if options.domain == EACH else [options.domain]
 
 
+def _within(domain: str, about: Any) -> Any:
+    """Return a note or a warning that names the domain which it is about, if there is one."""
+    if domain and isinstance(about, StatisticsWarning):
+        return type(about)(_within(domain, about.message))
+    if domain and isinstance(about, Message):
+        return message("wmt.in-domain", "{domain}: {about}", domain=domain, about=about)
+    return about
+
+
 def _run(
-    sets: Mapping[str, EvalSet], options: argparse.Namespace
+    sets: Mapping[str, EvalSet], options: argparse.Namespace, domain: str
 ) -> tuple[list[TaskResult], Ranking]:
     every = None if options.metrics == ALL else YEARS[options.year]
     results, read = [], dict[tuple[str, str, bool], Comparison]()
@@ -101,20 +115,19 @@ def _run(
             if key not in read:
                 read[key] = compared(sets[name], pair, level, every=every)
                 for note in _notes(name, read[key]):
-                    print_note(note)
+                    print_note(_within(domain, note))
             scores[name] = read[key]
         # Tasks draw on their own, as WMT's do.
         seed = options.seed * 1000 + number
         results.append(run_task(task, scores, n_draws=options.draws, seed=seed))
     ranking = rank_overall(results)
     if ranking.partial:
-        print_note(
-            message(
-                "wmt.partial-metrics",
-                "Not ranked, because some task lacks their scores: {metrics}.",
-                metrics=list(ranking.partial),
-            )
+        partial = message(
+            "wmt.partial-metrics",
+            "Not ranked, because some task lacks their scores: {metrics}.",
+            metrics=list(ranking.partial),
         )
+        print_note(_within(domain, partial))
     return results, ranking
 
 

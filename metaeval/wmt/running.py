@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.arrays import FloatArray, IntArray
+from metaeval.arrays import FloatArray, IntArray, positive_int
 from metaeval.correlation.intervals.clustered import CorrelationIntervals
 from metaeval.correlation.intervals.concordance import accuracy_interval
 from metaeval.correlation.intervals.crossed import correlation_intervals
@@ -118,6 +118,8 @@ def run_task(
 
     Metrics that some pair lacks are excluded. Raises TaskError if none is left.
     """
+    n_draws = positive_int("n_draws", n_draws, minimum=0)
+    seed = positive_int("seed", seed, minimum=0)
     sides = [scores[pair] for pair in task.pairs]
     shared = [name for name in sides[0].metrics if all(name in side.metrics for side in sides)]
     if not shared:

@@ -44,13 +44,22 @@ def pairs_in(folder: Path, year: int) -> list[str]:
     Raises TaskError if there are none.
     """
     present = language_pairs(folder)
+    if not present:
+        raise TaskError(
+            message(
+                "wmt.no-score-folder",
+                "{folder} is not a folder of scores. It must have human-scores/PAIR.NAME.seg.score "
+                "(mt-metrics-eval) or PAIR/segment-scores.tsv.",
+                folder=str(folder),
+            )
+        )
     found = [pair for pair in YEARS[year].pairs if pair in present]
     if not found:
         raise TaskError(
             message(
                 "wmt.no-scores",
                 "{folder} has no human scores of a language pair of {year}. It has: {pairs}.",
-                folder=folder.name,
+                folder=str(folder),
                 year=str(year),
                 pairs=sorted(present),
             )

@@ -24,11 +24,15 @@ function refreshTrust(newer) {
   if (older && newer && older.textContent !== newer.textContent) swap(older, newer);
 }
 
-// The first numbers bring with them what there is to choose.
+// The first numbers bring with them what there is to choose. What somebody types stays, and a list
+// that was just chosen from keeps the focus.
 function refreshRail(newer) {
   const older = document.querySelector("#controls");
-  if (!older || !newer || older.contains(document.activeElement)) return;
-  if (older.elements.length !== newer.elements.length) older.replaceWith(newer);
+  if (!older || !newer || older.elements.length === newer.elements.length) return;
+  const focused = older.contains(document.activeElement) ? document.activeElement : null;
+  if (focused && !(focused.id && focused.matches("select"))) return;
+  older.replaceWith(newer);
+  if (focused) document.getElementById(focused.id)?.focus();
 }
 
 function isBusy(target) {

@@ -10,6 +10,7 @@ from annotation.uploads import InputFile, Submission, check_pairs
 from metrics.models import MetricImport, SegmentSpans
 from tests.files import doors
 from tests.files.test_rules import ROWS, lines
+from tests.refusals import tells
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -104,12 +105,19 @@ def test_every_test_set_takes_the_rows_of_its_pair(tmp_path: Path, door: str) ->
     rows = [row | {"lp": code} for row, code in zip(ROWS[door], ("zh-en", "zh-cs"), strict=True)]
     path = tmp_path / "t.jsonl"
     path.write_text(lines(rows))
+    command, options = {
+        "spans": ("import_spans", {"name": "m", "ends": "excluded"}),
+        "metric scores": ("import_scores", {}),
+    }[door]
+    alone = doors.run(command, "talks", path, "--dry-run", **options)
+    assert tells(alone, "pair.of-other-test-sets")
+    # Each row has its test set.
+    both = doors.run(command, "talks", path, "--also", "cs", **options)
+    assert not tells(both, "pair.of-other-test-sets")
     if door == "spans":
-        doors.run("import_spans", "talks", path, "--also", "cs", name="m", ends="excluded")
         found = SegmentSpans.objects.values_list("output__system__test_set__slug", "spans")
         assert {slug: spans[0][1:3] for slug, spans in found} == {"talks": [0, 4], "cs": [0, 4]}
     else:
-        doors.run("import_scores", "talks", path, "--also", "cs")
         assert {each.test_set.slug: each.n_outputs for each in MetricImport.objects.all()} == {
             "talks": 1, "cs": 1
         }  # fmt: skip

@@ -112,7 +112,7 @@ class Understood:
 
     `columns` are those of all tables in order with `samples` of their cells and `titles` as the
     files have them, `fields` what each is taken for, `directions` those of published scores by
-    name, and `name` what the campaign is called.
+    name, and `name` what the campaign is called; empty if the rows name several.
     """
 
     columns: Sequence[str] = ()
@@ -167,7 +167,8 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     rows = _rows(judged)
     name = name_of(options, files, rows)
     named = replace(options, name=name, is_named=bool(options.name))
-    seen = replace(seen, name=name)
+    if options.name or len({row.name("campaign") for row in rows}) < 2:
+        seen = replace(seen, name=name)
     return _read_rows(rows, judged, spans, others, suggested, named, report, seen)
 
 

@@ -112,7 +112,10 @@ def store_drafts(
             result = each.result
             state = "imported" if result.is_new else "already stored, unchanged"
             contents = ", ".join(map(str, result.contents))
-            command.stdout.write(f"{result.campaign.slug}: {contents}: {state}.")
+            command.stdout.write(
+                f"{result.campaign.slug}: {contents}: {state}. "
+                f"Test set: {result.campaign.test_set.slug}"
+            )
             for invitation in each.invitations:
                 path = reverse("personal-link", args=[invitation.token])
                 command.stdout.write(f"  {invitation.annotator.label}: {path}")

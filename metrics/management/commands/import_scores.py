@@ -1,6 +1,7 @@
 """`manage.py import_scores`: metric scores that were computed elsewhere, from files on disk."""
 
 from argparse import ArgumentParser
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,18 @@ from annotation.management.command_line import (
     write_problems,
 )
 from annotation.models import TestSet
+from annotation.uploads import Report
 from annotation.uploads.tables.lines import LINES, LINES_HELP
+from annotation.uploads.tables.pairs import Pair
 from annotation.uploads.tables.skipping import SKIP
 from core.commands import refused_by
 from core.text import pluralize
 from metrics.imported.checking import Checked, bring_in, check
 from metrics.imported.files import FIELDS, Choices
 from metrics.imported.storing import summary
+
+# Metrics with the same facts that are listed one by one.
+LISTED = 10
 
 
 class Command(BaseCommand):
@@ -81,6 +87,7 @@ class Command(BaseCommand):
             system=options["system"] or "",
         )
         found = [check(each, files, choices) for each in test_sets(options)]
+        take_apart({each.test_set: (each.reading.pairs, each.report) for each in found})
         for each in found:
             self._report(each)
         refuse_errors(*(each.report for each in found))
@@ -90,20 +97,28 @@ class Command(BaseCommand):
             with transaction.atomic():
                 for each in found:
                     outcomes = bring_in(each, provenance=options["note"])
-                    self.stdout.write(str(summary(outcomes)))
+                    self.stdout.write(f"{each.test_set.slug}: {summary(outcomes)}")
         except ValidationError as error:
             raise refused_by(error) from error
 
     def _report(self, checked: Checked) -> None:
         write_problems(self, checked.report, SHOWN)
+        by_facts: dict[str, list[str]] = {}
         for found in checked.metrics:
             state = str(found.becomes) if found.becomes else "–" if found.is_taken else "skipped"
             parts = f"{found.n_parts:,} of documents and domains, " if found.n_parts else ""
-            self.stdout.write(
-                f"  {found.name}: {found.n_outputs:,} of {checked.n_outputs:,} outputs, "
+            facts = (
+                f"{found.n_outputs:,} of {checked.n_outputs:,} outputs, "
                 f"{pluralize(found.n_systems, 'system')}, {parts}"
                 f"{found.n_missing:,} without a score; {state}"
             )
+            by_facts.setdefault(facts, []).append(found.name)
+        self.stdout.write(f"{checked.test_set.slug}:")
+        for facts, names in by_facts.items():
+            if len(names) > LISTED:
+                names = [f"{len(names)} metrics, {names[0]} to {names[-1]}"]
+            for name in names:
+                self.stdout.write(f"  {name}: {facts}")
 
 
 def add_test_set_arguments(parser: ArgumentParser) -> None:
@@ -118,3 +133,14 @@ def add_test_set_arguments(parser: ArgumentParser) -> None:
 def test_sets(options: dict[str, Any]) -> list[TestSet]:
     """Return the test sets that options name; RefusedCommandError where there is none."""
     return [find_test_set(slug) for slug in (options["test_set"], *options["also"])]
+
+
+def take_apart(found: Mapping[TestSet, tuple[Iterable[Pair], Report]]) -> None:
+    """Withdraw the warnings about rows of other pairs if one of the test sets takes every row.
+
+    `found` has, by test set, the language pairs of the rows and the report of the check.
+    """
+    taken = {(each.source_language, each.target_language) for each in found}
+    for pairs, report in found.values():
+        if taken.issuperset(pairs):
+            report.problems = [p for p in report.problems if p.code != "pair.of-other-test-sets"]

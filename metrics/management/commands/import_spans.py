@@ -21,7 +21,11 @@ from annotation.uploads.tables.skipping import SKIP
 from core.commands import refused_by
 from core.text import pluralize
 from metrics.imported.files import Choices
-from metrics.management.commands.import_scores import add_test_set_arguments, test_sets
+from metrics.management.commands.import_scores import (
+    add_test_set_arguments,
+    take_apart,
+    test_sets,
+)
 from metrics.spans.doors import ENDS_INCLUDED
 from metrics.spans.importing import Checked, check, store
 from metrics.spans.tables import FIELDS
@@ -58,6 +62,7 @@ class Command(BaseCommand):
             check(each, files, options["name"], ends, choices=choices)
             for each in test_sets(options)
         ]
+        take_apart({each.test_set: (each.pairs, each.report) for each in found})
         for each in found:
             self._tell(each)
         refuse_errors(*(each.report for each in found))

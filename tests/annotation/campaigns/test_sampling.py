@@ -82,6 +82,7 @@ def harbour(db: None) -> TestSet:
     test_set = make_test_set("quay", segments=12, systems=("one", "two"), ratio="1.00")
     for segment in test_set.segments.all():
         segment.document = f"d{segment.position // 3}"
+        segment.domain = "news" if segment.position < 9 else "speech"
         segment.source = "港" * (segment.position + 1)
         segment.save()
     return test_set
@@ -105,6 +106,9 @@ def test_rules_choose_what_they_name(harbour: TestSet) -> None:
     assert keys(harbour, min_length="3", max_length=4) == ["3", "4"]
     assert keys(harbour, unit="document", min_length=24) == ["7", "8", "9", "10", "11", "12"]
     assert keys(harbour, documents=["d1", "d2"], segments=["1", "5", "9"]) == ["5", "9"]
+    assert keys(harbour, domains="speech\n") == ["10", "11", "12"]
+    assert keys(harbour, domains=["news"], min_length=8) == ["8", "9"]
+    assert keys(harbour, domains=["news", "speech"]) == list(map(str, range(1, 13)))
     assert len(keys(harbour, size="25%")) == 3
     whole = keys(harbour, unit="document", size=2)
     assert len({(int(key) - 1) // 3 for key in whole}) == 2
@@ -157,6 +161,7 @@ def test_segments_without_an_output_of_the_systems_are_in_no_sample(harbour: Tes
         ({"unit": "document", "segments": ["1"]}, "sample.segments-of-documents"),
         ({"segments": ["1", "nowhere"]}, "sample.no-segments"),
         ({"documents": ["nowhere"]}, "sample.no-documents"),
+        ({"domains": ["nowhere"]}, "sample.no-domains"),
         ({"segments": [1]}, "sample.list"),
         ({"seed": 1}, "sample.not-a-rule"),
     ],
@@ -279,6 +284,7 @@ def test_a_page_draws_shows_and_changes_the_sample(harbour: TestSet, as_admin: C
         ({"sample-size": "4"}, "sample.too-few"),
         ({"sample-size": "none"}, "sample.size"),
         ({"sample-documents": "d9"}, "sample.no-documents"),
+        ({"sample-domains": "none"}, "sample.no-domains"),
         ({"protocol": "document-da", "sample-unit": "segment"}, "design.whole-documents"),
     ],
 )

@@ -64,6 +64,35 @@ def test_the_person_says_what_a_column_holds(world: World, as_admin: Client) -> 
         assert as_admin.get(reverse(name, args=["later"])).status_code == 200, name
 
 
+def test_reading_again_renames_no_campaign(db: None, as_admin: Client) -> None:
+    """A name that only the files suggest is not stated by sending the form with it."""
+    rows = [f"en-de\tR1\t1\tstrong\t80\tfirst {ratio}\t{ratio}" for ratio in ("0.8", "0.5")]
+    head = "language_pair\trater\tseg\tsystem\tscore\tcampaign\tlength_ratio"
+    texts = "language_pair\tseg\tsystem\tlength_ratio\tsource\tmt\n" + "".join(
+        f"en-de\t1\tstrong\t{ratio}\tOne\tEins\n" for ratio in ("0.8", "0.5")
+    )
+    table = "\n".join([head, *rows])
+    checked = send(as_admin, sent(table), sent(texts, "texts.tsv"), study="lengths")
+    page = as_admin.get(checked.url)
+    form = page.context["correction"]["words"]
+    columns = page.context["correction"]["columns"]
+
+    def again(**changes: str) -> Any:
+        words = {f"words-{name}": form.initial.get(name, "") for name in form.fields}
+        chosen = {field.html_name: field.initial for field in columns if field.initial}
+        answers = {"change": "1", **words, **chosen, **changes}
+        return as_admin.get(as_admin.post(checked.url, answers).url).context["drafts"]
+
+    before = page.context["drafts"]
+    assert [each.name for each in before] == ["first 0.8", "first 0.5"]
+    assert [each.systems for each in before] == [["strong"]] * 2
+    question = {"words-question": "How much?"}
+    assert [each.name for each in again(**question)] == ["first 0.8", "first 0.5"]
+    checked = send(as_admin, sent(table), sent(texts, "texts.tsv"), study="lengths")
+    named = again(**{"words-name": "ours"})
+    assert [each.name for each in named] == ["ours first 0.8", "ours first 0.5"]
+
+
 def test_a_table_without_column_names_is_read_as_the_person_says(
     world: World, as_admin: Client
 ) -> None:

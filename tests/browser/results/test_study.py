@@ -12,7 +12,7 @@ from tests.dashboards.conftest import make_rated
 from tests.shared import Snapshots
 from tests.world import make_user
 
-NEEDS = {"extensions.studies"}
+NEEDS = {"extensions.studies", "extensions.paper"}
 
 
 def make_study() -> None:
@@ -101,3 +101,19 @@ def test_texts_that_differ_most_are_side_by_side(sign_in: Callable[..., Visitor]
     expect(page.locator("details.texts[open] mark").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert violations(page) == []
+
+
+def test_what_the_first_numbers_bring_comes_beside_a_list_in_focus(
+    sign_in: Callable[..., Visitor],
+) -> None:
+    """The page restores the focus to the list that was chosen from, before there are numbers."""
+    page = opened(sign_in(), "/studies/port/paper/")
+    metrics, layers = page.locator("#table9"), page.locator("#layers")
+    expect(metrics).to_have_count(1)
+    layers.focus()
+    page.evaluate(
+        "() => { document.querySelector('#table9').remove();"
+        " document.querySelector('#result-state').dataset.tag = 'an older one'; }"
+    )
+    expect(metrics).to_have_count(1, timeout=15_000)
+    expect(layers).to_be_focused()

@@ -15,7 +15,7 @@ from typing import Any
 import krippendorff
 import numpy as np
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 from scipy import stats
@@ -25,6 +25,7 @@ from annotation.quality.exclusions import exclude_annotator
 from tests.dashboards.documents.working import compute_waiting
 from tests.dashboards.tex import problems
 from tests.extensions.paper import seed
+from tests.refusals import refused, tells
 from tests.world import make_user
 
 NEEDS = {"extensions.paper"}
@@ -406,6 +407,25 @@ def small(folder: Path) -> tuple[list[str], str]:
         (folder / name).write_text("\n".join(lines), encoding="utf-8")
     *judged, scores = (str(folder / name) for name in files)
     return judged, scores
+
+
+def test_a_folder_that_cannot_be_made_and_layers_of_one_pair_alone(
+    db: None, tmp_path: Path
+) -> None:
+    files = seed.make(layers=FEW_LAYERS, metrics=FEW).write(tmp_path)
+    call_command(
+        "import_judgments", files["ratings"], files["segments"], files["outputs"],
+        study="lengths", stdout=StringIO(),
+    )  # fmt: skip
+    call_command("import_scores", "lengths-en-zh", files["scores"], stdout=StringIO())
+    with refused("command.file", kind=CommandError):
+        call_command("study_tables", "lengths", to=files["scores"], here=True, stdout=StringIO())
+    to = tmp_path / "paper"
+    call_command("study_tables", "lengths", to=to, here=True, stdout=StringIO())
+    about = json.loads((to / "about.json").read_text(encoding="utf-8"))
+    assert "13" in about["tables"]
+    assert "8" not in about["tables"]
+    assert [tells(each, "paper.no-best-layer") for each in about["missing"]] == [True]
 
 
 def test_what_a_study_lacks_is_named_and_new_data_are_waited_for(db: None, tmp_path: Path) -> None:

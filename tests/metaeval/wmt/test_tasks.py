@@ -40,7 +40,7 @@ from metaeval.wmt.tasks import (
 from tests.metaeval.published import DATA
 from tests.metaeval.wmt.laid_out import P_VALUES, figures, lay_out, lay_out_three, lay_out_years
 from tests.metaeval.wmt.other_sets import segments_of_2017, segments_of_2021, systems_of_2017
-from tests.refusals import refused
+from tests.refusals import refused, tells
 
 # Its sums are in single precision, so some flips tie there and not here.
 OF_FLIPS = 2e-3
@@ -149,7 +149,15 @@ def test_a_domain_uses_its_segments_and_its_own_system_scores(
 
 
 def test_each_domain_has_a_ranking(whole: Path, capsys) -> None:
-    rows = printed(capsys, str(whole), "--year", "2023", "--draws", "0", "--domain", "each")
+    words = ("wmt", str(whole), "--year", "2023", "--draws", "0", "--domain", "each")
+    assert main(words) == 0
+    output = capsys.readouterr()
+    rows = list(csv.DictReader(io.StringIO(output.out), delimiter="\t"))
+    # Each warning names its domain.
+    lacking = [line for line in output.err.splitlines() if line.startswith("warning: ")]
+    domains = {line.removeprefix("warning: ").split(":")[0] for line in lacking}
+    assert domains <= {row["domain"] for row in rows}
+    assert "news" in domains
     assert list(dict.fromkeys(row["domain"] for row in rows)) == [
         "news", "social", "speech", "user_review",
     ]  # fmt: skip
@@ -333,6 +341,20 @@ def test_the_table_of_tasks_has_our_intervals_and_their_unit(capsys) -> None:
 def test_what_the_folder_lacks_is_refused(words: tuple[str, ...], capsys) -> None:
     assert main(["wmt", str(DATA / "wmt23-meta"), *words]) == 2
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("folder", ["none", "wmt23-meta/en-de", "README.md", "wmt17"])
+def test_what_is_no_folder_of_scores_is_named(folder: str, capsys) -> None:
+    assert main(["wmt", str(DATA / folder), "--year", "2023"]) == 2
+    error = capsys.readouterr().err
+    assert tells(error, "wmt.no-score-folder")
+    assert str(DATA / folder) in error
+
+
+@pytest.mark.parametrize("words", [("--draws", "-1"), ("--seed", "-1")])
+def test_negative_numbers_are_refused(words: tuple[str, ...], capsys) -> None:
+    assert main(["wmt", str(DATA / "wmt23-meta"), "--year", "2023", *words]) == 2
+    assert tells(capsys.readouterr().err, "argument.integer")
 
 
 @pytest.mark.parametrize(("output", "start"), [("latex", "\\begin{tabular}"), ("markdown", "| "),

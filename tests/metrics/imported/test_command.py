@@ -37,6 +37,16 @@ def test_dry_run_then_import(world: World, file: str) -> None:
     assert "Nothing changed" in again
 
 
+def test_many_metrics_with_the_same_counts_are_one_line(world: World, tmp_path: Path) -> None:
+    names = [f"layer.{n}" for n in range(300)]
+    path = tmp_path / "scores.tsv"
+    rows = ["\t".join(("1", "strong", *["0.5"] * 300)), "\t".join(("2", "strong", "0.5"))]
+    path.write_text("\n".join(["\t".join(("segment", "system", *names)), *rows]), encoding="utf-8")
+    output = run("harbour", str(path), "--dry-run", "--skip", "torn")
+    assert len(output.splitlines()) < 10
+    assert "300 metrics" in output
+
+
 @pytest.mark.parametrize(
     ("arguments", "codes"),
     [
@@ -56,3 +66,26 @@ def test_score_says_why_it_cannot_run_one(world: World, file: str) -> None:
     run("harbour", file)
     with refused("metric.imported", "command.known", kind=CommandError):
         call_command("score", "harbour", "--metric", "imported-comet")
+
+
+def test_the_hardest_segments_by_a_metric_that_may_be_better_when_lower(
+    world: World, tmp_path: Path
+) -> None:
+    """The order of the means over systems that have a score; the worst come first."""
+    scores = {("1", "strong"): 0.9, ("1", "weak"): 0.1, ("2", "strong"): 0.2, ("3", "weak"): 0.6}
+    path = tmp_path / "scores.tsv"
+    rows = [f"{key}\t{system}\t{value}\t{value}" for (key, system), value in scores.items()]
+    path.write_text("\n".join(["segment\tsystem\tease\tTER", *rows]), encoding="utf-8")
+    run("harbour", str(path), "--lower-is-better", "TER")
+
+    def hardest(*arguments: str) -> list[str]:
+        out = StringIO()
+        call_command("hardest", "harbour", *arguments, stdout=out)
+        return out.getvalue().split()
+
+    assert hardest("--metric", "imported-ease") == ["2", "1", "3"]
+    assert hardest("--metric", "imported-ter-lower", "--size", "2") == ["3", "1"]
+    with refused("hardest.no-scores", "command.known", kind=CommandError):
+        hardest("--metric", "none")
+    with refused("argument.integer", kind=CommandError):
+        hardest("--metric", "imported-ease", "--size", "-1")

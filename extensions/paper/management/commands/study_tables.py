@@ -11,7 +11,8 @@ from django.http.request import QueryDict
 from annotation.filters import FilterError
 from annotation.management.command_line import BaseCommand
 from annotation.models import Campaign
-from core.commands import RefusedCommandError, refused_by
+from core.commands import RefusedCommandError, refused_by, refused_file
+from core.text import pluralize
 from core.work.working import drain, due
 from dashboards.documents.computing import documents
 from dashboards.documents.results import Result
@@ -64,17 +65,20 @@ class Command(BaseCommand):
         try:
             TAKES().check(query)
             filters = SystemsChoice.from_query(query)
-            result = _whole(study, campaigns, query, options["wait"], is_here=options["here"])
+            result = self._whole(study, campaigns, query, options["wait"], is_here=options["here"])
         except FilterError as error:
             raise refused_by(error) from error
         if result.document is None or result.as_of is None:
             raise RefusedCommandError(message("paper.no-numbers", "There are no numbers."))
         folder: Path = options["to"]
-        folder.mkdir(parents=True, exist_ok=True)
         n = 0
-        for name, content in files.contents(result.document, filters, result.as_of):
-            (folder / name).write_bytes(content)
-            n += 1
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, content in files.contents(result.document, filters, result.as_of):
+                (folder / name).write_bytes(content)
+                n += 1
+        except OSError as error:
+            raise refused_file(folder, error) from error
         if not result.is_fresh:
             self.stdout.write("note: The data have changed since. Wait longer (--wait) for newer.")
         for each in files.missing(result.document):
@@ -82,6 +86,48 @@ class Command(BaseCommand):
         self.stdout.write(
             f"{n} files in {folder}, as of {result.as_of.isoformat(timespec='seconds')}."
         )
+
+    def _whole(
+        self,
+        study: str,
+        campaigns: Sequence[Campaign],
+        query: QueryDict,
+        seconds: float,
+        *,
+        is_here: bool,
+    ) -> Result[Paper]:
+        """Return the documents of the newest data, all of one state; refuse if this fails.
+
+        After `seconds` older ones of one state are good enough: judgments may come in all the time.
+        """
+        deadline, said = time.monotonic() + seconds, ""
+        while True:
+            result = gather(study, campaigns, query)
+            is_late = time.monotonic() > deadline
+            is_whole = not is_unfinished(result, of_one_state=True)
+            if is_whole and (result.is_fresh or is_late):
+                return result
+            if result.message:
+                raise RefusedCommandError(
+                    message("paper.not-computed", "The numbers could not be computed."),
+                    result.message,
+                )
+            if is_late:
+                raise RefusedCommandError(
+                    message(
+                        "paper.not-complete",
+                        "The numbers are not complete yet. Start a worker, wait longer (--wait), "
+                        "or compute them here (--here).",
+                    )
+                )
+            rows = due(documents).filter(campaign__in=campaigns)
+            doing = f"Computing {pluralize(rows.count(), 'analysis', 'analyses')} …"
+            if not is_here or not rows.exists():
+                doing = "Waiting for workers to compute the numbers …"
+            if doing != said:
+                self.stderr.write(said := doing, str)
+            if not (is_here and drain(documents, rows)):
+                time.sleep(PAUSE_SECONDS)
 
 
 def _query(choices: Sequence[str]) -> QueryDict:
@@ -98,33 +144,3 @@ def _query(choices: Sequence[str]) -> QueryDict:
             )
         query.appendlist(name.strip(), value.strip())
     return query
-
-
-def _whole(
-    study: str, campaigns: Sequence[Campaign], query: QueryDict, seconds: float, *, is_here: bool
-) -> Result[Paper]:
-    """Return the documents of the newest data, all of one state; refuse if this fails.
-
-    After `seconds` older ones of one state are good enough: judgments may come in all the time.
-    """
-    deadline = time.monotonic() + seconds
-    while True:
-        result = gather(study, campaigns, query)
-        is_late = time.monotonic() > deadline
-        is_whole = not is_unfinished(result, of_one_state=True)
-        if is_whole and (result.is_fresh or is_late):
-            return result
-        if result.message:
-            raise RefusedCommandError(
-                message("paper.not-computed", "The numbers could not be computed."), result.message
-            )
-        if is_late:
-            raise RefusedCommandError(
-                message(
-                    "paper.not-complete",
-                    "The numbers are not complete yet. Start a worker, wait longer (--wait), or "
-                    "compute them here (--here).",
-                )
-            )
-        if not (is_here and drain(documents, due(documents).filter(campaign__in=campaigns))):
-            time.sleep(PAUSE_SECONDS)
