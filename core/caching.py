@@ -132,12 +132,13 @@ _caches: list["Cache[Any]"] = []
 class Cache(Generic[T]):
     """Values by key, of at most `limit` bytes together; the least recently used is dropped first.
 
-    A larger value is not kept. Callers check with every use that a value still holds: the cache may
-    be empty at any time, and each process has its own.
+    A larger value is not kept, but with `keeps_newest` the newest always is. Callers check with
+    every use that a value still holds: the cache may be empty at any time, and each process has its
+    own.
     """
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
+    def __init__(self, limit: int, *, keeps_newest: bool = False) -> None:
+        self.limit, self._least = limit, int(keeps_newest)
         self._values: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
         self._lock = Lock()
         _caches.append(self)
@@ -155,8 +156,11 @@ class Cache(Generic[T]):
         with self._lock:
             self._values.pop(key, None)
             self._values[key] = (value, size)
-            while sum(each for _, each in self._values.values()) > self.limit:
+            while len(self._values) > self._least and self._size() > self.limit:
                 self._values.popitem(last=False)
+
+    def _size(self) -> int:
+        return sum(each for _, each in self._values.values())
 
     def clear(self) -> None:
         """Drop every value."""

@@ -123,7 +123,7 @@ class Grid:
         return places
 
 
-_cache: Cache[Grid] = Cache(BYTES)
+_cache: Cache[Grid] = Cache(BYTES, keeps_newest=True)
 
 
 @memo

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from annotation.models import Campaign, Judgment
 from annotation.models.judgment import VALUE
 from core.caching import Cache
+from core.text import batched
 
 NOTHING = -1
 Table = NDArray[Any]
@@ -43,6 +44,7 @@ NUMBERS: dict[str, Any] = {
     "inclusion": "assignment__inclusion",
 }
 OTHERS = (f"{ITEM}kind", "time_doubt", "created_at", "started_at", "submitted_at", "sent_together")
+COLUMNS: tuple[Any, ...] = (*KEYS.values(), *NUMBERS.values(), *OTHERS)
 # `created` and `submitted` are in Unix seconds, `seconds` is the server's time of one answer.
 ROW = np.dtype(
     [
@@ -53,11 +55,13 @@ ROW = np.dtype(
         *((name, "f8") for name in ("created", "seconds", "submitted")),
     ]
 )
-# Some 300,000 judgments.
+# Some 300,000 judgments; a larger campaign is kept alone.
 BYTES = 64 * 2**20
+# Rows of the database that are in memory at a time.
+CHUNK = 20_000
 # A row numbered before others may be committed after them: this number is read again.
 OVERLAP = 500
-_cache: Cache[Table] = Cache(BYTES)
+_cache: Cache[Table] = Cache(BYTES, keeps_newest=True)
 
 
 class State(NamedTuple):
@@ -80,7 +84,8 @@ def current_judgments(campaign: Campaign) -> Table:
     if rows is not None:
         rows = _updated(campaign, rows, state)
     if rows is None:
-        rows = _ordered(_read(_current(campaign)))
+        chunks = batched(_values(_current(campaign)).iterator(CHUNK), CHUNK)
+        rows = _ordered(np.concatenate([np.empty(0, ROW), *map(_table, chunks)]))
     rows.flags.writeable = False
     _cache.put(campaign.pk, rows, rows.nbytes)
     return rows
@@ -92,7 +97,7 @@ def _updated(campaign: Campaign, rows: Table, state: State) -> Table | None:
     `state` was stored just before; what came meanwhile has the database asked once more.
     """
     newest = int(rows["pk"].max(initial=0))
-    new = _read(_current(campaign).filter(pk__gt=newest - OVERLAP))
+    new = _table(list(_values(_current(campaign).filter(pk__gt=newest - OVERLAP))))
     others = rows[~np.isin(rows["assignment"], new["assignment"])]
     found = _ordered(np.concatenate([others, new]))
     reached = _state(found)
@@ -126,10 +131,12 @@ def _ordered(rows: Table) -> Table:
     return np.asarray(rows[order])
 
 
-def _read(judgments: QuerySet[Judgment]) -> Table:
-    names: tuple[Any, ...] = (*KEYS.values(), *NUMBERS.values(), *OTHERS)
-    rows = list(judgments.values_list(*names))
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+def _values(judgments: QuerySet[Judgment]) -> QuerySet[Judgment, Any]:
+    return judgments.values_list(*COLUMNS)
+
+
+def _table(rows: Sequence[Sequence[Any]]) -> Table:
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(COLUMNS)
     table = np.empty(len(rows), ROW)
     for name, column in zip(KEYS, columns, strict=False):
         table[name] = [NOTHING if value is None else value for value in column]

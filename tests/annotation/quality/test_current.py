@@ -47,7 +47,7 @@ def same(found: Table, expected: Table) -> None:
 
 
 def read_anew(campaign: Campaign) -> Table:
-    rows = current._read(current._current(campaign))
+    rows = current._table(list(current._values(current._current(campaign))))
     return rows[np.lexsort((rows["position"], rows["annotator"]))]
 
 
@@ -112,3 +112,23 @@ def test_what_is_used_least_is_forgotten_first() -> None:
     assert (cache.get("a"), cache.get("b"), cache.get("c")) == ("first", None, "third")
     cache.put("d", "larger than all", 11)
     assert [cache.get(key) for key in "acd"] == [None] * 3
+
+
+def test_the_newest_is_kept_where_it_is_larger_than_all() -> None:
+    cache: Cache[str] = Cache(10, keeps_newest=True)
+    for key in "ab":
+        cache.put(key, "larger than all", 11)
+    assert [cache.get(key) for key in "ab"] == [None, "larger than all"]
+
+
+def test_a_campaign_larger_than_the_cache_is_read_once(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotation.quality.current._cache.limit", 1)
+    monkeypatch.setattr("annotation.quality.current.CHUNK", 3)
+    given = list(Assignment.objects.filter(annotator__campaign=campaign).order_by("pk"))
+    for number, assignment in enumerate(given[:10]):
+        answer(assignment, number)
+    before = current_judgments(campaign)
+    assert sorted(before["score"].tolist()) == list(range(10))
+    assert current_judgments(campaign) is before
