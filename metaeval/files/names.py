@@ -325,7 +325,8 @@ FIELDS = (
           TEXT, _at("span_end", JUDGMENTS, SPANS), "end, end_i, end_indices, stop, to"),
     Field("marked_text", message("column.marked-text", "words that an error marks"),
           TEXT, _at("marked_text", JUDGMENTS, SPANS),
-          "text, span, words, span_text, error_text", is_local=True),
+          "text, span, words, span_text, error_text, error_span, error_words, marked_words",
+          is_local=True),
     Field("confidence", message("column.confidence", "confidence"),
           TEXT, _at("confidence", SPANS)),
 )  # fmt: skip

@@ -28,9 +28,17 @@ from metaeval.messages import Message, message, truncated
 
 FIELDS = fields_of(JUDGMENTS)
 # Ratings and spans both have a start and an end: a table that has a severity a row means spans.
-SEVERITY = next(field for field in FIELDS if field.name == "severity")
+OF_ROWS = ("severity", "marked_text")
 OF_SPANS = ("severity", "category", "side", "span_start", "span_end", "marked_text")
 SPAN_FIELDS = tuple(field for field in FIELDS if field.name in OF_SPANS)
+# `text` and `span` alone do not show that a table has an error in each row.
+SHOW_ERRORS = tuple(
+    replace(field, other_names="error_text, span_text, error_span, error_words, marked_words")
+    if field.is_local
+    else field
+    for field in SPAN_FIELDS
+    if field.name in OF_ROWS
+)
 # The column of numbers that are given to segments.
 NUMBERED = " number"
 # Where nothing else says what was shown, its number within the batch does.
@@ -80,7 +88,7 @@ class Sheet:
     @property
     def has_span_rows(self) -> bool:
         """Whether each row may hold one error span."""
-        return "severity" in self.has
+        return not self.has.isdisjoint(OF_ROWS)
 
     @cached_property
     def is_exported(self) -> bool:
@@ -167,8 +175,8 @@ def sheets_of(tables: Sequence[Table], chosen: Sequence[Mapping[str, str]]) -> l
 
 
 def _sheet(table: Table, chosen: Mapping[str, str]) -> Sheet:
-    has_spans = "severity" in propose(table.columns, [SEVERITY], chosen).values()
-    first = SPAN_FIELDS if has_spans else ()
+    shown = propose(table.columns, SHOW_ERRORS, chosen).values()
+    first = () if {*OF_ROWS}.isdisjoint(shown) else SPAN_FIELDS
     among = (*first, *(field for field in FIELDS if field not in SPAN_FIELDS))
     if is_exported(table.columns):
         among += EXPORTED

@@ -1,4 +1,4 @@
-"""Read the error spans in a cell: a list of objects, whichever names their keys have."""
+"""Read the error spans in a cell: a list of objects or of words, whichever names keys have."""
 
 import json
 from collections.abc import Mapping
@@ -6,6 +6,7 @@ from typing import Any
 
 from annotation.uploads.tables.rows import QUOTED_JSON
 from metaeval.files.names import plain
+from metaeval.messages import message
 
 # The keys of a span and other names for them. `start_i` and `end_i` are not among them: they count
 # otherwise (Appraise, Pearmut).
@@ -15,11 +16,16 @@ KEYS = {
     "severity": ("error_severity",),
     "category": ("error_category",),
     "side": ("error_side",),
-    "text": ("words", "span_text", "marked_text", "error_text", "term"),
+    "text": ("words", "span", "span_text", "error_span", "marked_text", "error_text", "term"),
 }
 OTHERS = {plain(name): key for key, names in KEYS.items() for name in (key, *names)}
 # Keys of objects that hold the list.
-HOLDERS = ("payload", "error_spans")
+HOLDERS = ("payload", "error_spans", "errors", "spans")
+# Keys of an object that hold the spans of a severity each.
+SEVERITIES = frozenset(("neutral", "trivial", "minor", "major", "critical"))
+NOT_SPANS = message(
+    "spans.not-a-list", "Error spans must be a JSON list of objects or of the marked words."
+)
 
 
 def span_objects(cell: Any) -> list[dict[str, Any]] | None:
@@ -27,6 +33,8 @@ def span_objects(cell: Any) -> list[dict[str, Any]] | None:
 
     >>> span_objects('[{"startIndex": 2, "endIndex": 4, "term": "to"}]')
     [{'start': 2, 'end': 4, 'text': 'to'}]
+    >>> span_objects({"minor": ["to"], "major": []})
+    [{'text': 'to', 'severity': 'minor'}]
     """
     try:
         values = json.loads(_unquoted(cell)) if isinstance(cell, str) and cell.strip() else cell
@@ -35,9 +43,14 @@ def span_objects(cell: Any) -> list[dict[str, Any]] | None:
         return None
     if isinstance(values, dict):
         values = next((values[name] for name in HOLDERS if name in values), values or [])
-    if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
+    if isinstance(values, dict) and values and SEVERITIES.issuperset(map(str.lower, values)):
+        lists = {severity: span_objects(own) for severity, own in values.items()}
+        if None in lists.values():
+            return None
+        return [each | {"severity": s} for s, own in lists.items() for each in own or ()]
+    if not isinstance(values, list) or not all(isinstance(each, dict | str) for each in values):
         return None
-    return [_named(each) for each in values]
+    return [_named({"text": each} if isinstance(each, str) else each) for each in values]
 
 
 def _named(span: Mapping[str, Any]) -> dict[str, Any]:
