@@ -22,7 +22,7 @@ from annotation.uploads.tables.cells import read_percent, write_points
 from annotation.uploads.tables.columns import propose, unnamed
 from annotation.uploads.tables.rows import Table, require_rows
 from core.text import restore
-from metaeval.files.cells import is_missing, parse_number
+from metaeval.files.cells import is_missing, parse_number, read_score
 from metaeval.files.names import JUDGMENTS, NAME, NUMBER, WORD, Field, fields_of, is_called
 from metaeval.messages import Message, message, truncated
 
@@ -307,11 +307,18 @@ def not_text(value: object) -> Message:
 
 
 def warn_of_missing_scores(sheets: Sequence[Sheet], report: Report) -> None:
-    """Warn of judgments without scores where a column that is not used may hold them."""
+    """Warn of judgments without scores where a column that is not used may hold them.
+
+    Where there are errors, the score follows from them, unless a column has numbers.
+    """
     if any("score" in sheet.has for sheet in sheets):
         return
     for sheet in sheets:
-        if unused := _unused(sheet):
+        has_errors = sheet.has_span_rows or "spans" in sheet.has
+        unused = [column for column in sheet.table.columns if not sheet.fields.get(column)]
+        if has_errors:
+            unused = [c for c in unused if None not in map(read_score, sheet.table.column(c))]
+        if unused:
             report.warn(
                 message(
                     "judgments.no-score-column",
@@ -320,7 +327,3 @@ def warn_of_missing_scores(sheets: Sequence[Sheet], report: Report) -> None:
                 ),
                 sheet.table.head,
             )
-
-
-def _unused(sheet: Sheet) -> list[str]:
-    return [column for column in sheet.table.columns if not sheet.fields.get(column)]

@@ -15,14 +15,14 @@ from annotation.uploads.problems import Report
 from annotation.uploads.tables.pairs import document_of, languages_of
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import read_score
-from metaeval.files.names import NAMES, column_of, is_called
+from metaeval.files.names import NAMES, column_of, is_called, is_person, number_of
 from metaeval.messages import message, truncated
 
 SCORE, OUTPUT, SPANS = "score", "output", "spans"
 # `score_A`: what stands before the name of a system.
 OF_SYSTEM = re.compile(r"(?P<field>score|rating|da|esa)[_ .:-]+(?P<name>.+)", re.IGNORECASE)
-# `rater1`, `annotator A`: people who have a column each.
-OF_PERSON = re.compile(r"(?P<who>[A-Za-z]+?)[_ -]?(?P<name>\d+|[A-Z])")
+# `rating_1`: the scores of people who have numbers alone.
+OF_NUMBERED = ("score", "rating", *NAMES["score"])
 Row = dict[str, Any]
 
 
@@ -64,13 +64,13 @@ def _of_people(table: Table) -> dict[str, str]:
     found = {}
     for column in table.columns:
         title = table.titles.get(column, column)
-        match = OF_PERSON.fullmatch(title)
-        if match is None or not _is_numeric(table, column):
+        number = number_of(title, OF_NUMBERED)
+        if not _is_numeric(table, column):
             continue
-        if is_called(match["who"], ("annotator", *NAMES["annotator"])):
+        if is_person(title):
             found[title] = column
-        elif is_called(match["who"], ("rating",)) and match["name"].isdecimal():
-            found[match["name"]] = column
+        elif number.isdecimal():
+            found[number] = column
     return found
 
 

@@ -15,7 +15,7 @@ from annotation.uploads.tables.columns import (
     say_unused,
 )
 from annotation.uploads.tables.rows import Table
-from metaeval.files.names import TEST_SET, fields_of, is_called
+from metaeval.files.names import TEST_SET, fields_of, is_called, number_of
 from metaeval.messages import message
 
 WANTED = fields_of(TEST_SET)
@@ -24,7 +24,6 @@ OWN = frozenset(field.name for field in WANTED)
 OUTPUTS = ("system", "output", "length_ratio")
 SYSTEM, REFERENCE = "system:", "reference_"
 # `System A`, `MT_2`, `hyp1`: a system's outputs, called by a word for them and a letter or number.
-NUMBERED = re.compile(r"(?P<word>.*[^\W\d_])[\W_]*(?:\d{1,3}|(?<=[\W_])[A-Z])", re.IGNORECASE)
 WORDS = tuple(name for field in WANTED if field.name in OUTPUTS[:2] for name in field.names)
 
 
@@ -80,8 +79,7 @@ def _numbered(table: Table) -> dict[str, str]:
     titles = {column: table.titles.get(column, column) for column in table.columns}
     if any(is_called(title, WORDS) for title in titles.values()):
         return {}
-    parts = {column: NUMBERED.fullmatch(title.strip()) for column, title in titles.items()}
-    found = [c for c, part in parts.items() if part and is_called(part["word"], WORDS)]
+    found = [column for column, title in titles.items() if number_of(title, WORDS)]
     return {c: f"{SYSTEM}{titles[c].strip()}" for c in found} if len(found) > 1 else {}
 
 
