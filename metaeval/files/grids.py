@@ -20,6 +20,7 @@ from itertools import islice
 from typing import Any
 
 from metaeval.files.decoding import Note, lines_of
+from metaeval.files.headers import in_one_row
 from metaeval.files.names import is_known
 from metaeval.messages import Message, MessageError, message, plural, truncated
 
@@ -61,7 +62,8 @@ class Grid:
     """A header in line `first`, rows of as many cells, and what was done to get them.
 
     `torn` are rows with another number of cells, with that number; `blank` are empty lines between
-    rows. `separator` is the sign between the cells of a text.
+    rows. `separator` is the sign between the cells of a text, `width` how many cells rows have in
+    the file, if that is another number.
     """
 
     kind: str
@@ -72,6 +74,7 @@ class Grid:
     separator: str = ""
     torn: list[tuple[int, int]] = field(default_factory=list)
     blank: list[int] = field(default_factory=list)
+    width: int = 0
 
     def note(self, text: Message, row: int | None = None) -> None:
         """Add something that was done."""
@@ -300,6 +303,11 @@ def _fill(grid: Grid, lines: Sequence[Line], *, has_names: bool, pads: bool = Fa
         # A table may have these very names.
         is_named = [cell.strip().casefold() for cell in first[1]] == names
         lines = lines if is_named else [(first[0], names), *lines]
+    if has_names:
+        joined = in_one_row(lines, pads=pads)
+        lines, grid.width, grid.torn = joined.lines, joined.width, list(joined.torn)
+        if joined.text:
+            grid.warn(joined.text, next(number for number, cells in lines if cells))
     start = _header_at(grid, lines)
     if start is None:
         return

@@ -297,7 +297,7 @@ def _report_uneven(table: Table, grid: Grid, report: Report) -> None:
             "The row has {n} cell; the header has {header}.",
             "The row has {n} cells; the header has {header}.",
             n=width,
-            header=len(grid.header),
+            header=grid.width or len(grid.header),
         )
         report.error_in_rows(text, table.file, numbers)
 
