@@ -44,6 +44,7 @@ from annotation.uploads.formats.base import (
 )
 from annotation.uploads.problems import Place
 from annotation.uploads.tables.columns import FIRST
+from annotation.uploads.tables.nested import unnested
 from annotation.uploads.tables.objects import GROUP
 from annotation.uploads.tables.rows import (
     Table,
@@ -359,7 +360,7 @@ def read_files(
 
 def _tables(found: Format | None, group: list[Content], to: Import) -> Iterable[Table]:
     if found is None or found.read is None:
-        return [content.table for content in group if content.table is not None]
+        return [unnested(each.table, to.report) for each in group if each.table is not None]
     return found.read(group, to)
 
 
