@@ -20,6 +20,7 @@ from annotation.uploads.formats import (
     parallel,
     potato,
     scores,
+    surveys,
     wmt_documents,
     wmt_xml,
 )
@@ -243,6 +244,14 @@ FORMATS = (
         (JUDGMENTS, SPANS),
         potato.read,
         has=potato.is_export,
+    ),
+    Format(
+        "a survey of LimeSurvey, Qualtrics or Google Forms",
+        "a row of `ImportId`; `submitdate` and `startlanguage`; numbers in columns that name "
+        "segment and system, such as `seg12_sysA` or `Q12[sysA]`",
+        (JUDGMENTS,),
+        surveys.read,
+        has=surveys.is_survey,
     ),
     Format(
         "MLQE",
