@@ -13,7 +13,7 @@ import math
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time
 from itertools import islice
@@ -45,6 +45,7 @@ SEPARATORS = {
 }
 DEFAULT = {TSV: "\t", CSV: ","}
 SEPARATOR = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
+MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^>]*?ref="([A-Z]+\d+:[A-Z]+\d+)"')
 Line = tuple[int, list[str]]
 TOO_LARGE = message("workbook.too-large", "The workbook is too large. Export the table as CSV.")
 
@@ -133,8 +134,11 @@ def read_workbook(data: bytes, *, has_names: bool = True) -> Grid:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > LARGEST_WORKBOOK:
                 raise GridError(TOO_LARGE)
-        book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        sheets = [(sheet.title, _cells(sheet)) for sheet in book.worksheets]
+            book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+            sheets = [(sheet, _cells(sheet)) for sheet in book.worksheets]
+            filled = [(each, lines) for each, lines in sheets if any(cells for _, cells in lines)]
+            for sheet, lines in filled[:1]:
+                _fill_merged(grid, lines, _merged(archive, sheet))
     except GridError:
         raise
     except BROKEN:
@@ -142,14 +146,13 @@ def read_workbook(data: bytes, *, has_names: bool = True) -> Grid:
             "workbook.unreadable", "The workbook cannot be read. Export the table as CSV."
         )
         raise GridError(unreadable) from None
-    filled = [(title, lines) for title, lines in sheets if any(cells for _, cells in lines)]
     if filled:
-        if others := [title for title, _ in filled[1:]]:
+        if others := [sheet.title for sheet, _ in filled[1:]]:
             grid.warn(
                 message(
                     "workbook.sheets",
                     "The sheet “{sheet}” was read. Not read: {others}.",
-                    sheet=filled[0][0],
+                    sheet=filled[0][0].title,
                     others=truncated(others),
                 )
             )
@@ -169,6 +172,45 @@ def _cells(sheet: Any) -> list[Line]:
         cells = [_written(value) for value in row]
         lines.append((number, cells if any(map(str.strip, cells)) else []))
     return lines
+
+
+def _merged(archive: zipfile.ZipFile, sheet: Any) -> Iterator[tuple[int, int, int]]:
+    """Yield the column, the first and the last row of cells that are merged down, from 1."""
+    from openpyxl.utils import range_boundaries
+
+    rest = b""
+    with archive.open(sheet._worksheet_path.lstrip("/")) as file:
+        while chunk := file.read(1 << 20):
+            rest += chunk
+            for found in MERGED.finditer(rest):
+                column, first, _, last = range_boundaries(found[1].decode())
+                if last > first:
+                    yield column, first, last
+            rest = rest[max(rest.rfind(b"<"), 0) :]
+
+
+def _fill_merged(grid: Grid, lines: list[Line], merged: Iterable[tuple[int, int, int]]) -> None:
+    """Give cells that are merged down the text of the first, with a note."""
+    n_filled = 0
+    for column, first, last in merged:
+        above = lines[first - 1][1] if first <= len(lines) else []
+        text = above[column - 1] if column <= len(above) else ""
+        for place in range(first, min(last, len(lines)) if text else first):
+            number, cells = lines[place]
+            if cells:
+                cells = [*cells, *[""] * (column - len(cells))]
+                cells[column - 1] = text
+                lines[place] = number, cells
+                n_filled += 1
+    if n_filled:
+        grid.note(
+            plural(
+                "workbook.merged",
+                "{n} cell that is merged with the one above has its text.",
+                "{n} cells that are merged with the one above have its text.",
+                n=n_filled,
+            )
+        )
 
 
 def _written(value: Any) -> str:

@@ -96,7 +96,8 @@ def _columns(above: Sequence[str], below: Sequence[str]) -> list[Column]:
     columns: list[Column] = []
     current = ""
     for name, field in zip(*rows, strict=True):
-        current = name if name and field else "" if name or not field else current
+        is_group = name and field and name != field
+        current = name if is_group else "" if name or not field else current
         columns.append((current, field or name))
     own: dict[str, list[str]] = {}
     for name, field in columns:

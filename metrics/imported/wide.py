@@ -56,7 +56,7 @@ def by_system(
 
 def _has_names(table: Table, column: str, is_system: Callable[[str], bool]) -> bool:
     """Return whether cells name systems: then the first row is data, and names no columns."""
-    return any(is_system(str(cell)) for cell in table.column(column)[:LOOKED_AT])
+    return any(_split(str(cell), is_system) for cell in table.column(column)[:LOOKED_AT])
 
 
 def _split(title: str, is_system: Callable[[str], bool]) -> tuple[str, str] | None:

@@ -100,3 +100,43 @@ def test_lists_of_errors_are_no_rows(door: str) -> None:
     assert report.errors == []
     assert "table.lists-as-rows" not in {note.code for note in report.notes}
     assert found
+
+
+@pytest.mark.parametrize("wrapper", ["result", "annotation", "Judgment"])
+@pytest.mark.parametrize("door", ["judgments", "human scores"])
+def test_fields_in_an_object_of_the_row_are_its_own(door: str, wrapper: str) -> None:
+    rows = ROWS[door]
+    wanted, _ = read(door, "t.jsonl", lines(rows))
+    inner = ("score", "human_score", "output")
+    packed = [
+        {key: cell for key, cell in row.items() if key not in inner}
+        | {wrapper: {key: row[key] for key in inner if key in row}}
+        for row in rows
+    ]
+    found, report = read(door, "t.jsonl", lines(packed))
+    assert report.errors == []
+    assert found == wanted
+
+
+@pytest.mark.parametrize("door", ["judgments", "spans"])
+def test_lists_of_errors_by_severity_are_spans(door: str) -> None:
+    row = BASE | {"annotator": "R", "output": "Nemo 1"}
+    wanted, report = read(
+        door, "t.jsonl", lines([row | {"spans": [{"text": "Nemo", "severity": "major"}]}])
+    )
+    assert report.errors == []
+    listed = {"critical": [], "major": ["Nemo"], "minor": None}
+    found, report = read(door, "t.jsonl", lines([row | listed]))
+    assert report.errors == []
+    assert (found, bool(found)) == (wanted, True)
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [{"outputs": {"a": "Hi", "b.2": "Yo"}}, {"translations": {"a": "Hi", "b.2": "Yo"}},
+     {"outputs": [{"system": "a", "text": "Hi"}, {"system": "b.2", "text": "Yo"}]}],
+)  # fmt: skip
+def test_outputs_by_system_are_outputs(outputs: Any) -> None:
+    found, report = read("test set", "t.json", lines([{"source": "Hallo"} | outputs]))
+    assert report.errors == []
+    assert found == [("1", "Hallo", {}), ("a", {"1": "Hi"}), ("b.2", {"1": "Yo"})]

@@ -164,3 +164,26 @@ def test_rows_that_hold_names_of_fields_are_rows(db: None, text: str) -> None:
     reading, report = read_judgments(as_files(own_csv=text), **DE_EN)
     assert report.errors == []
     assert [judgment.score for judgment in reading.drafts[0][1].judgments] == [80]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_cells_that_are_merged_down_have_the_text_of_the_first(door: str) -> None:
+    rows = in_long(door)
+    wanted, _ = read(door, "t.csv", separated(rows))
+    book, data = Workbook(), io.BytesIO()
+    for row in ([*rows[0]], *([*row.values()] for row in rows)):
+        book.active.append(row)
+    for column, key in enumerate(rows[0], 1):
+        cells = [row[key] for row in rows]
+        for line in range(len(rows) - 1):
+            if key in COMMON and cells[line] == cells[line + 1] and line % 2 == 0:
+                at = {"start_column": column, "end_column": column}
+                book.active.merge_cells(start_row=line + 2, end_row=line + 3, **at)
+    assert book.active.merged_cells.ranges
+    book.create_sheet("other").append(["x"])
+    book.save(data)
+    found, report = read(door, "t.xlsx", data.getvalue())
+    assert [str(error) for error in report.errors] == []
+    assert found == wanted
+    (note,) = [each for each in report.notes if each.code == "workbook.merged"]
+    assert note.message.parameters["n"] >= 2
