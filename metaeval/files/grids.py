@@ -42,6 +42,7 @@ SEPARATORS = {
     "\t": message("table.tabs", "The cells are separated by tabs."),
     ";": message("table.semicolons", "The cells are separated by semicolons."),
     ",": message("table.commas", "The cells are separated by commas."),
+    "|": message("table.bars", "The cells are separated by vertical bars."),
 }
 DEFAULT = {TSV: "\t", CSV: ","}
 SEPARATOR = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
@@ -116,6 +117,9 @@ def read_separated(text: str, kind: str, *, has_names: bool = True) -> Grid:
         lines = _tabs(grid, text, first)
     else:
         lines = list(quoted_lines(text, grid.separator, first))
+    if grid.separator == "|":  # Markdown has a line of hyphens under the header.
+        bare = ((number, list(map(str.strip, cells))) for number, cells in lines)
+        lines = [(n, cells) for n, cells in bare if not cells or any(c.strip("-: ") for c in cells)]
     _fill(grid, lines, has_names=has_names)
     return grid
 

@@ -106,7 +106,7 @@ def _columns(above: Sequence[str], below: Sequence[str]) -> list[Column]:
     are_pairs = len(own) > 1 or any(above.count(name) > 1 for name in own)
     if not are_pairs or any(len(set(fields)) < len(fields) for fields in own.values()):
         return []
-    # What stands at the end of the last name alone belongs to all.
+    # A field at the end of the last name alone is a column of all.
     for place in range(width - 1, -1, -1):
         name, field = columns[place]
         others = [fields for other, fields in own.items() if other != name]

@@ -186,6 +186,13 @@ ALONE: dict[str, Callable[[str], dict[str, Any]]] = {
         "span": words, "severity": "minor", "start": "", "end": None
     },
 }  # fmt: skip
+# The same error, of the first six characters, as people and programs write it.
+WRITTEN: dict[str, Any] = {
+    "Python": "[{'start': 0, 'end': 6, 'severity': 'minor', 'text': None}]",
+    "triples": [[0, 6, "minor"]],
+    "triples in Python": "[(0, 6, 'minor')]",
+    "JSON": '[{"start": 0, "end": 6, "severity": "minor"}]',
+}
 WITHOUT_OFFSETS: dict[str, Callable[[str, dict[str, Any]], Found]] = {
     "judgments": lambda text, cells: table([BASE | {"output": text} | cells]),
     "spans": metric,
@@ -201,6 +208,21 @@ def test_words_without_offsets_are_marked_where_they_are(door: str, shape: str) 
         assert [str(error) for error in report.errors] == []
         assert found == [WORD]
         assert "spans.by-words" in [note.code for note in report.notes]
+
+
+@pytest.mark.parametrize("door", WITHOUT_OFFSETS)
+@pytest.mark.parametrize("cell", WRITTEN.values(), ids=WRITTEN)
+def test_lists_of_errors_are_read_as_pandas_and_people_write_them(door: str, cell: Any) -> None:
+    found, report = WITHOUT_OFFSETS[door]("Fehler sind hier", {"spans": cell})
+    assert [str(error) for error in report.errors] == []
+    assert found == [WORD]
+
+
+@pytest.mark.parametrize("door", WITHOUT_OFFSETS)
+@pytest.mark.parametrize("cell", ["[1 + 2]", "{", "[[0, 6]]", [7], "['x', 7]", "[" * 3000, "minor"])
+def test_what_is_no_list_of_errors_is_refused(door: str, cell: Any) -> None:
+    _, report = WITHOUT_OFFSETS[door]("Fehler sind hier", {"spans": cell})
+    assert [error.code for error in report.errors] == ["spans.not-a-list"]
 
 
 @pytest.mark.parametrize("door", WITHOUT_OFFSETS)

@@ -76,7 +76,7 @@ def is_table(name: str, text: str) -> bool:
     Rows may have one cell more: the names that R gives them.
     """
     head, _, rest = text.partition("\n")
-    if any(sign in head for sign in "\t,;<{["):
+    if any(sign in head for sign in "\t,;|<{["):
         return False
     columns = _cells(head)
     if len(columns) < 2 or not any(map(is_known, columns)):

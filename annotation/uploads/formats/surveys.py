@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from annotation.uploads.formats.base import Content, Import, tables_of
-from annotation.uploads.tables.rows import Row, Table
+from annotation.uploads.tables.rows import Cells, Row, Table
 from metaeval.files.cells import is_missing, read_score
 from metaeval.files.names import NAMES, column_of, is_called, is_field
 from metaeval.messages import message, truncated
@@ -58,7 +58,12 @@ Items = Mapping[str, tuple[str, str, str]]
 
 
 def is_survey(table: Table) -> bool:
-    """Return True for the signs of a tool, or for names of segments and systems over numbers."""
+    """Return True for the signs of a tool, or for names of segments and systems over numbers.
+
+    Names of the keys of JSON are joined by points; no survey is written so.
+    """
+    if not isinstance(table.rows, Cells):
+        return False
     if _labels(table) is not None or all(_column(table, names) for names in LIMESURVEY):
         return True
     has_items = any(column_of(field, table.columns) for field in OF_ITEMS)

@@ -1,5 +1,6 @@
 """Read the error spans in a cell: a list of objects or of words, whichever names keys have."""
 
+import ast
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -37,9 +38,9 @@ def span_objects(cell: Any) -> list[dict[str, Any]] | None:
     [{'text': 'to', 'severity': 'minor'}]
     """
     try:
-        values = json.loads(_unquoted(cell)) if isinstance(cell, str) and cell.strip() else cell
-        values = json.loads(values) if isinstance(values, str) and values.strip() else values or []
-    except (ValueError, RecursionError):
+        values = _parsed(_unquoted(cell)) if isinstance(cell, str) and cell.strip() else cell
+        values = _parsed(values) if isinstance(values, str) and values.strip() else values or []
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
     if isinstance(values, dict):
         values = next((values[name] for name in HOLDERS if name in values), values or [])
@@ -48,9 +49,25 @@ def span_objects(cell: Any) -> list[dict[str, Any]] | None:
         if None in lists.values():
             return None
         return [each | {"severity": s} for s, own in lists.items() for each in own or ()]
-    if not isinstance(values, list) or not all(isinstance(each, dict | str) for each in values):
-        return None
-    return [_named({"text": each} if isinstance(each, str) else each) for each in values]
+    objects = [_object(each) for each in values] if isinstance(values, list) else [None]
+    return None if None in objects else [_named(each) for each in objects if each is not None]
+
+
+def _object(value: Any) -> dict[str, Any] | None:
+    """Return a span that is an object, its words, or its start, end and severity; else None."""
+    if isinstance(value, list | tuple) and list(map(type, value)) == [int, int, str]:
+        return dict(zip(("start", "end", "severity"), value, strict=True))
+    return {"text": value} if isinstance(value, str) else value if isinstance(value, dict) else None
+
+
+def _parsed(cell: str) -> Any:
+    """Return what JSON holds, or the list that Python writes, as pandas does in a CSV."""
+    try:
+        return json.loads(cell)
+    except ValueError:
+        if not cell.lstrip().startswith(("[", "{")):
+            raise
+        return ast.literal_eval(cell.strip())
 
 
 def _named(span: Mapping[str, Any]) -> dict[str, Any]:

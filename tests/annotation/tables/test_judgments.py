@@ -342,7 +342,7 @@ def test_words_that_begin_as_annotators_are_none(db: None) -> None:
     assert [code for _, code in errors_of(files, **DE_EN)] == ["judgments.no-annotator-column"]
 
 
-@pytest.mark.parametrize(("name", "is_warned"), [("year", True), ("remarks of Ann", False)])
+@pytest.mark.parametrize(("name", "is_warned"), [("year", True), ("words of Ann", False)])
 def test_scores_that_follow_from_errors_are_not_missed(
     db: None, name: str, is_warned: bool
 ) -> None:

@@ -175,3 +175,10 @@ def test_tables_with_a_row_per_item_are_no_surveys(head: str) -> None:
     width = len(head.split(","))
     _, report = read(as_files(own_csv=f"{head}\n{','.join('12345'[:width])}\n"), **DE_EN)
     assert "format.read" not in {note.code for note in report.notes}
+
+
+def test_objects_of_objects_are_no_survey() -> None:
+    """Nobody says here which keys are people, segments or systems."""
+    text = json.dumps({"Ann": {"1": 80, "2": 60}, "Ben": {"1": 70, "2": 50}})
+    _, report = read(as_files(own_json=text), **DE_EN)
+    assert [error.code for error in report.errors] == ["columns.none-known"]

@@ -64,7 +64,7 @@ def repeated(cells: Cells) -> bytes:
 
 
 def keys_above(cells: Cells) -> bytes:
-    """Names of common columns stand in the first row, over merged cells."""
+    """Names of common columns are in the first row, over merged cells."""
     n_common = next(place for place, name in enumerate(cells[0]) if name)
     cells[0][:n_common], cells[1][:n_common] = cells[1][:n_common], [""] * n_common
     return as_csv(cells)

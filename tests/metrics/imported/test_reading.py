@@ -214,6 +214,26 @@ def test_a_first_row_of_data_names_no_columns(world: World, file: str) -> None:
     assert codes(errors(world, *rows, file=file)) == ["columns.none-known"]
 
 
+@pytest.mark.parametrize(
+    ("lines", "file"),
+    [
+        ((",BLEU,COMET", "strong,30,0.5", "weak,20,0.4"), "x.csv"),
+        (("Unnamed: 0\tBLEU\tCOMET", "strong\t30\t0.5", "weak\t20\t0.4"), "x.tsv"),
+        (('{"scores": {"strong": {"BLEU": 30, "COMET": 0.5},',
+          '"weak": {"BLEU": 20, "COMET": 0.4}}}'), "x.json"),
+    ],
+)  # fmt: skip
+def test_names_of_systems_need_no_column_called_so(
+    world: World, lines: tuple[str, ...], file: str
+) -> None:
+    """As pandas writes an index, and programs an object by system."""
+    result = checked(world, *lines, file=file)
+    assert result.report.errors == []
+    names = {system.pk: system.name for system in world.test_set.systems.all()}
+    found = {d.name: {names[pk]: v for pk, v in d.held.systems.items()} for d in result.drafts}
+    assert found == {"BLEU": {"strong": 30, "weak": 20}, "COMET": {"strong": 0.5, "weak": 0.4}}
+
+
 def test_a_length_ratio_says_which_system(world: World) -> None:
     """`strong` has 80% of the full length here, and a second one of this name all of it."""
     assert world.test_set.systems.get(name="strong").length_ratio == Decimal("0.8")
