@@ -103,19 +103,23 @@ def _columns(above: Sequence[str], below: Sequence[str]) -> list[Column]:
     for name, field in columns:
         if name:
             own.setdefault(name, []).append(field)
-    are_pairs = len(own) > 1 or any(above.count(name) > 1 for name in own)
+    others = [field for name, field in columns if not name]
+    is_pivot = bool(others) and all(not field or is_field(field) for field in others)
+    are_pairs = len(own) > 1 or (is_pivot and any(above.count(name) > 1 for name in own))
     if not are_pairs or any(len(set(fields)) < len(fields) for fields in own.values()):
         return []
     # A field at the end of the last name alone is a column of all.
     for place in range(width - 1, -1, -1):
         name, field = columns[place]
-        others = [fields for other, fields in own.items() if other != name]
-        if not name or not others or any(field in fields for fields in others):
+        elsewhere = [fields for other, fields in own.items() if other != name]
+        if not name or not elsewhere or any(field in fields for fields in elsewhere):
             break
         columns[place] = ("", field)
         own[name].remove(field)
     shared = set.intersection(*map(set, own.values()))
-    if shared and any(map(is_field, own)) and not any(is_field(f) or _is_number(f) for f in shared):
+    is_grouped = bool(shared) and all(len(fields) > 1 for fields in own.values())
+    are_names = not any(is_field(field) or _is_number(field) for field in shared)
+    if is_grouped and are_names and any(map(is_field, own)):
         return [(field, name) if name else ("", field) for name, field in columns]
     are_alike = len(own) > 1 and all(set(fields) == shared for fields in own.values())
     is_merged = are_alike and len(shared) > 1

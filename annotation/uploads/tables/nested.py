@@ -61,7 +61,8 @@ def _unwrapped(table: Table) -> Table:
 def _with_spans(table: Table) -> Table:
     """Return a table with lists of errors by severity, as language models write them, as spans."""
     named = [column for column in table.columns if column.lower() in SEVERITIES]
-    own = [c for c in named if {type(cell) for cell in table.column(c)} <= {list, type(None)}]
+    types = {c: {type(cell) for cell in table.column(c)} for c in named}
+    own = [c for c in named if list in types[c] <= {list, type(None)}]
     if not {"minor", "major"} & {c.lower() for c in own} or column_of("spans", table.columns):
         return table
     rows = [

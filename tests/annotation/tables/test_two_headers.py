@@ -153,6 +153,17 @@ def test_rows_of_other_widths_stay_torn(db: None) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("cell", ["x", "source", "Café 1"])
+def test_a_row_of_one_text_is_a_row(cell: str) -> None:
+    """Neither equal cells nor two columns of one name make a row of data a header."""
+    head = "segment,document,source,system:x,system:y"
+    found, report = read("test set", "t.csv", f"{head}\n{','.join([cell] * 5)}\n")
+    assert report.errors == []
+    assert found == [(cell, cell, {}), ("x", {cell: cell}), ("y", {cell: cell})]
+    _, report = read("test set", "t.csv", "source,source\nEins,Zwei\n")
+    assert [error.code for error in report.errors] == ["table.column-twice"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
