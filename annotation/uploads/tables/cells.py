@@ -28,7 +28,7 @@ DECIMAL_COMMA = re.compile(r"\s*-?[0-9]+,[0-9]+\s*%?\s*")
 
 def has_decimal_comma(cell: Any) -> TypeGuard[str]:
     """Return True if a cell would be a number with a point instead of its comma."""
-    return isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell) is not None
+    return isinstance(cell, str) and "," in cell and DECIMAL_COMMA.fullmatch(cell) is not None
 
 
 def no_number(cell: Any) -> Message:
@@ -49,7 +49,7 @@ def write_points(table: Table, columns: Iterable[str], report: Report) -> None:
     """
     found = []
     wanted = [c for c in columns if table.separator == ";" or _has_commas(table.column(c))]
-    for _, row in table.rows:
+    for _, row in table.rows if wanted else ():
         for column in wanted:
             if has_decimal_comma(cell := row.get(column)):
                 row[column] = cell.replace(",", ".")
