@@ -66,7 +66,7 @@ class _Table(NamedTuple):
     n_scores: int
 
 
-_cache: Cache[_Table] = Cache(BYTES, keeps_newest=True)
+_cache: Cache[_Table] = Cache(BYTES)
 
 
 def pack(rows: Scores) -> list[bytes]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from annotation.uploads.normalising import normalise
 from metaeval.messages import Message, message
+from metaeval.spans.quotes import find_quote
 from metaeval.spans.span_table import EndsAtWords, ends_at_words
 
 
@@ -87,15 +88,20 @@ def placed(of: Mapping[str, Any], start: Any, end: Any, words: Any) -> dict[str,
     """Return side and offsets of a mark: code points of the text in which it marks its words.
 
     `of` are the texts that it may be in, by side. Where no reading marks the words, or none are
-    given, the offsets are returned as they are, in the first text.
+    given, the offsets are returned as they are, in the first text; what are no offsets is left
+    out beside words, for `only_place`.
     """
     values = {"side": next(iter(of)), "start": start, "end": end}
     if not isinstance(words, str) or not words:
         return values
-    for side, text in of.items():
-        if isinstance(text, str) and (at := find(text, start, end, words)):
+    known = {side: text for side, text in of.items() if isinstance(text, str)}
+    for side, text in known.items():
+        if at := find(text, start, end, words):
             return {"side": side, "start": at[0], "end": at[1], "text": words}
-    return values | {"text": words}
+    if type(start) is int and type(end) is int:
+        return values | {"text": words}
+    side = next((side for side, text in known.items() if words in text), values["side"])
+    return {"side": side, "text": words}
 
 
 def find(text: str, start: Any, end: Any, words: str) -> tuple[int, int] | None:
@@ -111,6 +117,38 @@ def find(text: str, start: Any, end: Any, words: str) -> tuple[int, int] | None:
             if at and at[1] - at[0] == len(words) and text[at[0] : at[1]] == words:
                 return at
     return None
+
+
+def only_place(text: str, words: str) -> tuple[int, int] | Message:
+    """Return the only place of words that are given without offsets, or why there is none.
+
+    >>> only_place("a b\\nc", "b c")
+    (2, 5)
+    """
+    if not text:
+        return message(
+            "spans.words-of-unknown-text",
+            "The error has no offsets, and the text with “{words}” is not in the files. Add the "
+            "text, or the start and end of the error.",
+            words=words[:40],
+        )
+    found = find_quote(text, words.strip())
+    if len(found) == 1:
+        return found[0]
+    if found:
+        return message(
+            "spans.words-repeated",
+            "The error has no offsets, and “{words}” occurs {n} times in the text. State its start "
+            "and end.",
+            words=words[:40],
+            n=len(found),
+        )
+    return message(
+        "spans.words-absent",
+        "The error has no offsets, and the text does not contain “{words}”. State its start and "
+        "end, or the side “source” if the source has it.",
+        words=words[:40],
+    )
 
 
 def other_words(words: Any, marked: str) -> Message | None:

@@ -13,13 +13,14 @@ import math
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time
 from itertools import islice
 from typing import Any
 
 from metaeval.files.decoding import Note, lines_of
+from metaeval.files.headers import in_one_row
 from metaeval.files.names import is_known
 from metaeval.messages import Message, MessageError, message, plural, truncated
 
@@ -41,9 +42,11 @@ SEPARATORS = {
     "\t": message("table.tabs", "The cells are separated by tabs."),
     ";": message("table.semicolons", "The cells are separated by semicolons."),
     ",": message("table.commas", "The cells are separated by commas."),
+    "|": message("table.bars", "The cells are separated by vertical bars."),
 }
 DEFAULT = {TSV: "\t", CSV: ","}
 SEPARATOR = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
+MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^>]*?ref="([A-Z]+\d+:[A-Z]+\d+)"')
 Line = tuple[int, list[str]]
 TOO_LARGE = message("workbook.too-large", "The workbook is too large. Export the table as CSV.")
 
@@ -61,7 +64,8 @@ class Grid:
     """A header in line `first`, rows of as many cells, and what was done to get them.
 
     `torn` are rows with another number of cells, with that number; `blank` are empty lines between
-    rows. `separator` is the sign between the cells of a text.
+    rows. `separator` is the sign between the cells of a text, `width` how many cells rows have in
+    the file, if that is another number.
     """
 
     kind: str
@@ -72,6 +76,7 @@ class Grid:
     separator: str = ""
     torn: list[tuple[int, int]] = field(default_factory=list)
     blank: list[int] = field(default_factory=list)
+    width: int = 0
 
     def note(self, text: Message, row: int | None = None) -> None:
         """Add something that was done."""
@@ -112,6 +117,9 @@ def read_separated(text: str, kind: str, *, has_names: bool = True) -> Grid:
         lines = _tabs(grid, text, first)
     else:
         lines = list(quoted_lines(text, grid.separator, first))
+    if grid.separator == "|":  # Markdown has a line of hyphens under the header.
+        bare = ((number, list(map(str.strip, cells))) for number, cells in lines)
+        lines = [(n, cells) for n, cells in bare if not cells or any(c.strip("-: ") for c in cells)]
     _fill(grid, lines, has_names=has_names)
     return grid
 
@@ -130,8 +138,11 @@ def read_workbook(data: bytes, *, has_names: bool = True) -> Grid:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > LARGEST_WORKBOOK:
                 raise GridError(TOO_LARGE)
-        book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        sheets = [(sheet.title, _cells(sheet)) for sheet in book.worksheets]
+            book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+            sheets = [(sheet, _cells(sheet)) for sheet in book.worksheets]
+            filled = [(each, lines) for each, lines in sheets if any(cells for _, cells in lines)]
+            for sheet, lines in filled[:1]:
+                _fill_merged(grid, lines, _merged(archive, sheet))
     except GridError:
         raise
     except BROKEN:
@@ -139,14 +150,13 @@ def read_workbook(data: bytes, *, has_names: bool = True) -> Grid:
             "workbook.unreadable", "The workbook cannot be read. Export the table as CSV."
         )
         raise GridError(unreadable) from None
-    filled = [(title, lines) for title, lines in sheets if any(cells for _, cells in lines)]
     if filled:
-        if others := [title for title, _ in filled[1:]]:
+        if others := [sheet.title for sheet, _ in filled[1:]]:
             grid.warn(
                 message(
                     "workbook.sheets",
                     "The sheet “{sheet}” was read. Not read: {others}.",
-                    sheet=filled[0][0],
+                    sheet=filled[0][0].title,
                     others=truncated(others),
                 )
             )
@@ -166,6 +176,45 @@ def _cells(sheet: Any) -> list[Line]:
         cells = [_written(value) for value in row]
         lines.append((number, cells if any(map(str.strip, cells)) else []))
     return lines
+
+
+def _merged(archive: zipfile.ZipFile, sheet: Any) -> Iterator[tuple[int, int, int]]:
+    """Yield the column, the first and the last row of cells that are merged down, from 1."""
+    from openpyxl.utils import range_boundaries
+
+    rest = b""
+    with archive.open(sheet._worksheet_path.lstrip("/")) as file:
+        while chunk := file.read(1 << 20):
+            rest += chunk
+            for found in MERGED.finditer(rest):
+                column, first, _, last = range_boundaries(found[1].decode())
+                if last > first:
+                    yield column, first, last
+            rest = rest[max(rest.rfind(b"<"), 0) :]
+
+
+def _fill_merged(grid: Grid, lines: list[Line], merged: Iterable[tuple[int, int, int]]) -> None:
+    """Give cells that are merged down the text of the first, with a note."""
+    n_filled = 0
+    for column, first, last in merged:
+        above = lines[first - 1][1] if first <= len(lines) else []
+        text = above[column - 1] if column <= len(above) else ""
+        for place in range(first, min(last, len(lines)) if text else first):
+            number, cells = lines[place]
+            if cells:
+                cells = [*cells, *[""] * (column - len(cells))]
+                cells[column - 1] = text
+                lines[place] = number, cells
+                n_filled += 1
+    if n_filled:
+        grid.note(
+            plural(
+                "workbook.merged",
+                "{n} cell that is merged with the one above has its text.",
+                "{n} cells that are merged with the one above have its text.",
+                n=n_filled,
+            )
+        )
 
 
 def _written(value: Any) -> str:
@@ -300,6 +349,11 @@ def _fill(grid: Grid, lines: Sequence[Line], *, has_names: bool, pads: bool = Fa
         # A table may have these very names.
         is_named = [cell.strip().casefold() for cell in first[1]] == names
         lines = lines if is_named else [(first[0], names), *lines]
+    if has_names:
+        joined = in_one_row(lines, pads=pads)
+        lines, grid.width, grid.torn = joined.lines, joined.width, list(joined.torn)
+        if joined.text:
+            grid.warn(joined.text, next(number for number, cells in lines if cells))
     start = _header_at(grid, lines)
     if start is None:
         return

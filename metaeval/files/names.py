@@ -325,12 +325,16 @@ FIELDS = (
           TEXT, _at("span_end", JUDGMENTS, SPANS), "end, end_i, end_indices, stop, to"),
     Field("marked_text", message("column.marked-text", "words that an error marks"),
           TEXT, _at("marked_text", JUDGMENTS, SPANS),
-          "text, span, words, span_text, error_text", is_local=True),
+          "text, span, words, span_text, error_text, error_span, error_words, marked_words",
+          is_local=True),
     Field("confidence", message("column.confidence", "confidence"),
           TEXT, _at("confidence", SPANS)),
 )  # fmt: skip
 # Field -> the names that it has in every table, beside its own.
 NAMES = {field.name: field.names[1:] for field in FIELDS if not field.is_local}
+# `rater_1`, `Rater A`, `评分者1`: a word with a number or a letter of a person or a system.
+NUMBERED = re.compile(r"(?P<word>.*[^\d\s_#.:-])(?P<sign>[\s_#.:-]*)(?P<name>\d{1,4}|[^\W\d_])")
+LONGEST_NUMBERED = 100
 IN_BRACKETS = re.compile(r"\s*(\([^()]*\)|\[[^][]*\])\s*$")
 
 
@@ -368,6 +372,28 @@ def is_called(column: str, names: Iterable[str]) -> bool:
     return plain(column) in map(plain, names)
 
 
+def number_of(column: str, words: Iterable[str]) -> str:
+    """Return the number or letter of a column that is called by one of some words; else nothing.
+
+    Examples
+    --------
+    >>> number_of("Bewerter 2", ["Bewerter"]), number_of("raterA", ["rater"])
+    ('2', 'A')
+    >>> number_of("raters", ["rater"]), number_of("Score", ["rater"])
+    ('', '')
+    """
+    title = column.strip()
+    match = NUMBERED.fullmatch(title) if len(title) <= LONGEST_NUMBERED else None
+    if match is None or not is_called(match["word"], words):
+        return ""
+    return match["name"] if match["sign"] or not match["name"].islower() else ""
+
+
+def is_person(column: str) -> bool:
+    """Return True if a column is called as an annotator by number or letter."""
+    return bool(number_of(column, ("annotator", *NAMES["annotator"])))
+
+
 def column_of(field: str, columns: Iterable[str]) -> str:
     """Return the column that holds a field, by the order of the field's names; empty if none."""
     by_name = {plain(column): column for column in reversed(list(columns))}
@@ -378,7 +404,12 @@ def column_of(field: str, columns: Iterable[str]) -> str:
 def is_known(column: str) -> bool:
     """Return True if any reader knows a column by its name."""
     head = column.partition(":")[0].partition("_")[0].casefold().strip()
-    return plain(column) in _all() or head in ("system", "reference")
+    return is_field(column) or head in ("system", "reference")
+
+
+def is_field(column: str) -> bool:
+    """Return True for the name of a field, not of one text of several."""
+    return plain(column) in _all()
 
 
 @lru_cache(maxsize=1)

@@ -5,6 +5,7 @@ domains if they name one, else the segments of a system in order if the system h
 otherwise whole systems.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,6 +46,8 @@ from metrics.imported.collecting import Collector, TooManyError, columns_of_metr
 from metrics.imported.held import Part
 from metrics.imported.wide import by_system
 
+# What columns without names are called.
+UNNAMED = re.compile(r"unnamed:? \d+")
 # Choices for tables of scores: columns, names, directions, and what to skip.
 
 SEGMENT, RATIO = "segment", "length_ratio"
@@ -223,8 +226,9 @@ class _Scores:
         return bool(self.choices.system or self.collector.system_in(self.table.file))
 
     def _names_systems(self, chosen: Mapping[str, str]) -> str:
-        """Return the column of outputs, such as `mt`, whose cells name systems; empty if none."""
-        column = column_of("output", self.table.columns)
+        """Return a column of outputs, such as `mt`, or without a name, whose cells name systems."""
+        nameless = (c for c in self.table.columns if UNNAMED.fullmatch(c))
+        column = column_of("output", self.table.columns) or next(nameless, "")
         is_named = self.table.rows and column not in chosen
         cells = (_name(row, column) for _, row in self.table.rows)
         found = is_named and all(self.collector.find_system(cell) is not None for cell in cells)

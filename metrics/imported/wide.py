@@ -12,11 +12,13 @@ from pathlib import PurePath
 from annotation.uploads.formats.scores import SCORE, SYSTEM
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.rows import Row, Table
+from metaeval.files.names import is_called
 from metaeval.messages import message, truncated
 
 SIGNS = re.compile(r"[-._@:/ ]+")
 # Characters of a title that may have two names.
 LONGEST = 300
+HOLDERS = ("scores", "metrics", "metric_scores", "results")
 # Rows in which a column may show that it has names.
 LOOKED_AT = 200
 # Column -> its system and its metric; the metric is empty where the system is the whole name.
@@ -27,7 +29,8 @@ def by_system(
     table: Table, columns: Sequence[str], is_system: Callable[[str], bool], report: Report
 ) -> Table:
     """Return a table with a row for each system of each row; others are returned unchanged."""
-    parts = {column: _split(table.titles.get(column, column), is_system) for column in columns}
+    titles = {column: _bare(table.titles.get(column, column)) for column in columns}
+    parts = {column: _split(title, is_system) for column, title in titles.items()}
     named = {c: part for c, part in parts.items() if part and not _has_names(table, c, is_system)}
     if not named:
         return table
@@ -54,9 +57,15 @@ def by_system(
     )
 
 
+def _bare(title: str) -> str:
+    """Return a title without the object that holds all scores, as in `scores.DeepL.comet`."""
+    head, _, rest = title.partition(".")
+    return rest if rest and is_called(head, HOLDERS) else title
+
+
 def _has_names(table: Table, column: str, is_system: Callable[[str], bool]) -> bool:
     """Return whether cells name systems: then the first row is data, and names no columns."""
-    return any(is_system(str(cell)) for cell in table.column(column)[:LOOKED_AT])
+    return any(_split(str(cell), is_system) for cell in table.column(column)[:LOOKED_AT])
 
 
 def _split(title: str, is_system: Callable[[str], bool]) -> tuple[str, str] | None:

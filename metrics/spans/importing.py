@@ -13,7 +13,7 @@ from django.db import transaction
 from annotation.access import may_change_test_set, test_set_refusal
 from annotation.models import Output, TestSet
 from annotation.uploads.files import InputFile, hashes
-from annotation.uploads.offsets import other_words
+from annotation.uploads.offsets import only_place, other_words
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import USUAL, direction_message, say_direction
 from annotation.uploads.tables.pairs import Pair
@@ -30,7 +30,7 @@ from metrics.imported.held import MetricScores, Names, names_of
 from metrics.imported.storing import Draft, Outcome, store_all, with_note
 from metrics.models import SegmentSpans
 from metrics.spans.stored import AT_ONCE, pack
-from metrics.spans.tables import Cell, Read, collect
+from metrics.spans.tables import Cell, Read, collect, wrong_severity
 
 Texts = tuple[int, str, str]
 NO_CHOICES = Choices()
@@ -126,7 +126,7 @@ def _check(
         (texts[cell][1], each.end)
         for cell, own in collected.spans.items()
         for each in own
-        if each.side == "target"
+        if each.side == "target" and not each.has_words_alone
     )
     if not report.errors and not collected.spans:
         report.error(
@@ -230,6 +230,7 @@ class _Reader:
 
     report: Report
     ends_included: bool
+    n_quoted: int = 0
     n_behind: int = 0
     n_cut: int = 0
 
@@ -242,6 +243,15 @@ class _Reader:
         text = texts[2] if span.side in (SOURCE, MISSING) else texts[1]
         about = (span.severity, span.category, span.confidence)
         start, end = span.start, span.end + self.ends_included
+        if span.has_words_alone:
+            if not span.severity and span.words == text.strip():
+                return None
+            found = only_place(text, span.words) if span.severity else wrong_severity("")
+            if isinstance(found, Message):
+                self.report.error(found, span.place)
+                return None
+            self.n_quoted += 1
+            start, end = found
         if span.side == MISSING and span.start == span.end == 0:
             return FoundSpan(MISSING, 0, 0, *about)
         # A column of texts has the whole one.
@@ -267,7 +277,13 @@ class _Reader:
         return FoundSpan(span.side, start, end, *about)
 
     def warn(self) -> None:
-        """Warn about spans that did not fit their texts."""
+        """Report spans without offsets, and those that did not fit their texts."""
+        self.report.note_of(
+            self.n_quoted,
+            "spans.by-words",
+            "{n} error span has no offsets and was placed where its words are.",
+            "{n} error spans have no offsets and were placed where their words are.",
+        )
         self.report.warn_of(
             self.n_behind,
             "spans.behind-text",

@@ -25,13 +25,13 @@ from annotation.uploads.tables.columns import (
 )
 from annotation.uploads.tables.pairs import Pair, keep_pair
 from annotation.uploads.tables.rows import Table
-from annotation.uploads.tables.spans import span_objects
+from annotation.uploads.tables.spans import NOT_SPANS, span_objects
 from core.text import whole
 from metaeval.files import names
 from metaeval.files.cells import is_missing, read_score
 from metaeval.files.names import fields_of
-from metaeval.messages import message, truncated
-from metrics.error_spans import MISSING, SIDES, SOURCE, TARGET
+from metaeval.messages import Message, message, truncated
+from metrics.error_spans import LONGEST_SEVERITY, MISSING, SIDES, SOURCE, TARGET
 from metrics.imported.collecting import Collector
 
 FIELDS = fields_of(names.SPANS)
@@ -39,12 +39,17 @@ CLEAN = frozenset({"", "no-error", "noerror", "no error", "none", "-1"})
 WORDS = {"": TARGET, "tgt": TARGET, "output": TARGET, "src": SOURCE, "omission": MISSING} | {
     side: side for side in SIDES
 }
+# The offsets of a span that has words instead.
+NOWHERE = -1
 Cell = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Read:
-    """A span as it was read; the end is as given."""
+    """A span as it was read; the end is as given.
+
+    Without offsets it has its words alone, and without a severity these may be a whole output.
+    """
 
     side: str
     start: int
@@ -54,6 +59,11 @@ class Read:
     confidence: float | None
     place: Place
     words: str = ""
+
+    @property
+    def has_words_alone(self) -> bool:
+        """Whether words take the place of offsets."""
+        return self.start < 0
 
 
 @dataclass
@@ -98,11 +108,8 @@ def _table(
     fields = {c: f for c, f in proposed.items() if f or c in own}
     found.fields |= {column: field for column, field in fields.items() if field}
     has = frozenset(fields.values()) - {""}
-    needed = [
-        "system",
-        "segment",
-        *(() if "spans" in has else ("span_start", "span_end", "severity")),
-    ]
+    places = ("span_start", "span_end") if "marked_text" not in has else ()
+    needed = ["system", "segment", *(() if "spans" in has else (*places, "severity"))]
     if lacking := [name for name in needed if name not in has]:
         if not has:
             refuse_unknown(table, collector.report)
@@ -149,7 +156,7 @@ def _row(values: dict[str, Any], place: Place, collector: Collector, found: Coll
 
 def _moved(span: Read, texts: Mapping[str, Normalised]) -> Read:
     """Return a span with its offsets in the text as it is stored."""
-    if (text := texts.get(span.side)) is None:
+    if span.has_words_alone or (text := texts.get(span.side)) is None:
         return span
     return replace(span, start=text.place(span.start), end=text.place(span.end))
 
@@ -157,39 +164,43 @@ def _moved(span: Read, texts: Mapping[str, Normalised]) -> Read:
 def _spans(values: dict[str, Any], place: Place, report: Report) -> Iterator[Read]:
     if values.get("spans") not in (None, ""):
         yield from _json(values["spans"], place, report)
-    lists = [_text(values, name).split() for name in ("span_start", "span_end", "severity")]
-    if not lists[2] or " ".join(lists[2]).lower() in CLEAN or "span_start" not in values:
+    starts, ends, severities = (
+        _text(values, name).split() for name in ("span_start", "span_end", "severity")
+    )
+    words = _text(values, "marked_text")
+    is_marked = " ".join(starts).lower() not in CLEAN or words
+    if " ".join(severities).lower() in CLEAN and (severities or not is_marked):
         return
-    if len({len(each) for each in lists}) > 1:
+    others = {name: values.get(name) for name in ("category", "side", "confidence")}
+    if words and not starts and not ends:
+        given = {"severity": " ".join(severities), "text": words}
+        yield from filter(None, [_span(given | others, place, report)])
+        return
+    if not len(starts) == len(ends) == len(severities):
         refusal = message(
             "spans.lists-differ",
             "The row has {starts} starts, {ends} ends and {severities} severities. Their numbers "
             "must be equal.",
-            starts=len(lists[0]),
-            ends=len(lists[1]),
-            severities=len(lists[2]),
+            starts=len(starts),
+            ends=len(ends),
+            severities=len(severities),
         )
         report.error(refusal, place._replace(field="span_start"))
         return
-    for start, end, severity in zip(*lists, strict=True):
+    for start, end, severity in zip(starts, ends, severities, strict=True):
         given = {"start": start, "end": end, "severity": severity}
-        others = {name: values.get(name) for name in ("category", "side", "confidence")}
-        if span := _span(given | others, place, report):
-            yield replace(span, words=_text(values, "marked_text") if len(lists[0]) == 1 else "")
+        given["text"] = words if len(starts) == 1 else ""
+        yield from filter(None, [_span(given | others, place, report)])
 
 
 def _json(cell: Any, place: Place, report: Report) -> Iterator[Read]:
     listed = span_objects(cell)
     if listed is None:
-        report.error(
-            message("spans.not-a-list", "Spans must be a JSON list of objects."),
-            place._replace(field="spans"),
-        )
+        report.error(NOT_SPANS, place._replace(field="spans"))
     for each in listed or ():
         path = each.get("path")
         at = place._replace(field=path) if isinstance(path, str) else place
-        if span := _span(each, at, report):
-            yield replace(span, words=_text(each, "text"))
+        yield from filter(None, [_span(each, at, report)])
 
 
 def _span(given: dict[str, Any], place: Place, report: Report) -> Read | None:
@@ -198,9 +209,10 @@ def _span(given: dict[str, Any], place: Place, report: Report) -> Read | None:
     severity = _text(given, "severity").lower()
     sure = read_score(given.get("confidence"))
     ends = [_text(given, name) for name in ("start", "end")]
+    words = _text(given, "text")
     if "missing" in ends:
         side, ends = MISSING, ["0", "0"]
-    start, end = map(whole, ends)
+    start, end = (NOWHERE, NOWHERE) if words and ends == ["", ""] else map(whole, ends)
     wrong = None
     if side not in WORDS:
         wrong = message(
@@ -216,12 +228,8 @@ def _span(given: dict[str, Any], place: Place, report: Report) -> Read | None:
             start=ends[0][:20],
             end=ends[1][:20],
         )
-    elif not 0 < len(severity) <= 20:
-        wrong = message(
-            "spans.severity-length",
-            "The severity “{severity}” is empty or longer than 20 characters.",
-            severity=severity[:40],
-        )
+    elif len(severity) > LONGEST_SEVERITY or not (severity or start == NOWHERE):
+        wrong = wrong_severity(severity)
     elif sure is None or not (sure != sure or 0 <= sure <= 1):
         wrong = message(
             "spans.confidence-outside",
@@ -234,7 +242,16 @@ def _span(given: dict[str, Any], place: Place, report: Report) -> Read | None:
         return None
     confidence = None if sure is None or sure != sure else sure
     category = _text(given, "category")[:80]
-    return Read(WORDS[side], start, end, severity, category, confidence, place)
+    return Read(WORDS[side], start, end, severity, category, confidence, place, words)
+
+
+def wrong_severity(severity: str) -> Message:
+    """Return the message that refuses a severity."""
+    return message(
+        "spans.severity-length",
+        "The severity “{severity}” is empty or longer than 20 characters.",
+        severity=severity[:40],
+    )
 
 
 def _text(values: dict[str, Any], name: str) -> str:

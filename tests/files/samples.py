@@ -230,6 +230,10 @@ APPRAISE = (
     "u1,Nemo,1,TGT,eng,deu,70,1665744151.351,1665744158.765\nu1,Nemo,2,TGT,eng,deu,0,1665744159,1665744170\n"
     "u1,Nemo,2,CHK,eng,deu,5,1665744171,1665744180\nu2,Dory,1,TGT,eng,deu,33,0,1665744190\n"
 )
+SURVEY = (
+    'ResponseId,1_Nemo,2_Nemo\nResponse ID,How good?,How good?\n"{""ImportId"":""_recordId""}",'
+    '"{""ImportId"":""QID1""}","{""ImportId"":""QID2""}"\nR_1,80,70\n'
+)
 FORMATS: list[tuple[str, str, str]] = [
     ("a campaign of Touchstone", "own.json", '{"touchstone": 1, "texts": {}, "task": {}}'),
     ("a campaign of Pearmut", "c.json", json.dumps(PEARMUT)),
@@ -262,6 +266,7 @@ FORMATS: list[tuple[str, str, str]] = [
     ("Potato", "u1/annotated_instances.jsonl", "\n".join(map(json.dumps, POTATO))),
     ("Potato", "annotations.jsonl", "\n".join(map(json.dumps, POTATO_2))),
     ("Potato", "annotated_instances.tsv", POTATO_TSV),
+    ("a survey of LimeSurvey, Qualtrics or Google Forms", "survey.csv", SURVEY),
     ("MLQE", "dev.tsv", MLQE),
     ("COMET’s direct assessments", "da.csv", COMET),
     ("mt-metrics-eval scores", "M.seg.score", "Nemo\t0.5\nNemo\t0.25\n"),

@@ -155,6 +155,11 @@ def test_files_that_name_their_columns_have_no_first_row_of_data(door: str, kind
     assert [(e.code, e.place.file) for e in report.errors] == [("columns.named-in-file", file.name)]
 
 
+def markdown(rows: Sequence[Row]) -> str:
+    cells = [[*rows[0]], [":---", *["---"] * (len(rows[0]) - 1)], *([*r.values()] for r in rows)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+
+
 def lines(rows: Sequence[Row]) -> str:
     return "\n".join(map(json.dumps, rows))
 
@@ -165,6 +170,8 @@ WRITERS: dict[str, tuple[str, Callable[[Sequence[Row]], str | bytes]]] = {
     "TSV": ("t.tsv", lambda rows: separated(rows, "\t")),
     "quoted TSV": ("t.tsv", lambda rows: separated(rows, "\t", quoting=csv.QUOTE_ALL)),
     "semicolons": ("t.csv", lambda rows: separated(rows, ";")),
+    "vertical bars": ("t.txt", lambda rows: separated(rows, "|")),
+    "Markdown": ("t.md", lambda rows: markdown(rows)),
     "sep=": ("t.csv", lambda rows: "sep=;\n" + separated(rows, ";")),
     "tabs in a CSV": ("t.csv", lambda rows: separated(rows, "\t")),
     "byte order mark": ("t.csv", lambda rows: separated(rows).encode("utf-8-sig")),

@@ -10,7 +10,6 @@ from typing import Any
 
 from annotation.imports.appraise.manifest import DOCUMENT, PAIRWISE
 from annotation.imports.jsonfiles import Keys, parse, read_json, unexpected_type
-from annotation.imports.judgments.spans import NOT_SPANS
 from annotation.uploads.checks import FORBIDDEN, character
 from annotation.uploads.files import InputFile
 from annotation.uploads.formats.base import APPRAISE
@@ -18,6 +17,7 @@ from annotation.uploads.formats.campaigns import TYPES
 from annotation.uploads.normalising import normalise
 from annotation.uploads.problems import Place, Report, within
 from annotation.uploads.tables.cells import OBJECT, TYPE_NAMES
+from annotation.uploads.tables.spans import NOT_SPANS
 from metaeval.messages import Message, message, plural, truncated
 
 # The choices for check items that repeat no target of their task.

@@ -133,8 +133,6 @@ class _Matched:
         for place, item in enumerate(self.items):
             for key in dict.fromkeys(_keys(item)):
                 self._index[tuple(map(nfc, key))].append(place)
-        # The items that a row may refer to, one in each task that has it; later the one.
-        self._candidates: dict[int, Sequence[int]] = {}
 
     def find(self, answer: Answer) -> bool:
         """Look for the items of an answer; report why there are none."""
@@ -157,7 +155,7 @@ class _Matched:
             )
             self.report.error(refusal, row.at(_item_field(row)))
             return False
-        self._candidates[id(row)] = found
+        answer.candidates = found
         return bool(found)
 
     def settle(self, answers: Sequence[Answer]) -> list[Answer]:
@@ -166,20 +164,19 @@ class _Matched:
         If several tasks have the item, it counts for the task of which the annotator did most.
         """
         shares = Counter(
-            (answer.who, self.items[each].task)
-            for answer in answers
-            for each in self._candidates[id(answer.row)]
+            (answer.who, self.items[each].task) for answer in answers for each in answer.candidates
         )
         kept = []
         for answer in answers:
-            found = self._candidates[id(answer.row)]
-            number = max(found, key=lambda n: (shares[answer.who, self.items[n].task],
-                                               -self.items[n].task))  # fmt: skip
+            number = max(
+                answer.candidates,
+                key=lambda n: (shares[answer.who, self.items[n].task], -self.items[n].task),
+            )
             item = self.items[number]
             if item.is_left_out:
                 self.n_skipped += 1
                 continue
-            self._candidates[id(answer.row)] = [self._places[number]]
+            answer.candidates = [self._places[number]]
             draft = self.drafts[self._places[number]]
             answer.segment, answer.system, answer.kind = draft.segment, item.target_id, draft.kind
             answer.text = item.target if draft.kind != Item.Kind.DOCUMENT else ""
@@ -191,7 +188,7 @@ class _Matched:
 
     def number(self, answer: Answer) -> int:
         """Return the index of the item that an answer is about."""
-        return self._candidates[id(answer.row)][0]
+        return answer.candidates[0]
 
 
 def _item_field(row: Row) -> str:

@@ -26,7 +26,10 @@ OF_ONE_ANSWER = (*KEYS, "annotator", "kind", "revision", "document")
 
 @dataclass(slots=True)
 class Answer:
-    """An answer as read; its score is on the table's own scale."""
+    """An answer as read; its score is on the table's own scale.
+
+    `candidates` are the indices of the items of a given campaign that it may be about.
+    """
 
     row: Row
     who: str
@@ -46,6 +49,7 @@ class Answer:
     revision: int | None = None
     low: int | None = None
     high: int | None = None
+    candidates: Sequence[int] = ()
 
     @property
     def content(self) -> tuple[object, ...]:

@@ -332,6 +332,12 @@ class Drafter:
                 self.first_other,
             )
         counts = self.spans.counts
+        self.report.note_of(
+            counts["quoted"],
+            "spans.by-words",
+            "{n} error span has no offsets and was placed where its words are.",
+            "{n} error spans have no offsets and were placed where their words are.",
+        )
         self.report.warn_of(
             counts["undecided"],
             "judgments.spans-without-severity",

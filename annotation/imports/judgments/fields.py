@@ -22,15 +22,23 @@ from annotation.uploads.tables.cells import read_percent, write_points
 from annotation.uploads.tables.columns import propose, unnamed
 from annotation.uploads.tables.rows import Table, require_rows
 from core.text import restore
-from metaeval.files.cells import is_missing, parse_number
+from metaeval.files.cells import is_missing, parse_number, read_score
 from metaeval.files.names import JUDGMENTS, NAME, NUMBER, WORD, Field, fields_of, is_called
 from metaeval.messages import Message, message, truncated
 
 FIELDS = fields_of(JUDGMENTS)
 # Ratings and spans both have a start and an end: a table that has a severity a row means spans.
-SEVERITY = next(field for field in FIELDS if field.name == "severity")
+OF_ROWS = ("severity", "marked_text")
 OF_SPANS = ("severity", "category", "side", "span_start", "span_end", "marked_text")
 SPAN_FIELDS = tuple(field for field in FIELDS if field.name in OF_SPANS)
+# `text` and `span` alone do not show that a table has an error in each row.
+SHOW_ERRORS = tuple(
+    replace(field, other_names="error_text, span_text, error_span, error_words, marked_words")
+    if field.is_local
+    else field
+    for field in SPAN_FIELDS
+    if field.name in OF_ROWS
+)
 # The column of numbers that are given to segments.
 NUMBERED = " number"
 # Where nothing else says what was shown, its number within the batch does.
@@ -80,7 +88,7 @@ class Sheet:
     @property
     def has_span_rows(self) -> bool:
         """Whether each row may hold one error span."""
-        return "severity" in self.has
+        return not self.has.isdisjoint(OF_ROWS)
 
     @cached_property
     def is_exported(self) -> bool:
@@ -167,8 +175,8 @@ def sheets_of(tables: Sequence[Table], chosen: Sequence[Mapping[str, str]]) -> l
 
 
 def _sheet(table: Table, chosen: Mapping[str, str]) -> Sheet:
-    has_spans = "severity" in propose(table.columns, [SEVERITY], chosen).values()
-    first = SPAN_FIELDS if has_spans else ()
+    shown = propose(table.columns, SHOW_ERRORS, chosen).values()
+    first = () if {*OF_ROWS}.isdisjoint(shown) else SPAN_FIELDS
     among = (*first, *(field for field in FIELDS if field not in SPAN_FIELDS))
     if is_exported(table.columns):
         among += EXPORTED
@@ -299,11 +307,18 @@ def not_text(value: object) -> Message:
 
 
 def warn_of_missing_scores(sheets: Sequence[Sheet], report: Report) -> None:
-    """Warn of judgments without scores where a column that is not used may hold them."""
+    """Warn of judgments without scores where a column that is not used may hold them.
+
+    Where there are errors, the score follows from them, unless a column has numbers.
+    """
     if any("score" in sheet.has for sheet in sheets):
         return
     for sheet in sheets:
-        if unused := _unused(sheet):
+        has_errors = sheet.has_span_rows or "spans" in sheet.has
+        unused = [column for column in sheet.table.columns if not sheet.fields.get(column)]
+        if has_errors:
+            unused = [c for c in unused if None not in map(read_score, sheet.table.column(c))]
+        if unused:
             report.warn(
                 message(
                     "judgments.no-score-column",
@@ -312,7 +327,3 @@ def warn_of_missing_scores(sheets: Sequence[Sheet], report: Report) -> None:
                 ),
                 sheet.table.head,
             )
-
-
-def _unused(sheet: Sheet) -> list[str]:
-    return [column for column in sheet.table.columns if not sheet.fields.get(column)]

@@ -15,10 +15,17 @@ from annotation.protocols import Protocol, Span
 from annotation.protocols.base import CRITICAL, SOURCE, TARGET
 from annotation.protocols.published import our_category
 from annotation.uploads.normalising import Normalised, normalise
-from annotation.uploads.offsets import APPRAISE, PEARMUT, Convention, find, other_words
+from annotation.uploads.offsets import (
+    APPRAISE,
+    PEARMUT,
+    Convention,
+    find,
+    only_place,
+    other_words,
+)
 from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.spans import span_objects
-from metaeval.files.cells import read_score
+from annotation.uploads.tables.spans import NOT_SPANS, span_objects
+from metaeval.files.cells import is_missing, read_score
 from metaeval.messages import Message, MessageError, message
 
 NO_ERROR = frozenset({"", "noerror", "none", "ok", "correct", "nan", "na"})
@@ -34,7 +41,6 @@ MISSING, UNDECIDED = "missing", "undecided"
 OMISSION = "accuracy/omission"
 # What a severity becomes where suggestions lack it.
 INSTEAD = {CRITICAL: "major"}
-NOT_SPANS = message("judgments.spans-not-a-list", "Error spans must be a JSON list of objects.")
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,12 @@ class RawSpan:
         is_tool = "start_i" in self.values
         return [self.values.get(f"{name}_i" if is_tool else name) for name in ("start", "end")]
 
+    @property
+    def has_words_alone(self) -> bool:
+        """Whether words take the place of offsets."""
+        words = self.values.get("text")
+        return isinstance(words, str) and bool(words.strip()) and all(map(is_missing, self.offsets))
+
 
 def raw_spans(row: Row, report: Report, severity: str = "") -> list[RawSpan]:
     """Return the spans of a row: of its severity columns, and of its JSON cell.
@@ -69,6 +81,7 @@ def raw_spans(row: Row, report: Report, severity: str = "") -> list[RawSpan]:
     `severity` is that of spans in JSON that name none.
     """
     has_columns = row.sheet.has_span_rows or "severity" in row.cells
+    names = {"span_start": "start", "span_end": "end", "marked_text": "text"}
     if not (has_columns or row.cells.get("spans")):
         return []
     given = {SOURCE: row.cells.get("source"), TARGET: row.cells.get("output")}
@@ -83,12 +96,20 @@ def raw_spans(row: Row, report: Report, severity: str = "") -> list[RawSpan]:
         given = value if value.get("severity") else value | {"severity": severity}
         raws.append(RawSpan(given, place, texts, is_exported))
     if has_columns:
-        names = {"span_start": "start", "span_end": "end", "marked_text": "text"}
         fields = ("severity", "category", "side", *names)
         values = {names.get(f, f): row.cells[f] for f in fields if f in row.cells}
-        raw = RawSpan(values, row.at("severity"), texts)
-        raws += [raw] if raw.severity.replace("-", "").replace(" ", "") not in NO_ERROR else []
+        word = row.name("severity").lower().replace("-", "").replace(" ", "")
+        if word not in NO_ERROR or (not word and _marks(values, texts)):
+            given = values if word else values | {"severity": severity}
+            raws.append(RawSpan(given, row.at("severity" if word else "marked_text"), texts))
     return raws
+
+
+def _marks(values: Mapping[str, Any], texts: Mapping[str, str]) -> bool:
+    """Return whether columns without a severity mark something: a column of texts does not."""
+    start, words = values.get("start"), str(values.get("text") or "").strip()
+    has_start = not is_missing(start) and str(start).strip() != "-1"
+    return has_start or (bool(words) and all(words != text.strip() for text in texts.values()))
 
 
 class UnusableSpanError(MessageError):
@@ -167,6 +188,7 @@ class SpanReader:
         moved = moved if moved.text == text else Normalised(text)
         text = raw.texts[side] if moved.removed else text
         start, end = self._ends(raw, word, text)
+        self.counts["quoted"] += raw.has_words_alone
         is_omission = start < 0
         if not is_omission and start >= len(text) > 0 and start - len(text) < len(scheme.tokens):
             place = len(moved.text) + start - len(text)
@@ -180,7 +202,8 @@ class SpanReader:
             raise UnusableSpanError(_outside(start, end, len(text)))
         words = raw.values.get("text")
         # A column of texts has the whole one.
-        if text and words != text and (differs := other_words(words, text[start:end])):
+        is_stated = bool(text) and words != text and not raw.has_words_alone
+        if is_stated and (differs := other_words(words, text[start:end])):
             self.report.error(differs, raw.place)
         start, end = moved.place(start), moved.place(end)
         category = self._category(raw, is_omission)
@@ -227,7 +250,12 @@ class SpanReader:
             return 0, 0
         if any(str(each).strip().lower() == MISSING for each in pair):
             return -1, -1
-        if all(each in (None, "") for each in pair):
+        if raw.has_words_alone:
+            place = only_place(text, raw.values["text"])
+            if isinstance(place, Message):
+                raise UnusableSpanError(place)
+            return place
+        if all(map(is_missing, pair)):
             refusal = message("judgments.offsets-missing", "Start and end of the span are missing.")
             raise UnusableSpanError(refusal)
         start, end = map(_whole, pair)

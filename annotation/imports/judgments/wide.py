@@ -1,8 +1,9 @@
 """Convert tables with a column per system or annotator to one row per judgment.
 
 `score_A` and `score_B` are scores of systems, `rater1` and `rater2` those of annotators, and so are
-`rating_1` and `rating_2` of tables that name their systems (SimpEval). WMT's humeval files (2025)
-have the outputs and the scores of every system in objects, by its name.
+`rating_1` and `rating_2` of tables that name their systems (SimpEval), and what objects such as
+`ratings` have by the names of annotators. WMT's humeval files (2025) have the outputs and the
+scores of every system in objects, by its name.
 """
 
 import re
@@ -15,14 +16,16 @@ from annotation.uploads.problems import Report
 from annotation.uploads.tables.pairs import document_of, languages_of
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import read_score
-from metaeval.files.names import NAMES, column_of, is_called
+from metaeval.files.names import NAMES, column_of, is_called, is_field, is_person, number_of
 from metaeval.messages import message, truncated
 
 SCORE, OUTPUT, SPANS = "score", "output", "spans"
 # `score_A`: what stands before the name of a system.
 OF_SYSTEM = re.compile(r"(?P<field>score|rating|da|esa)[_ .:-]+(?P<name>.+)", re.IGNORECASE)
-# `rater1`, `annotator A`: people who have a column each.
-OF_PERSON = re.compile(r"(?P<who>[A-Za-z]+?)[_ -]?(?P<name>\d+|[A-Z])")
+# `rating_1`: the scores of people who have numbers alone.
+# Objects with the answers of people by their names.
+RATINGS = ("ratings", "scores", "judgments", "judgements", "evaluations", "assessments")
+OF_NUMBERED = ("score", "rating", *NAMES["score"])
 Row = dict[str, Any]
 
 
@@ -32,9 +35,8 @@ def unfold(table: Table, report: Report) -> Table:
     if len(by_name) > 1 or any(OUTPUT in columns for columns in by_name.values()):
         return _unfolded(table, "system", by_name, report)
     people = _of_people(table)
-    if len(people) > 1:
-        named = {name: {SCORE: column} for name, column in people.items()}
-        return _unfolded(table, "annotator", named, report)
+    if len(people) > 1 or any(column.partition(".")[2] for column in _columns(people)):
+        return _unfolded(table, "annotator", people, report)
     return table
 
 
@@ -54,24 +56,35 @@ def _of_systems(table: Table) -> dict[str, dict[str, str]]:
             found.setdefault(name or rest, {})[field] = column
         elif (match := OF_SYSTEM.fullmatch(title)) and _is_numeric(table, column):
             found.setdefault(match["name"], {})[SCORE] = column
-    return {name: columns for name, columns in found.items() if {SCORE, SPANS} & set(columns)}
+    by_name = {n: columns for n, columns in found.items() if {SCORE, SPANS} & set(columns)}
+    return {} if by_name and all(map(is_person, by_name)) else by_name
 
 
-def _of_people(table: Table) -> dict[str, str]:
-    """Return the columns of scores that are called as annotators."""
+def _of_people(table: Table) -> dict[str, dict[str, str]]:
+    """Return, by annotator, the columns that are called as such, or are in an object by name."""
     if any(column_of(field, table.columns) for field in ("annotator", "score")):
         return {}
-    found = {}
+    found: dict[str, dict[str, str]] = {}
     for column in table.columns:
         title = table.titles.get(column, column)
-        match = OF_PERSON.fullmatch(title)
-        if match is None or not _is_numeric(table, column):
+        head, _, who = title.partition(".")
+        if who and is_called(head, RATINGS):
+            name, _, last = who.rpartition(".")
+            field = last if name and is_field(last) else SCORE
+            found.setdefault(name if field is last else who, {})[field] = column
             continue
-        if is_called(match["who"], ("annotator", *NAMES["annotator"])):
-            found[title] = column
-        elif is_called(match["who"], ("rating",)) and match["name"].isdecimal():
-            found[match["name"]] = column
+        number = number_of(title, OF_NUMBERED)
+        if not _is_numeric(table, column):
+            continue
+        if is_person(title):
+            found[title] = {SCORE: column}
+        elif number.isdecimal():
+            found[number] = {SCORE: column}
     return found
+
+
+def _columns(by_name: Mapping[str, Mapping[str, str]]) -> set[str]:
+    return {column for columns in by_name.values() for column in columns.values()}
 
 
 def _is_numeric(table: Table, column: str) -> bool:
@@ -81,13 +94,14 @@ def _is_numeric(table: Table, column: str) -> bool:
 def _unfolded(
     table: Table, field: str, by_name: Mapping[str, Mapping[str, str]], report: Report
 ) -> Table:
-    used = {column for columns in by_name.values() for column in columns.values()}
+    used = _columns(by_name)
     others = [column for column in table.columns if column not in used]
     rows = []
     for line, row in table.rows:
         common = _with_ids({column: row[column] for column in others if column in row})
         for name, columns in by_name.items():
-            own = {made: row[column] for made, column in columns.items() if row.get(column)}
+            given = {made: row.get(column) for made, column in columns.items()}
+            own = {made: cell for made, cell in given.items() if cell not in (None, "", [])}
             rows += [(line, common | {field: name} | each) for each in _each_score(own)]
     fields = dict.fromkeys(made for _, row in rows for made in row)
     text = (

@@ -21,6 +21,7 @@ from annotation.uploads.formats.marks import (
     Value,
     count_unread,
     graded,
+    has_place,
     is_source,
     made,
     say_skipped,
@@ -264,7 +265,7 @@ def _answers(
             row[each.name] = separator.join(found) if found else each.answer
     for region, names in labels.items():
         mark = _mark(marked[region], task)
-        if type(mark["start"]) is not int or type(mark["end"]) is not int:
+        if not has_place(mark):
             counts[UNPLACED] += 1
         else:
             row.setdefault("spans", []).append(mark | graded(names) | {"path": marked[region].path})

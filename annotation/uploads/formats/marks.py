@@ -14,7 +14,7 @@ from annotation.uploads.formats.base import Content, Import, tables_of
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import renamed
 from annotation.uploads.tables.rows import Row, Table
-from annotation.uploads.tables.spans import KEYS, span_objects
+from annotation.uploads.tables.spans import KEYS, NOT_SPANS, span_objects
 from metaeval.files.cells import parse_number
 from metaeval.files.names import NAMES, column_of, is_called, plain
 from metaeval.messages import Message, message
@@ -62,8 +62,7 @@ def read_sides(contents: Sequence[Content], to: Import) -> Iterator[Table]:
             for column, side in BY_SIDE.items():
                 listed = span_objects(row.pop(column, None))
                 if listed is None:
-                    refusal = message("spans.not-a-list", "Spans must be a JSON list of objects.")
-                    to.report.error(refusal, Place(table.file, line, column))
+                    to.report.error(NOT_SPANS, Place(table.file, line, column))
                 for n, each in enumerate(listed or ()):
                     count_unread(each, (*KEYS, PART), counts)
                     path = "/".join(texts([each.get("category"), each.pop(PART, None)]))
@@ -136,6 +135,11 @@ def texts(value: Any) -> list[str]:
     return [each for each in paths if isinstance(each, str) and each]
 
 
+def has_place(mark: Value) -> bool:
+    """Return True if a mark has offsets, or words that may have one place."""
+    return bool(mark.get("text")) or type(mark["start"]) is type(mark["end"]) is int
+
+
 def is_source(name: str) -> bool:
     """Return True if a field of a tool has the name of a source."""
     return is_called(name, ("source", *NAMES["source"]))
@@ -190,8 +194,8 @@ def say_skipped(counts: Counter[str], table: Table, report: Report) -> None:
     report.warn_of(
         counts.pop(UNPLACED, 0),
         "format.unplaced",
-        "Skipped {n} mark without the numbers of its first and last character.",
-        "Skipped {n} marks without the numbers of their first and last characters.",
+        "Skipped {n} mark without words and numbers of its first and last character.",
+        "Skipped {n} marks without words and numbers of their first and last characters.",
         table.head,
     )
     if counts:

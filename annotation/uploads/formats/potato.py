@@ -21,6 +21,7 @@ from annotation.uploads.formats.marks import (
     UNPLACED,
     count_unread,
     graded,
+    has_place,
     made,
     say_skipped,
     texts,
@@ -196,7 +197,7 @@ def _add(mark: Any, path: str, row: Row, counts: Counter[str]) -> None:
     words = values.get("text", values.get("span"))
     sides = {"target": row.get("output"), "source": row.get(column_of("source", row))}
     place = placed(sides, values.get("start"), values.get("end"), words)
-    if type(place["start"]) is not int or type(place["end"]) is not int:
+    if not has_place(place):
         counts[UNPLACED] += 1
         return
     own = (values.get(key) for key in ("label", "name", "annotation"))

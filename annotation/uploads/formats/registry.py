@@ -20,6 +20,7 @@ from annotation.uploads.formats import (
     parallel,
     potato,
     scores,
+    surveys,
     wmt_documents,
     wmt_xml,
 )
@@ -44,6 +45,7 @@ from annotation.uploads.formats.base import (
 )
 from annotation.uploads.problems import Place
 from annotation.uploads.tables.columns import FIRST
+from annotation.uploads.tables.nested import unnested
 from annotation.uploads.tables.objects import GROUP
 from annotation.uploads.tables.rows import (
     Table,
@@ -74,7 +76,7 @@ def is_table(name: str, text: str) -> bool:
     Rows may have one cell more: the names that R gives them.
     """
     head, _, rest = text.partition("\n")
-    if any(sign in head for sign in "\t,;<{["):
+    if any(sign in head for sign in "\t,;|<{["):
         return False
     columns = _cells(head)
     if len(columns) < 2 or not any(map(is_known, columns)):
@@ -244,6 +246,14 @@ FORMATS = (
         has=potato.is_export,
     ),
     Format(
+        "a survey of LimeSurvey, Qualtrics or Google Forms",
+        "a row of `ImportId`; `submitdate` and `startlanguage`; numbers in columns that name "
+        "segment and system, such as `seg12_sysA` or `Q12[sysA]`",
+        (JUDGMENTS,),
+        surveys.read,
+        has=surveys.is_survey,
+    ),
+    Format(
         "MLQE",
         "a column `scores` with a list of numbers in each cell",
         (JUDGMENTS, HUMAN_SCORES),
@@ -359,7 +369,7 @@ def read_files(
 
 def _tables(found: Format | None, group: list[Content], to: Import) -> Iterable[Table]:
     if found is None or found.read is None:
-        return [content.table for content in group if content.table is not None]
+        return [unnested(each.table, to.report) for each in group if each.table is not None]
     return found.read(group, to)
 
 

@@ -1,7 +1,7 @@
 """Cells of tables as texts and names; cells of other types are reported."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeGuard
 
 from annotation.uploads.files import RatioError, parse_ratio
@@ -10,7 +10,7 @@ from annotation.uploads.problems import Place, Report
 from annotation.uploads.reading import Reading
 from annotation.uploads.tables.rows import Table
 from core.text import has_sign
-from metaeval.files.cells import is_missing
+from metaeval.files.cells import is_missing, read_score
 from metaeval.messages import Message, message, plural
 from metaeval.scores.directions import (
     STATED_HIGHER,
@@ -22,12 +22,13 @@ from metaeval.scores.directions import (
 # Decimal commas and percent signs of spreadsheets, and cells that are not numbers.
 
 PERCENT = re.compile(r"\s*-?[0-9]+([.,][0-9]+)?\s*%\s*")
-DECIMAL_COMMA = re.compile(r"\s*-?[0-9]+,[0-9]+\s*")
+THOUSANDS = re.compile(r"[1-9][0-9]{0,2},[0-9]{3}\s*%?\s*$")
+DECIMAL_COMMA = re.compile(r"\s*-?[0-9]+,[0-9]+\s*%?\s*")
 
 
 def has_decimal_comma(cell: Any) -> TypeGuard[str]:
     """Return True if a cell would be a number with a point instead of its comma."""
-    return isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell) is not None
+    return isinstance(cell, str) and "," in cell and DECIMAL_COMMA.fullmatch(cell) is not None
 
 
 def no_number(cell: Any) -> Message:
@@ -43,13 +44,12 @@ def no_number(cell: Any) -> Message:
 def write_points(table: Table, columns: Iterable[str], report: Report) -> None:
     """Replace the decimal commas of columns of numbers by points, with a note.
 
-    This is done only if semicolons separate the cells: elsewhere commas are ambiguous.
+    Where no semicolons separate the cells, a column with points, or with commas alone that may
+    separate thousands, is ambiguous and stays as it is.
     """
-    if table.separator != ";":
-        return
     found = []
-    wanted = list(columns)
-    for _, row in table.rows:
+    wanted = [c for c in columns if table.separator == ";" or _has_commas(table.column(c))]
+    for _, row in table.rows if wanted else ():
         for column in wanted:
             if has_decimal_comma(cell := row.get(column)):
                 row[column] = cell.replace(",", ".")
@@ -64,6 +64,15 @@ def write_points(table: Table, columns: Iterable[str], report: Report) -> None:
             number=found[0].replace(",", "."),
         )
         report.note(text, Place(table.file))
+
+
+def _has_commas(cells: Sequence[Any]) -> bool:
+    """Return True for a column of numbers whose commas cannot separate thousands."""
+    commas = [cell for cell in cells if has_decimal_comma(cell)]
+    if not commas or all(map(THOUSANDS.match, commas)):
+        return False
+    others = (cell for cell in cells if not has_decimal_comma(cell))
+    return all(read_score(cell) is not None and "." not in str(cell) for cell in others)
 
 
 def read_percent(table: Table, column: str, report: Report) -> None:

@@ -15,7 +15,7 @@ from annotation.uploads.tables.columns import (
     say_unused,
 )
 from annotation.uploads.tables.rows import Table
-from metaeval.files.names import TEST_SET, fields_of, is_called
+from metaeval.files.names import NAMES, TEST_SET, fields_of, is_called, number_of
 from metaeval.messages import message
 
 WANTED = fields_of(TEST_SET)
@@ -24,7 +24,7 @@ OWN = frozenset(field.name for field in WANTED)
 OUTPUTS = ("system", "output", "length_ratio")
 SYSTEM, REFERENCE = "system:", "reference_"
 # `System A`, `MT_2`, `hyp1`: a system's outputs, called by a word for them and a letter or number.
-NUMBERED = re.compile(r"(?P<word>.*[^\W\d_])[\W_]*(?:\d{1,3}|(?<=[\W_])[A-Z])", re.IGNORECASE)
+OF_OUTPUTS = ("output", "outputs", "translations", "hypotheses", *NAMES["output"])
 WORDS = tuple(name for field in WANTED if field.name in OUTPUTS[:2] for name in field.names)
 
 
@@ -61,7 +61,7 @@ def understand(
     of a person. Guesses are noted; columns that are probably misspelt are refused, because they
     would be lost unnoticed.
     """
-    fixed = {c: c for c in table.columns if is_named(c)} or _numbered(table)
+    fixed = {c: c for c in table.columns if is_named(c)} or _by_name(table) or _numbered(table)
     fixed = {column: field for column, field in fixed.items() if column not in stated}
     is_wide = any(field.startswith(SYSTEM) for field in (*fixed.values(), *stated.values()))
     among = [field for field in WANTED if not is_wide or field.name not in OUTPUTS]
@@ -75,13 +75,19 @@ def understand(
     return renamed(table, fields), meaning
 
 
+def _by_name(table: Table) -> dict[str, str]:
+    """Return the fields of the outputs in an object by system, such as `outputs.gpt`."""
+    parts = {column: table.titles.get(column, column).partition(".") for column in table.columns}
+    return {c: f"{SYSTEM}{name}" for c, (head, _, name) in parts.items()
+            if name and is_called(head, OF_OUTPUTS)}  # fmt: skip
+
+
 def _numbered(table: Table) -> dict[str, str]:
     """Return the fields of the columns `System A`, `System B` … if no other column is an output."""
     titles = {column: table.titles.get(column, column) for column in table.columns}
     if any(is_called(title, WORDS) for title in titles.values()):
         return {}
-    parts = {column: NUMBERED.fullmatch(title.strip()) for column, title in titles.items()}
-    found = [c for c, part in parts.items() if part and is_called(part["word"], WORDS)]
+    found = [column for column, title in titles.items() if number_of(title, WORDS)]
     return {c: f"{SYSTEM}{titles[c].strip()}" for c in found} if len(found) > 1 else {}
 
 

@@ -297,7 +297,7 @@ def _report_uneven(table: Table, grid: Grid, report: Report) -> None:
             "The row has {n} cell; the header has {header}.",
             "The row has {n} cells; the header has {header}.",
             n=width,
-            header=len(grid.header),
+            header=grid.width or len(grid.header),
         )
         report.error_in_rows(text, table.file, numbers)
 
@@ -446,7 +446,7 @@ def _cells_of(
 ) -> Row | None:
     """Return an object as a row, or None; two keys that differ in case alone are one column."""
     cells: Row = {}
-    for title, value in _flat(row):
+    for title, value in flat(row):
         column = column_name(title)
         if column in titles:
             report.error(field_twice(column), place)
@@ -457,7 +457,7 @@ def _cells_of(
     return cells
 
 
-def _flat(row: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+def flat(row: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     """Yield the cells of an object, those of objects within by their path.
 
     What `stays_whole` is read by what knows its layout.
@@ -465,6 +465,6 @@ def _flat(row: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[tu
     for key, value in row.items():
         title = f"{path}{key}"
         if isinstance(value, dict) and value and depth < 3 and not stays_whole(key):
-            yield from _flat(value, f"{title}.", depth + 1)
+            yield from flat(value, f"{title}.", depth + 1)
         else:
             yield title, value

@@ -122,8 +122,9 @@ KINDS: dict[str, Kind] = {
             message("skip.span", "rows with error spans that do not fit their texts"),
             """format: offsets-unequal
             spans: empty, not-a-list, lists-differ, offsets-not-numbers
+            spans: words-absent, words-repeated, words-of-unknown-text
             spans: confidence-outside, severity-length, unknown-side
-            judgments: spans-not-a-list, offsets-not-numbers, unknown-side, unknown-severity
+            judgments: offsets-not-numbers, unknown-side, unknown-severity
             judgments: span-empty, span-outside, span-marks-other-words
             judgments: span-of-no-single-judgment, protocol-without-spans""",
         ),

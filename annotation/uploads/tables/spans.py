@@ -1,11 +1,13 @@
-"""Read the error spans in a cell: a list of objects, whichever names their keys have."""
+"""Read the error spans in a cell: a list of objects or of words, whichever names keys have."""
 
+import ast
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from annotation.uploads.tables.rows import QUOTED_JSON
 from metaeval.files.names import plain
+from metaeval.messages import message
 
 # The keys of a span and other names for them. `start_i` and `end_i` are not among them: they count
 # otherwise (Appraise, Pearmut).
@@ -15,11 +17,16 @@ KEYS = {
     "severity": ("error_severity",),
     "category": ("error_category",),
     "side": ("error_side",),
-    "text": ("words", "span_text", "marked_text", "error_text", "term"),
+    "text": ("words", "span", "span_text", "error_span", "marked_text", "error_text", "term"),
 }
 OTHERS = {plain(name): key for key, names in KEYS.items() for name in (key, *names)}
 # Keys of objects that hold the list.
-HOLDERS = ("payload", "error_spans")
+HOLDERS = ("payload", "error_spans", "errors", "spans")
+# Keys of an object that hold the spans of a severity each.
+SEVERITIES = frozenset(("neutral", "trivial", "minor", "major", "critical"))
+NOT_SPANS = message(
+    "spans.not-a-list", "Error spans must be a JSON list of objects or of the marked words."
+)
 
 
 def span_objects(cell: Any) -> list[dict[str, Any]] | None:
@@ -27,17 +34,40 @@ def span_objects(cell: Any) -> list[dict[str, Any]] | None:
 
     >>> span_objects('[{"startIndex": 2, "endIndex": 4, "term": "to"}]')
     [{'start': 2, 'end': 4, 'text': 'to'}]
+    >>> span_objects({"minor": ["to"], "major": []})
+    [{'text': 'to', 'severity': 'minor'}]
     """
     try:
-        values = json.loads(_unquoted(cell)) if isinstance(cell, str) and cell.strip() else cell
-        values = json.loads(values) if isinstance(values, str) and values.strip() else values or []
-    except (ValueError, RecursionError):
+        values = _parsed(_unquoted(cell)) if isinstance(cell, str) and cell.strip() else cell
+        values = _parsed(values) if isinstance(values, str) and values.strip() else values or []
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
     if isinstance(values, dict):
         values = next((values[name] for name in HOLDERS if name in values), values or [])
-    if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
-        return None
-    return [_named(each) for each in values]
+    if isinstance(values, dict) and values and SEVERITIES.issuperset(map(str.lower, values)):
+        lists = {severity: span_objects(own) for severity, own in values.items()}
+        if None in lists.values():
+            return None
+        return [each | {"severity": s} for s, own in lists.items() for each in own or ()]
+    objects = [_object(each) for each in values] if isinstance(values, list) else [None]
+    return None if None in objects else [_named(each) for each in objects if each is not None]
+
+
+def _object(value: Any) -> dict[str, Any] | None:
+    """Return a span that is an object, its words, or its start, end and severity; else None."""
+    if isinstance(value, list | tuple) and list(map(type, value)) == [int, int, str]:
+        return dict(zip(("start", "end", "severity"), value, strict=True))
+    return {"text": value} if isinstance(value, str) else value if isinstance(value, dict) else None
+
+
+def _parsed(cell: str) -> Any:
+    """Return what JSON holds, or the list that Python writes, as pandas does in a CSV."""
+    try:
+        return json.loads(cell)
+    except ValueError:
+        if not cell.lstrip().startswith(("[", "{")):
+            raise
+        return ast.literal_eval(cell.strip())
 
 
 def _named(span: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ and several passes become one number and one list of spans.
 
 import json
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ import numpy as np
 
 from extensions.judges import prompts
 from metaeval.messages import Message, MessageError, message
+from metaeval.spans.quotes import find_quote
 from metrics.error_spans import TARGET, FoundSpan
 
 SEVERITIES = ("critical", "major", "minor")
@@ -323,9 +323,8 @@ def _ranks(text: str, labels: Sequence[str]) -> Verdict:
 def place(errors: Sequence[Error], source: str, output: str) -> list[FoundSpan]:
     """Return the errors as spans, in the given order; those not found have no position.
 
-    A quote is searched exactly, then by NFC and case. If it occurs several times, the context
-    decides, then the first position that no earlier error has taken (as GemSpanEval, Juraska et al.
-    2025).
+    If a quote occurs several times, the context decides, then the first position that no earlier
+    error has taken (as GemSpanEval, Juraska et al. 2025).
     """
     taken: set[tuple[bool, int]] = set()
     return [_place(error, source, output, taken) for error in errors]
@@ -334,53 +333,13 @@ def place(errors: Sequence[Error], source: str, output: str) -> list[FoundSpan]:
 def _place(error: Error, source: str, output: str, taken: set[tuple[bool, int]]) -> FoundSpan:
     is_target = error.side == TARGET
     text = output if is_target else source
-    found = _find(text, error.span.strip(), error.context.strip())
+    found = find_quote(text, error.span.strip(), error.context.strip())
     free = [each for each in found if (is_target, each[0]) not in taken] or found
     if not free:
         return FoundSpan(error.side, 0, 0, error.severity, error.category)
     start, end = free[0]
     taken.add((is_target, start))
     return FoundSpan(error.side, start, end, error.severity, error.category)
-
-
-def _find(text: str, quote: str, context: str) -> list[tuple[int, int]]:
-    if not quote:
-        return []
-    found = _exact(text, quote, context)
-    if found:
-        return found
-    folded, places = fold(text)
-    found = _exact(folded, fold(quote)[0], fold(context)[0])
-    return [(places[start][0], places[end - 1][1]) for start, end in found]
-
-
-def _exact(text: str, quote: str, context: str) -> list[tuple[int, int]]:
-    """Return all occurrences; those inside the context first."""
-    found, at = [], text.find(quote) if quote else -1
-    while at >= 0:
-        found.append((at, at + len(quote)))
-        at = text.find(quote, at + 1)
-    window = text.find(context) if context and quote in context else -1
-    if window < 0:
-        return found
-    stop = window + len(context)
-    return sorted(found, key=lambda each: not (window <= each[0] and each[1] <= stop))
-
-
-def fold(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """Return a text by NFC and case, and for each of its characters [start, end) in the text."""
-    folded: list[str] = []
-    places: list[tuple[int, int]] = []
-    start = 0
-    while start < len(text):
-        end = start + 1
-        while end < len(text) and unicodedata.combining(text[end]):
-            end += 1
-        part = unicodedata.normalize("NFC", text[start:end]).casefold()
-        folded.append(part)
-        places += [(start, end)] * len(part)
-        start = end
-    return "".join(folded), places
 
 
 # The share of passes that must mark a span.

@@ -127,7 +127,7 @@ def test_batches_that_name_the_place_behind_are_told_by_words_or_asked(db: None)
     batch = tasks([item(1, targetText=text, mqm=unclear, **common)])
     assert [each.code for each in errors(batch, ESA)] == ["ends.unclear"]
     wrong = tasks([item(1, mqm="{", **common)])
-    assert [each.code for each in errors(wrong, ESA)] == ["judgments.spans-not-a-list"]
+    assert [each.code for each in errors(wrong, ESA)] == ["spans.not-a-list"]
 
 
 def test_rows_that_are_there_twice_count_once(db: None) -> None:
@@ -277,8 +277,8 @@ def test_mqm_penalties_follow_from_the_spans(db: None) -> None:
 @pytest.mark.parametrize(
     ("mqm", "place", "code"),
     [
-        ("{", "mqm", "judgments.spans-not-a-list"),
-        (["x"], "mqm", "judgments.spans-not-a-list"),
+        ("{", "mqm", "spans.not-a-list"),
+        ([7], "mqm", "spans.not-a-list"),
         ([{"start_i": 0, "end_i": 1, "severity": "critical"}], "mqm", "judgments.unknown-severity"),
         ([{"start_i": 0, "end_i": 70, "severity": "minor"}], "mqm", "judgments.span-outside"),
         ([{"start_i": 3, "end_i": 2, "severity": "minor"}], "mqm", "judgments.span-outside"),

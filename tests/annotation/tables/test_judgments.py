@@ -1,6 +1,7 @@
 """A researcher's own tables: odd names, three languages, gaps, documents, spans, and mistakes."""
 
 import json
+import unicodedata
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -137,8 +138,8 @@ def test_wrong_rows_and_wrong_values_are_reported_together(db: None) -> None:
         ("start", "yesterday", "judgments.not-a-time"),
         ("end_time", "12.5", "judgments.time-in-the-1970s"),
         ("lp", "xx-yy-zz1", "language.pair-unknown"),
-        ("spans", "{oops", "judgments.spans-not-a-list"),
-        ("spans", '{"start": 0, "end": 1, "severity": "minor"}', "judgments.spans-not-a-list"),
+        ("spans", "{oops", "spans.not-a-list"),
+        ("spans", '{"start": 0, "end": 1, "severity": "minor"}', "spans.not-a-list"),
         ("spans", '[{"start":0,"end":2,"severity":"huge"}]', "judgments.unknown-severity"),
         ("spans", '[{"start":2,"end":2,"severity":"minor"}]', "judgments.span-empty"),
         ("spans", '[{"start":0,"end":99,"severity":"minor"}]', "judgments.span-outside"),
@@ -314,6 +315,43 @@ def test_numbered_ratings_of_named_systems_are_those_of_annotators(db: None) -> 
     assert "judgments.annotators-numbered" in [each.code for each in report.warnings]
     given = [(each.annotator, each.score) for each in reading.drafts[0][1].judgments]
     assert sorted(given) == [("1", 70), ("1", 80), ("2", 50), ("2", 60)]
+
+
+@pytest.mark.parametrize(
+    "names",
+    ["rater1|raterB", "Bewerter:in 1|Bewerter:in 2", "评分者1|评分者乙", "аннотатор А|аннотатор 2",
+     "評価者１|評価者２", "Annotator-1|Annotator-x", "değerlendirici_1|değerlendirici_2",
+     "évaluateur 1|e\u0301valuateur 2"],
+)  # fmt: skip
+def test_annotators_with_a_column_each_are_called_in_any_script(db: None, names: str) -> None:
+    files = table(
+        "1|alpha|80|60", "2|alpha|70|50", head=f"seg_id|system|{names}\n".replace("|", "\t")
+    )
+    reading, report = read(files, **DE_EN)
+    assert report.errors == []
+    given = {(each.annotator, each.score) for each in reading.drafts[0][1].judgments}
+    first, second = names.split("|")
+    assert {(unicodedata.normalize("NFC", who), score) for who, score in given} == {
+        (unicodedata.normalize("NFC", who), score)
+        for who, score in ((first, 80), (first, 70), (second, 60), (second, 50))
+    }
+
+
+def test_words_that_begin_as_annotators_are_none(db: None) -> None:
+    files = table("1|alpha|80|60", head="seg_id\tsystem\traters\tuserid2x\n")
+    assert [code for _, code in errors_of(files, **DE_EN)] == ["judgments.no-annotator-column"]
+
+
+@pytest.mark.parametrize(("name", "is_warned"), [("year", True), ("words of Ann", False)])
+def test_scores_that_follow_from_errors_are_not_missed(
+    db: None, name: str, is_warned: bool
+) -> None:
+    head = f"annotator\tseg_id\tsystem\toutput\tseverity\tstart\tend\t{name}\n"
+    cell = "2025" if is_warned else "looks odd"
+    reading, report = read(table(f"R1|1|alpha|Ein Fehler|minor|4|10|{cell}", head=head), **DE_EN)
+    assert reading.drafts[0][1].protocol == "mqm"
+    found = {warning.code for warning in report.warnings}
+    assert ("judgments.no-score-column" in found) == is_warned
 
 
 @pytest.mark.parametrize("name", ["simplicity", "full_score"])

@@ -48,7 +48,17 @@ def test_a_decimal_comma_in_published_scores(db: None) -> None:
     assert [row.value for row in rows] == [-0.25, 1.5]
 
 
-@pytest.mark.parametrize("text", ['system,z\nA,"0,5"\n', "system\tz\nA\t0,5\n"])
+@pytest.mark.parametrize("text", ['system,z\nA,"0,5"\nB,-2\n', "system\tz\nA\t0,5\nB\t-2,000\n"])
+def test_a_decimal_comma_is_read_where_it_can_be_nothing_else(db: None, text: str) -> None:
+    name = "own_tsv" if "\t" in text else "own_csv"
+    (each,) = stored_scores(as_files(**{name: text}), **DE_EN)
+    rows = each.result.campaign.published_scores.order_by("pk")
+    assert [row.value for row in rows] == [0.5, -2.0]
+
+
+@pytest.mark.parametrize(
+    "text", ['system,z\nA,"1,500"\nB,2\n', "system\tz\nA\t0,5\nB\t0.5\n", "system\tz\nA\t1,500\n"]
+)
 def test_elsewhere_a_decimal_comma_is_an_error_that_says_what_to_do(db: None, text: str) -> None:
     report = Report()
     name = "own_tsv" if "\t" in text else "own_csv"

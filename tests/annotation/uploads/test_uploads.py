@@ -133,7 +133,7 @@ OUTPUT = "segment\tsystem\toutput\tlength_ratio\n"
             "output.twice",
         ),
         ("o.tsv", "segment\tsystem:a@9\nx1\tO\n", "o.tsv, row 1, system:a@9", "ratio.too-large"),
-        ("o.tsv", "segment|system|output\nx1|a|O\n", "o.tsv, row 1", "columns.none-known"),
+        ("o.tsv", "segment~system~output\nx1~a~O\n", "o.tsv, row 1", "columns.none-known"),
         ("o.tsv", "segment\tnote\nx1\tO\n", "o.tsv, row 1", "outputs.no-columns"),
         (
             "o.jsonl",

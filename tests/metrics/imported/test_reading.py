@@ -193,17 +193,45 @@ def test_decimal_commas_are_read_where_semicolons_part_cells(world: World) -> No
 
 
 def test_a_skipped_column_with_some_numbers_gives_a_warning(world: World) -> None:
-    lines = ("segment\tsystem\tBLEU\tCOMET\tchrF\tnote\tsource", "1\tstrong\t1\t0.5\t0,5\t\tx",
-             "2\tstrong\t2\t#REF!\t0,6\ty\t7", "3\tstrong\t3\t#REF!\t0,7\ty\tz")  # fmt: skip
+    lines = ("segment\tsystem\tBLEU\tCOMET\tchrF\tnote\tsource", "1\tstrong\t1\t0.5\t1,500\t\tx",
+             "2\tstrong\t2\t#REF!\t1,600\ty\t7", "3\tstrong\t3\t#REF!\t1,700\ty\tz")  # fmt: skip
     result = checked(world, *lines)
     assert [each.name for each in result.metrics] == ["BLEU"]
     assert [
         (each.place, each.message.parameters["text"])
         for each in result.report.warnings
         if each.code == "scores.column-not-numeric"
-    ] == [(Place("scores.tsv", 3, "COMET"), "#REF!"), (Place("scores.tsv", 2, "chrF"), "0,5")]
+    ] == [(Place("scores.tsv", 3, "COMET"), "#REF!"), (Place("scores.tsv", 2, "chrF"), "1,500")]
     [unused] = [each for each in result.report.warnings if each.code == "columns.unused"]
     assert unused.message.parameters["columns"] == ["note", "source"]
+
+
+@pytest.mark.parametrize("file", ["x.csv", "y.tsv"])
+def test_a_first_row_of_data_names_no_columns(world: World, file: str) -> None:
+    """A system with the ending of its file, and numbers, are no names of metrics."""
+    sign = "," if file == "x.csv" else "\t"
+    rows = [sign.join(("strong.txt", key, "0.5")) for key in "12"]
+    assert codes(errors(world, *rows, file=file)) == ["columns.none-known"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "file"),
+    [
+        ((",BLEU,COMET", "strong,30,0.5", "weak,20,0.4"), "x.csv"),
+        (("Unnamed: 0\tBLEU\tCOMET", "strong\t30\t0.5", "weak\t20\t0.4"), "x.tsv"),
+        (('{"scores": {"strong": {"BLEU": 30, "COMET": 0.5},',
+          '"weak": {"BLEU": 20, "COMET": 0.4}}}'), "x.json"),
+    ],
+)  # fmt: skip
+def test_names_of_systems_need_no_column_called_so(
+    world: World, lines: tuple[str, ...], file: str
+) -> None:
+    """As pandas writes an index, and programs an object by system."""
+    result = checked(world, *lines, file=file)
+    assert result.report.errors == []
+    names = {system.pk: system.name for system in world.test_set.systems.all()}
+    found = {d.name: {names[pk]: v for pk, v in d.held.systems.items()} for d in result.drafts}
+    assert found == {"BLEU": {"strong": 30, "weak": 20}, "COMET": {"strong": 0.5, "weak": 0.4}}
 
 
 def test_a_length_ratio_says_which_system(world: World) -> None:
@@ -229,7 +257,7 @@ def test_a_length_ratio_that_no_system_has(world: World, ratio: str, field: str,
     assert (found.code, found.place.row, found.place.field) == (code, 2, field)
 
 
-@pytest.mark.parametrize("cell", ["#REF!", "0,5"])
+@pytest.mark.parametrize("cell", ["#REF!", "1,500"])
 def test_the_only_column_of_scores_says_why_it_cannot_be_read(world: World, cell: str) -> None:
     head = "segment\tsystem\tCOMET\tsource"
     [error] = errors(world, head, f"1\tstrong\t{cell}\ta", f"2\tstrong\t{cell}\tb")

@@ -1,0 +1,112 @@
+"""Read lists of objects in the cells of JSON as rows, one for each annotator, system or metric.
+
+`{"segment": 1, "ratings": [{"annotator": "R1", "score": 80}, …]}` has a row for each rating, and
+lists within lists are read alike. Lists of error spans stay as they are.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from annotation.uploads.problems import Report
+from annotation.uploads.tables.meanings import OF_OUTPUTS
+from annotation.uploads.tables.rows import Cells, Row, Table, column_name, flat
+from annotation.uploads.tables.spans import OTHERS, SEVERITIES
+from metaeval.files.names import NAMES, column_of, is_called, is_field, plain
+from metaeval.messages import message, truncated
+
+# Fields by which an object in a list is a row.
+OF_ROWS = ("annotator", "system", "metric")
+NAMES_OF_ROWS = tuple(name for field in OF_ROWS for name in (field, *NAMES[field]))
+# An error may say who marked it; it is a row where it says of which system it is.
+NAMES_OF_SPANS = ("system", *NAMES["system"])
+OF_SPANS = frozenset(("start", "severity"))
+# Objects around fields of the row itself.
+WRAPPERS = ("result", "data", "metadata", "meta", "info", "response", "evaluation", "judgment",
+            "judgement", "annotation", "assessment", "item", "rating", "fields")  # fmt: skip
+# Lists in lists in lists are no table.
+DEEPEST = 3
+
+
+def unnested(table: Table, report: Report) -> Table:
+    """Return a table with a row for each object in lists; others are returned unchanged."""
+    table = _with_spans(_unwrapped(table))
+    names: list[str] = []
+    while len(names) < DEEPEST and (column := _column_of_rows(table)):
+        names.append(table.titles.get(column, column))
+        table = _unnested(table, column)
+    if names:
+        text = message(
+            "table.lists-as-rows",
+            "The objects in the lists of {columns} were read as rows.",
+            columns=truncated(names),
+        )
+        report.note(text, table.head)
+    return table
+
+
+def _unwrapped(table: Table) -> Table:
+    """Return a table with fields in objects such as `result` as its own, unless it has them."""
+    lasts = {c: c.rpartition(".")[2] for c in table.columns if is_called(c.split(".")[0], WRAPPERS)}
+    times = Counter(map(plain, (lasts.get(c, c) for c in table.columns)))
+    names = {c: last for c, last in lasts.items() if is_field(last) and times[plain(last)] == 1}
+    if not names:
+        return table
+    columns = {c: names.get(c, c) for c in table.columns}
+    titles = {columns[c]: table.titles.get(c, c) for c in table.columns}
+    return replace(table.with_columns(columns), titles=titles)
+
+
+def _with_spans(table: Table) -> Table:
+    """Return a table with lists of errors by severity, as language models write them, as spans."""
+    named = [column for column in table.columns if column.lower() in SEVERITIES]
+    types = {c: {type(cell) for cell in table.column(c)} for c in named}
+    own = [c for c in named if list in types[c] <= {list, type(None)}]
+    if not {"minor", "major"} & {c.lower() for c in own} or column_of("spans", table.columns):
+        return table
+    rows = [
+        (line, {c: cell for c, cell in row.items() if c not in own}
+         | {"spans": {c: row[c] for c in own if c in row}}) for line, row in table.rows
+    ]  # fmt: skip
+    columns = [*(c for c in table.columns if c not in own), "spans"]
+    return replace(table, columns=columns, rows=rows, titles={**table.titles, "spans": "spans"})
+
+
+def _column_of_rows(table: Table) -> str:
+    """Return a column whose cells are lists of objects with a name; empty if there is none."""
+    if isinstance(table.rows, Cells):
+        return ""
+    lists = dict.fromkeys(c for _, row in table.rows for c in row if type(row[c]) is list)
+    return next((c for c in lists if _holds_rows(table.column(c))), "")
+
+
+def _holds_rows(cells: Iterable[Any]) -> bool:
+    filled = [cell for cell in cells if cell not in (None, "", [])]
+    lists = [cell for cell in filled if isinstance(cell, list) and all(map(_is_row, cell))]
+    return bool(lists) and len(lists) == len(filled)
+
+
+def _is_row(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    is_span = any(OTHERS.get(plain(key), key) in OF_SPANS for key in value)
+    return any(is_called(key, NAMES_OF_SPANS if is_span else NAMES_OF_ROWS) for key in value)
+
+
+def _unnested(table: Table, column: str) -> Table:
+    columns = [each for each in table.columns if each != column]
+    titles = {each: table.titles.get(each, each) for each in columns}
+    rows: list[tuple[int, Row]] = []
+    for line, row in table.rows:
+        common = {name: cell for name, cell in row.items() if name != column}
+        for each in row.get(column) or [{}]:
+            own: Row = {}
+            for title, value in flat(each):
+                if title == "text" and is_called(column, OF_OUTPUTS):
+                    title = "output"
+                path = f"{column}." if column_name(title) in columns else ""
+                titles.setdefault(column_name(f"{path}{title}"), f"{path}{title}")
+                own[column_name(f"{path}{title}")] = value
+            rows.append((line, common | own))
+    return replace(table, columns=list(titles), rows=rows, titles=titles)
