@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import sysconfig
@@ -17,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from metaeval import __version__
+from tests.config.test_nginx import free_port
 from tests.shared import once_a_run
 
 ROOT = Path(__file__).parents[2]
@@ -125,9 +125,7 @@ def test_the_demo_runs_from_the_wheel(installed: Installed, migrated: Path, tmp_
     folder = tmp_path / ".local" / "share" / "touchstone"
     folder.mkdir(parents=True)
     shutil.copy(migrated, folder / "touchstone.sqlite3")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     demo = subprocess.Popen(
         [installed.command, "demo", "--port", str(port)],
         cwd=installed.folder, env=installed.environment(HOME=str(tmp_path)),
