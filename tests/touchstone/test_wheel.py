@@ -121,6 +121,19 @@ def test_nothing_is_made_where_no_folder_is_chosen(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("words", [("manage", "migrate"), ("backup", "site.tar.gz"), ("worker",)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("DATABASE_URL", "postgres://db/mt"), ("HTTPS", "?"), ("SITE_URL", "mt")]
+)
+def test_a_wrong_setting_is_one_line(
+    installed: Installed, tmp_path: Path, words: tuple[str, ...], name: str, value: str
+) -> None:
+    refused = installed.run(*words, TOUCHSTONE_VAR=str(tmp_path), **{name: value})
+    assert refused.returncode == 1
+    [line] = refused.stderr.splitlines()
+    assert name in line
+
+
 def test_the_demo_runs_from_the_wheel(installed: Installed, migrated: Path, tmp_path: Path) -> None:
     folder = tmp_path / ".local" / "share" / "touchstone"
     folder.mkdir(parents=True)
