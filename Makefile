@@ -136,11 +136,13 @@ format: $(DEV)
 	$(BIN)/ruff format .
 	$(BIN)/python -m tests.house.templates
 
-# In an environment of its own: nothing of it belongs to Touchstone.
-sbom: requirements/constraints.txt
+# In an environment of its own: nothing of it belongs to Touchstone. The tool checks against its schema.
+sbom: sbom.cdx.json
+
+sbom.cdx.json: requirements/constraints.txt
 	$(PYTHON) -m venv $(VENV)-sbom
 	$(VENV)-sbom/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0
-	$(VENV)-sbom/bin/cyclonedx-py requirements $< --output-reproducible --output-file sbom.cdx.json
+	$(VENV)-sbom/bin/cyclonedx-py requirements $< --output-reproducible --output-file $@
 
 messages: $(DEV)
 	$(BIN)/python manage.py messages

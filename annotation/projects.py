@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.utils import timezone
-from django.utils.crypto import get_random_string
+from django.utils.crypto import get_random_string, salted_hmac
 from django.utils.text import slugify
 
 from annotation.access import run_projects, visible_projects
@@ -33,6 +33,7 @@ DAYS = 30
 AS_ADMIN = "project admin"
 # Of addresses; without vowels there are no words.
 SUFFIX, LETTERS = 6, "bcdfghjkmnpqrstvwxz23456789"
+LONGEST_SLUG, CODE = 80, 8
 NAME_TAKEN = message("project.name-taken", "You already have a project with this name.")
 NOT_YOURS = message(
     "project.not-yours", "Only admins of the project and site admins may change this."
@@ -56,6 +57,20 @@ def create(*, name: str, actor: User) -> Project:
     ProjectMember.objects.create(project=project, user=actor, role=ProjectMember.Role.ADMIN)
     note(project, actor, "member set", account=actor.get_username(), role=AS_ADMIN)
     return project
+
+
+def hidden_slug(
+    stem: str, owner: Project | AbstractBaseUser | AnonymousUser | None, name: str = ""
+) -> str:
+    """Return the slug of what only a project, or a user's own members, may read.
+
+    A part of it cannot be guessed: a slug that is taken tells only of what everybody could read.
+    The same name and owner give the same, so that what is sent twice is found again; `name` is
+    what the stem was made of, where several names have one stem.
+    """
+    key = f"{type(owner).__name__} {getattr(owner, 'pk', None)} {name or stem}"
+    code = salted_hmac("touchstone.short-name", key, algorithm="sha256").hexdigest()[:CODE]
+    return f"{stem[: LONGEST_SLUG - CODE - 1]}-{code}"
 
 
 def note(project: Project, actor: User, action: str, **details: Any) -> None:

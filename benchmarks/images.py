@@ -2,7 +2,8 @@
 
 Needs root, apt and debootstrap on a Debian machine, and no container engine: the instructions of
 `Dockerfile` are read and run by chroot. Web server and worker then run as the image's own user in a
-root that is mounted read-only; they can write to the volume and to /tmp alone.
+root that is mounted read-only; they can write to the volume and to /tmp alone. The web image's
+health check has to pass, and with a worker of the same image the site has to be ready.
 
     .venv/bin/python -m benchmarks.images FOLDER [web|worker]
 """
@@ -18,10 +19,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import URLError
-from urllib.request import Request, urlopen
+from urllib.request import urlopen
 
 ROOT = Path(__file__).parents[1]
-PORT = 8765
+PORT = 8000  # of the image's health check
 
 
 def instructions(last: str) -> Iterator[tuple[str, str]]:
@@ -82,8 +83,11 @@ class Image:
         own, bind = str(self.root), ["mount", "-o", "bind"]
         subprocess.run([*bind, own, own], check=True)
         try:
-            for place in ("tmp", "dev/shm", "var/lib/touchstone"):
-                subprocess.run([*bind, f"{own}/{place}", f"{own}/{place}"], check=True)
+            volume = f"{own}/var/lib/touchstone"
+            subprocess.run([*bind, volume, volume], check=True)
+            for place in ("tmp", "dev/shm"):
+                memory = ["mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", f"{own}/{place}"]
+                subprocess.run(memory, check=True)
             subprocess.run(["mount", "-o", "remount,bind,ro", own], check=True)
             yield
         finally:
@@ -92,6 +96,7 @@ class Image:
     def follow(self, last: str) -> list[str]:
         """Follow the image's instructions; return its command."""
         command: list[str] = []
+        self.check: list[str] = []
         for word, rest in instructions(last):
             print(word, rest[:90], flush=True)
             if word == "ENV":
@@ -107,7 +112,9 @@ class Image:
                 self.user, self.variables["HOME"] = rest, f"/home/{rest}"
             elif word == "CMD":
                 command = json.loads(rest)
-            elif word not in ("FROM", "VOLUME", "EXPOSE", "HEALTHCHECK"):
+            elif word == "HEALTHCHECK":
+                self.check = [] if rest == "NONE" else json.loads(rest.removeprefix("CMD "))
+            elif word not in ("FROM", "VOLUME", "EXPOSE"):
                 raise SystemExit(f"Unknown instruction: {word}")
         return command
 
@@ -128,28 +135,33 @@ def serve(image: Image, command: list[str]) -> None:
     image.run("! touch manage.py 2>/dev/null && ! touch /home/touchstone/x 2>/dev/null")
     image.run('[ "$(id -un)" = touchstone ]')
     image.run("python -m touchstone migrate -v0", **own)
-    process = image.start([*command, "--port", str(PORT)], **own)
+    server = image.start([*command, "--port", str(PORT)], **own)
+    worker = image.start(["python", "-m", "touchstone", "worker"], **own)
     try:
-        for _ in range(60):
-            try:
-                request = Request(f"http://127.0.0.1:{PORT}/healthz", headers={"Host": "localhost"})
-                with urlopen(request, timeout=30) as answer:  # noqa: S310
-                    assert answer.status == 200
-                    break
-            except (URLError, ConnectionError, TimeoutError):
-                assert process.poll() is None, "The web server ended."
-                time.sleep(1)
-        else:
-            raise SystemExit("The web server does not answer.")
-        with urlopen(f"http://127.0.0.1:{PORT}/login/", timeout=30) as answer:
-            page = answer.read().decode()
-        (static,) = set(re.findall(r'href="(/static/css/base\.[0-9a-f]+\.css)"', page)) or {""}
-        if static:
-            with urlopen(f"http://127.0.0.1:{PORT}{static}", timeout=30) as answer:
-                assert answer.status == 200
+        page = fetch("login/", server)
+        [static] = set(re.findall(r'href="/(static/css/base\.[0-9a-f]+\.css)"', page))
+        assert fetch(static, server)
+        assert image.start(image.check, **own).wait() == 0, "The health check fails."
+        print(fetch("readyz", worker))
     finally:
-        process.terminate()
-        process.wait(timeout=60)
+        for process in (server, worker):
+            process.terminate()
+        for process in (server, worker):
+            process.wait(timeout=120)
+
+
+def fetch(address: str, process: "subprocess.Popen[bytes]") -> str:
+    """Return what the web server answers, once it does with 200; AssertionError if one ended."""
+    problem: Exception | None = None
+    for _ in range(180):
+        try:
+            with urlopen(f"http://127.0.0.1:{PORT}/{address}", timeout=30) as answer:
+                return str(answer.read().decode())
+        except (URLError, ConnectionError, TimeoutError) as error:
+            assert process.poll() is None, f"A program ended with {process.returncode}."
+            problem = error
+            time.sleep(1)
+    raise SystemExit(f"{address}: {problem}")
 
 
 def work(image: Image, command: list[str]) -> None:

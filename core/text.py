@@ -79,7 +79,7 @@ def key(text: str) -> int:
     return whole(text, 18) or 0
 
 
-DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+DANGEROUS = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)")
 
 
@@ -90,7 +90,7 @@ def neutralise(value: object) -> str:
     ("'=1+1", '-1.5', '-1.5', '')
     """
     text = "" if value is None else str(value)
-    if text.lstrip("'").startswith(DANGEROUS) and not NUMBER.fullmatch(text):
+    if DANGEROUS.match(text) and not NUMBER.fullmatch(text):
         return f"'{text}"
     return text
 
@@ -101,4 +101,4 @@ def restore(cell: str) -> str:
     >>> restore(neutralise("=1+1")), restore(neutralise("'=1+1")), restore("'tis")
     ('=1+1', "'=1+1", "'tis")
     """
-    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(DANGEROUS) else cell
+    return cell[1:] if cell.startswith("'") and DANGEROUS.match(cell) else cell

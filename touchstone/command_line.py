@@ -175,9 +175,13 @@ def _manage(arguments: list[str]) -> None:
     for name in FOLDERS:
         if os.environ.get(name):
             os.environ[name] = os.path.abspath(os.environ[name])
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line([str(HOME / "manage.py"), *arguments])
+    try:
+        execute_from_command_line([str(HOME / "manage.py"), *arguments])
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
 
 
 def _choose_folder(command: str) -> None:

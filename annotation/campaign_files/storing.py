@@ -23,8 +23,8 @@ from annotation.imports.store import examine, launch, note_suggestions, outputs_
 from annotation.interface import is_known
 from annotation.models import Campaign, Instructions, TestSet
 from annotation.presets import fitting, propose
+from annotation.projects import hidden_slug
 from annotation.quality.reach import proposed_traps
-from annotation.short_names import hidden
 from annotation.uploads import InputFile, Report
 from annotation.uploads.formats.base import CAMPAIGN_FILE
 from annotation.uploads.problems import Place
@@ -62,7 +62,7 @@ def _campaign(whole: CampaignFile, test_set: TestSet, report: Report, user: Any)
     form = CampaignForm(form_data({**own, **whole.settings}, test_set), test_set=test_set)
     slug, project = whole.settings.get("slug", ""), project_of_new(test_set, user)
     if slug and project:
-        slug = hidden(slug, project)
+        slug = hidden_slug(slug, project)
     if slug and Campaign.objects.filter(slug=slug).exists():
         text = message(
             "campaign-file.slug-taken",

@@ -243,13 +243,15 @@ def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterato
     paths = {name: path or name for name, path in (STORED | PARTS).items()}
     paths |= MORE if more else {}
     settings: str | None = settings_text(campaign)
+    same = _same(campaign)
     for values, spans in values_with_spans(judgments_of(campaign, filters), paths):
         values[OPENINGS] = openings.get(values["assignment"], [])
         values[PLAYING] = playing.get(values["judgment"], [])
         values[SAMPLED] = sampled.get(values["of"])
         values["exclusion_reason"] = reasons.get(values["person"], "")
         later = {name: _more(values, name) for name in more}
-        values |= _made(campaign, values, spans, pools)
+        values |= same
+        values |= _made(values, spans, pools)
         values["settings"], settings = settings, None
         yield {name: values[name] for name in JUDGMENT_HEADER} | later
 
@@ -297,24 +299,30 @@ def _plays_of(campaign: Campaign) -> Any:
     return own.values_list("judgment", "events")
 
 
-def _made(campaign: Campaign, values: Row, spans: Sequence[Span], pools: Pools) -> Row:
+def _same(campaign: Campaign) -> Row:
+    """Return the columns that are the same in every row."""
+    return {
+        "campaign": campaign.slug,
+        "length_ratio": str(campaign.length_ratio),
+        "protocol": campaign.protocol,
+        "source_language": campaign.test_set.source_language,
+        "target_language": campaign.test_set.target_language,
+    }
+
+
+def _made(values: Row, spans: Sequence[Span], pools: Pools) -> Row:
     """Return the columns that are not stored as they go out."""
     start, end, drawn = values["started_at"], values["submitted_at"], values["drawn"]
     return {
-        "campaign": campaign.slug,
         "system": values["by"] or values["whole"],
-        "length_ratio": str(campaign.length_ratio),
         "z_targets": _z(values, pools["targets"]),
         "z_all": _z(values, pools["all"]),
         "seconds": round((end - start).total_seconds(), 3) if start and end else None,
-        "protocol": campaign.protocol,
         "is_excluded": values["excluded"] is not None,
         "column": (values["stands"] if drawn is None else drawn) + 1,
         "context_openings": len(values[OPENINGS]),
         "plays": sum(what == "play" for _, what, _ in values[PLAYING]),
         "spans": [span_dict(span) for span in spans],
-        "source_language": campaign.test_set.source_language,
-        "target_language": campaign.test_set.target_language,
         "annotator_key": annotator_key(values["person"], values["account"], values["external"]),
         "judgment_key": str(values["judgment_key"]),
     }
@@ -356,7 +364,7 @@ def judgment_rows(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator
     """Yield the values of `header_of` as CSV cells; spans are JSON."""
     cells = itemgetter(*header_of(campaign))
     for row in map(plain, judgment_dicts(campaign, filters)):
-        row["spans"] = json.dumps(row["spans"], ensure_ascii=False)
+        row["spans"] = json.dumps(row["spans"], ensure_ascii=False) if row["spans"] else "[]"
         yield cells(row)
 
 

@@ -1,5 +1,6 @@
 """Read the judgments of a campaign in portions, in constant memory."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -107,13 +108,15 @@ def moments(
     As on the quality page, they use current judgments that filters choose, without practice items
     and excluded annotators.
     """
-    pools: dict[str, dict[int, Moments]] = {"targets": {}, "all": {}}
+    pools: dict[str, dict[int, Moments]] = {
+        name: defaultdict(Moments) for name in ("targets", "all")
+    }
     for annotator, kind, value in _values(campaign, filters, scale).iterator(chunk_size=CHUNK):
         if value is None:
             continue
-        pools["all"].setdefault(annotator, Moments()).add(value)
+        pools["all"][annotator].add(value)
         if kind == Item.Kind.TARGET:
-            pools["targets"].setdefault(annotator, Moments()).add(value)
+            pools["targets"][annotator].add(value)
     return pools
 
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.access import test_sets_with_media
 from annotation.models import Project, TestSet
-from annotation.short_names import hidden
+from annotation.projects import hidden_slug
 from annotation.uploads import InputFile, Submission, SystemFile, label_of_file
 from annotation.uploads.files import RatioError, parse_ratio
 from annotation.uploads.tables.lines import LABELS
@@ -319,7 +319,7 @@ def slug_of(name: str, user: Any = None, project: str = "") -> str:
         return stored
     base = slugify(name)[:70] or "test-set"
     if project:
-        return hidden(base, Project.objects.filter(slug=project).first(), name)
+        return hidden_slug(base, Project.objects.filter(slug=project).first(), name)
     taken = {
         RESERVED,
         *TestSet.objects.filter(slug__startswith=base).values_list("slug", flat=True),

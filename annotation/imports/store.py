@@ -30,7 +30,7 @@ from annotation.models import (
     TestSet,
 )
 from annotation.prefill.suggestions import as_stored
-from annotation.short_names import hidden
+from annotation.projects import hidden_slug
 from annotation.uploads import TestSetDraft
 from annotation.uploads.problems import Report
 from annotation.uploads.spellings import fold
@@ -286,7 +286,7 @@ def _with_short_names(
     """Yield drafts; campaigns over the test set of a project have its hidden short names."""
     for test_set, campaign in drafts:
         project = Project.objects.filter(test_sets__slug=test_set.slug).first()
-        slug = hidden(campaign.slug, project) if project else campaign.slug
+        slug = hidden_slug(campaign.slug, project) if project else campaign.slug
         yield test_set, replace(campaign, slug=slug)
 
 

@@ -73,8 +73,11 @@ def is_scored(test_set: Any) -> bool:
     return bool(run.status == MetricRun.Status.DONE)
 
 
-def trial(site: World, name: str, away: float) -> tuple[str, int]:
-    """Strike once: the row of the table, and how much is wrong at the end."""
+def trial(site: World, name: str, number: int, away: float) -> tuple[str, int]:
+    """Strike once: the row of the table, and how much is wrong at the end.
+
+    `number`: of the trial; one blow may be struck several times.
+    """
     from django.db import connection
 
     from benchmarks.annotation.load import faults
@@ -84,7 +87,7 @@ def trial(site: World, name: str, away: float) -> tuple[str, int]:
     struck = BLOWS[name]
     sets = [plant_scored(segments, SYSTEMS) for segments in SEGMENTS]
     campaign, [token, other] = planted(
-        f"trial-{name}", mode="static", segments=200, systems=10, annotators=2, per_item=1
+        f"trial-{number}-{name}", mode="static", segments=200, systems=10, annotators=2, per_item=1
     )
     hosts = list(site.web.values())
     annotators = [Annotator(0, token, hosts=hosts), Annotator(0, other, hosts=hosts[::-1])]
@@ -201,8 +204,8 @@ def main() -> None:
     n_wrong = 0
     with running(given.broker) as site:
         print(f"| {' | '.join(COLUMNS)} |", "|" + " --- |" * len(COLUMNS), sep="\n", flush=True)
-        for name in given.names or BLOWS:
-            row, wrong = trial(site, name, given.away)
+        for number, name in enumerate(given.names or BLOWS):
+            row, wrong = trial(site, name, number, given.away)
             n_wrong += wrong
             print(row, flush=True)
     sys.exit(bool(n_wrong))

@@ -1,6 +1,7 @@
 """`check --deploy` refuses what must not face a network, `migrate` what cannot be meant."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -70,6 +71,14 @@ def test_the_command_ends_with_an_error(settings: Any) -> None:
     settings.SECRET_KEY, settings.HTTPS = "a", False
     with pytest.raises(SystemCheckError, match=r"(?s)touchstone\.E001.*touchstone\.E002"):
         call_command("check", deploy=True)
+
+
+def test_no_check_names_a_setting_that_nobody_can_set(tmp_path: Path) -> None:
+    """Nothing is set but DEBUG; then HTTPS, without HSTS and with a short key."""
+    for given in ({"DEBUG": "yes"}, {"HTTPS": "yes", "SECRET_KEY": "short", "HSTS_SECONDS": "0"}):
+        found = re.findall(r"\((\w+\.[EW]\d+)\)", check(tmp_path, **given).stderr)
+        assert found
+        assert [each for each in found if not each.startswith("touchstone.")] == []
 
 
 def test_a_folder_that_cannot_be_made_is_named() -> None:

@@ -135,6 +135,12 @@ def test_addresses_are_served_and_no_log_holds_a_link(site: Site) -> None:
     assert not [name for name, text in logs.items() for token in tokens if token in text]
 
 
+def test_programs_are_not_redirected_with_a_token_sent_in_clear(site: Site) -> None:
+    assert site.ask("/api/campaigns/")[0] == 200
+    assert site.ask("/api/campaigns/", is_secure=False)[0] == 403
+    assert site.ask("/apiary/", is_secure=False)[0] == 301
+
+
 def test_what_is_too_large_gets_a_page(site: Site) -> None:
     status, said = site.ask("/testsets/upload/", **{"Content-Length": str(200 * 2**20)})
     assert status == 413

@@ -11,6 +11,7 @@ from functools import cache
 from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -171,6 +172,21 @@ def test_every_pin_is_that_of_the_lock() -> None:
     }
     for each in read(*WEB, WORKER, TEST, DEV, DEMO, *EXTRAS):
         assert each.specifier == lock[canonicalize_name(each.name)], each.name
+
+
+def test_the_sbom_holds_the_lock_and_nothing_else() -> None:
+    """Lines for other Pythons, too: who reads it may run one."""
+    path = ROOT / "sbom.cdx.json"
+    if not path.exists():
+        pytest.skip("there is no SBOM: make sbom")
+    lines = (FOLDER / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    locked = [Requirement(line) for line in lines if re.match("[A-Za-z]", line)]
+    found = json.loads(path.read_text(encoding="utf-8"))
+    assert found["bomFormat"] == "CycloneDX"
+    assert sorted(each["purl"] for each in found["components"]) == sorted(
+        f"pkg:pypi/{canonicalize_name(each.name)}@{str(each.specifier).removeprefix('==')}"
+        for each in locked
+    )
 
 
 def test_no_file_of_requirements_names_a_place() -> None:

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import sysconfig
@@ -17,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from metaeval import __version__
+from tests.config.test_nginx import free_port
 from tests.shared import once_a_run
 
 ROOT = Path(__file__).parents[2]
@@ -121,13 +121,24 @@ def test_nothing_is_made_where_no_folder_is_chosen(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("words", [("manage", "migrate"), ("backup", "site.tar.gz"), ("worker",)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("DATABASE_URL", "postgres://db/mt"), ("HTTPS", "?"), ("SITE_URL", "mt")]
+)
+def test_a_wrong_setting_is_one_line(
+    installed: Installed, tmp_path: Path, words: tuple[str, ...], name: str, value: str
+) -> None:
+    refused = installed.run(*words, TOUCHSTONE_VAR=str(tmp_path), **{name: value})
+    assert refused.returncode == 1
+    [line] = refused.stderr.splitlines()
+    assert name in line
+
+
 def test_the_demo_runs_from_the_wheel(installed: Installed, migrated: Path, tmp_path: Path) -> None:
     folder = tmp_path / ".local" / "share" / "touchstone"
     folder.mkdir(parents=True)
     shutil.copy(migrated, folder / "touchstone.sqlite3")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     demo = subprocess.Popen(
         [installed.command, "demo", "--port", str(port)],
         cwd=installed.folder, env=installed.environment(HOME=str(tmp_path)),

@@ -38,10 +38,10 @@ from annotation.presets import (
     propose,
     ratio_label,
 )
+from annotation.projects import hidden_slug
 from annotation.protocols import Layout, composed
 from annotation.quality.reach import ADVICE, UNSCORED, Reach, reach_of
 from annotation.quality.verdict import ITEMS, PAIRS_TO_FAIL, PAIRS_TO_PASS
-from annotation.short_names import hidden
 from core.messages import if_missing, translated
 from core.text import whole
 from metaeval.messages import Message, message, truncated
@@ -358,7 +358,7 @@ def slug_stem(campaign: Campaign) -> str:
     """Return the slug that a campaign would get if no other campaign had it."""
     stem = slugify(campaign.title.replace("%", " percent"))[:70] or "campaign"
     is_hidden = campaign.is_private or campaign.project is not None
-    return hidden(stem, campaign.project or campaign.created_by) if is_hidden else stem
+    return hidden_slug(stem, campaign.project or campaign.created_by) if is_hidden else stem
 
 
 def free_slug(campaign: Campaign) -> str:

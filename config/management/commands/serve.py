@@ -46,6 +46,8 @@ class Command(BaseCommand):
         command = [sys.executable, "-m", "gunicorn", "config.wsgi"]
         command += ["--bind", f"{options['host']}:{options['port']}"]
         command += ["--workers", str(options["workers"]), "--threads", str(options["threads"])]
+        # It would be in the home folder, which may be read-only.
+        command.append("--no-control-socket")
         # The folder of the code is where gunicorn looks for `config`.
         os.chdir(settings.BASE_DIR)
         os.execv(sys.executable, command)  # noqa: S606
