@@ -23,8 +23,8 @@ OWN = frozenset(field.name for field in WANTED)
 # In a table with a column for each system nothing else is an output.
 OUTPUTS = ("system", "output", "length_ratio")
 SYSTEM, REFERENCE = "system:", "reference_"
-# `System A`, `MT_2`, `hyp1`: a system's outputs, called by a word for them and a letter or number.
 OF_OUTPUTS = ("output", "outputs", "translations", "hypotheses", *NAMES["output"])
+# `System A`, `MT_2`, `hyp1`: a system's outputs, called by a word for them and a letter or number.
 WORDS = tuple(name for field in WANTED if field.name in OUTPUTS[:2] for name in field.names)
 
 
