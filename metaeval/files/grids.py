@@ -185,12 +185,13 @@ def _merged(archive: zipfile.ZipFile, sheet: Any) -> Iterator[tuple[int, int, in
     rest = b""
     with archive.open(sheet._worksheet_path.lstrip("/")) as file:
         while chunk := file.read(1 << 20):
-            rest += chunk
+            rest, end = rest + chunk, 0
             for found in MERGED.finditer(rest):
+                end = found.end()
                 column, first, _, last = range_boundaries(found[1].decode())
                 if last > first:
                     yield column, first, last
-            rest = rest[max(rest.rfind(b"<"), 0) :]
+            rest = rest[max(rest.rfind(b"<"), end) :]
 
 
 def _fill_merged(grid: Grid, lines: list[Line], merged: Iterable[tuple[int, int, int]]) -> None:

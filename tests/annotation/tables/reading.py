@@ -13,6 +13,7 @@ from annotation.uploads.problems import Problem
 from tests.annotation.appraise import found
 
 DE_EN = {"source_language": "de", "target_language": "en"}
+HEAD = "annotator\tseg_id\tsystem\tscore\n"
 
 
 def as_files(**texts: str) -> list[InputFile]:
@@ -20,6 +21,12 @@ def as_files(**texts: str) -> list[InputFile]:
     return [
         InputFile.holding(name.replace("_", "."), text.encode()) for name, text in texts.items()
     ]
+
+
+def table(*rows: str, head: str = HEAD, name: str = "own_tsv") -> list[InputFile]:
+    """Return a table of tabs as a file; the cells of `rows` are separated by bars."""
+    text = head + "".join("\t".join(row.split("|")) + "\n" for row in rows)
+    return as_files(**{name: text})
 
 
 def read(files: Sequence[InputFile], **options: Any) -> tuple[Reading, Report]:
