@@ -79,7 +79,10 @@ def key(text: str) -> int:
     return whole(text, 18) or 0
 
 
-DANGEROUS = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+FORMULAS = "=+-@\t\r\n＝＋－＠"
+# How a cell begins that may have to be changed.
+RISKY = frozenset(f"'{FORMULAS}")
+DANGEROUS = re.compile(f"'*[{re.escape(FORMULAS)}]")
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)")
 
 

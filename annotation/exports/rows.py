@@ -1,10 +1,10 @@
 """Read the judgments of a campaign in portions, in constant memory."""
 
-from collections import defaultdict
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
-from typing import Any
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import Any, NamedTuple, Self
 
 from django.db.models import QuerySet
 
@@ -78,26 +78,26 @@ def system_name(item: Item) -> str | None:
     return item.system.name if item.system is not None else None
 
 
-@dataclass
-class Moments:
-    """Running count, mean and spread of numbers (Welford 1962)."""
+class Moments(NamedTuple):
+    """Count, mean and sum of squared deviations of numbers."""
 
-    n: int = 0
-    mean: float = 0.0
-    squares: float = 0.0
+    n: int
+    mean: float
+    squares: float
 
-    def add(self, value: float) -> None:
-        """Add a number."""
-        self.n += 1
-        step = value - self.mean
-        self.mean += step / self.n
-        self.squares += step * (value - self.mean)
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Self:
+        """Return those of some numbers, of which there is one at least."""
+        if min(values) == max(values):  # Their mean may differ from them by rounding.
+            return cls(len(values), values[0], 0.0)
+        mean = math.fsum(values) / len(values)
+        return cls(len(values), mean, math.fsum((value - mean) ** 2 for value in values))
 
     def z(self, value: float) -> float | None:
         """Return the z-score (ddof 1), or None without spread."""
         if self.n < 2 or not self.squares:
             return None
-        return (value - self.mean) / float((self.squares / (self.n - 1)) ** 0.5)
+        return (value - self.mean) / math.sqrt(self.squares / (self.n - 1))
 
 
 def moments(
@@ -108,23 +108,24 @@ def moments(
     As on the quality page, they use current judgments that filters choose, without practice items
     and excluded annotators.
     """
-    pools: dict[str, dict[int, Moments]] = {
-        name: defaultdict(Moments) for name in ("targets", "all")
-    }
-    for annotator, kind, value in _values(campaign, filters, scale).iterator(chunk_size=CHUNK):
-        if value is None:
-            continue
-        pools["all"][annotator].add(value)
-        if kind == Item.Kind.TARGET:
-            pools["targets"][annotator].add(value)
+    pools: dict[str, dict[int, Moments]] = {"targets": {}, "all": {}}
+    rows = _values(campaign, filters, scale).iterator(chunk_size=CHUNK)
+    for annotator, own in groupby(rows, itemgetter(0)):
+        rated = [(kind, value) for _, kind, value in own if value is not None]
+        chosen = {
+            "targets": [value for kind, value in rated if kind == Item.Kind.TARGET],
+            "all": [value for _, value in rated],
+        }
+        for name, values in chosen.items():
+            if values:
+                pools[name][annotator] = Moments.of(values)
     return pools
 
 
 def _values(campaign: Campaign, filters: Filters, scale: str) -> QuerySet[Judgment, Any]:
     return (
         counted(campaign, filters)
-        # Sums have the same last digits wherever they are computed.
-        .order_by("assignment__annotator_id", "assignment__position")
+        .order_by("assignment__annotator_id")
         .values_list("assignment__annotator_id", "assignment__item__kind", value_of(scale))
     )
 
