@@ -67,7 +67,7 @@ OF_PART = message(
 PARTS_ONLY = message(
     "human.parts-only",
     "The human scores are of whole documents or domains. Choose one of them in the filters, or see "
-    "the page Documents, which compares over documents.",
+    "Documents under Metrics, where metrics are compared over documents.",
 )
 MINUS_EDITS = message(
     "human.minus-edits", "minus the mean edits in percent (not standardised per annotator)"
