@@ -10,6 +10,7 @@ from annotation.filters import Filters
 from annotation.models import Campaign
 from dashboards.documents.computing import settled
 from dashboards.documents.head import OfCampaign, about
+from dashboards.panel.human import PARTS_ONLY
 from dashboards.panel.panel import Panel, read_panel
 from metaeval.arrays import FloatArray, mean_along
 from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS, correlation_intervals
@@ -92,7 +93,9 @@ def compute(campaign: Campaign, filters: Filters) -> Documents:
             settled(Row(key, str(panel.measures[key].label), key in own, *r[key], *tau[key]))
             for key in sorted(metrics, key=lambda key: -np.nan_to_num(r[key][0], nan=-2.0))
         ],
-        warnings=list(dict.fromkeys([*panel.human.warnings, *notes])),
+        warnings=[
+            each for each in dict.fromkeys([*panel.human.warnings, *notes]) if each != PARTS_ONLY
+        ],
     )
 
 

@@ -113,6 +113,11 @@ def test_published_human_scores_of_documents_are_used(db: None, tmp_path: Path) 
     assert row.r == pytest.approx(stats.pearsonr(human, scores).statistic)
     assert row.tau == pytest.approx(stats.kendalltau(human, scores).statistic)
     assert found.is_published
+    campaign.published_scores.all().delete()
+    alone = compute(campaign, Filters())
+    assert [(each.r, each.tau) for each in alone.rows] == [(row.r, row.tau)]
+    assert {each.code for each in alone.warnings}.isdisjoint({"human.parts-only"})
+    assert "human.parts-only" in {each.code for each in read_panel(campaign, Filters()).human.gaps}
 
 
 def test_a_chosen_part_has_its_published_human_scores(db: None, tmp_path: Path) -> None:
