@@ -251,6 +251,7 @@ def test_one_sentence_may_have_a_thousand_counterparts() -> None:
     assert sentences.align([3] * 1_000, [3_000]) == [(1_000, 1)]
 
 
+@pytest.mark.needs("extensions.neural")
 def test_context_is_not_read_in_parts() -> None:
     given = {"checkpoint": "x", OPTION.name: SENTENCES, "documents": "context"}
     with refused("option.problem", kind=OptionError) as caught:
