@@ -17,6 +17,8 @@ Line = tuple[int, list[str]]
 Column = tuple[str, str]
 # Lines among which the header is, behind titles and empty lines.
 MOST_LINES = 26
+# Wider headers take too long, and rows for each name too much memory; both are left as they are.
+MOST_COLUMNS, MOST_CELLS = 1_000, 30_000_000
 SYSTEM, OUTPUT, ANNOTATOR = "system", "output", "annotator"
 
 
@@ -49,6 +51,8 @@ def in_one_row(lines: Sequence[Line], *, pads: bool = False) -> Joined:
     below = next(filled, None)
     if above is None or below is None:
         return Joined(lines)
+    if max(len(lines[above][1]), len(lines[below][1])) > MOST_COLUMNS:
+        return Joined(lines)
     columns = _columns(lines[above][1], lines[below][1])
     names = list(dict.fromkeys(name for name, _ in columns if name))
     if not names:
@@ -76,6 +80,8 @@ def in_one_row(lines: Sequence[Line], *, pads: bool = False) -> Joined:
     )
     fields = list(dict.fromkeys(field for name, field in columns if name))
     common = [place for place, (name, _) in enumerate(columns) if not name]
+    if len(rows) * len(names) * (len(common) + 1 + len(fields)) > MOST_CELLS:
+        return Joined(lines)
     header = [*(columns[place][1] for place in common), title, *fields]
     places = [
         (name, [columns.index((name, f)) if (name, f) in columns else None for f in fields])

@@ -22,9 +22,9 @@ from metaeval.messages import message, truncated
 SCORE, OUTPUT, SPANS = "score", "output", "spans"
 # `score_A`: what stands before the name of a system.
 OF_SYSTEM = re.compile(r"(?P<field>score|rating|da|esa)[_ .:-]+(?P<name>.+)", re.IGNORECASE)
-# `rating_1`: the scores of people who have numbers alone.
 # Objects with the answers of people by their names.
 RATINGS = ("ratings", "scores", "judgments", "judgements", "evaluations", "assessments")
+# `rating_1`: the scores of people who have numbers alone.
 OF_NUMBERED = ("score", "rating", *NAMES["score"])
 Row = dict[str, Any]
 

@@ -8,6 +8,7 @@ import pandas
 import pytest
 from openpyxl import Workbook
 
+from metaeval.files import headers
 from tests.annotation.tables.reading import DE_EN, as_files, errors_of
 from tests.annotation.tables.reading import read as read_judgments
 from tests.files.test_rules import DOORS, ROWS, Row, read, separated
@@ -198,3 +199,19 @@ def test_cells_that_are_merged_down_have_the_text_of_the_first(door: str) -> Non
     assert found == wanted
     (note,) = [each for each in report.notes if each.code == "workbook.merged"]
     assert note.message.parameters["n"] >= 2
+
+
+def test_what_would_not_fit_in_memory_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def with_systems(n: int) -> list[tuple[int, list[str]]]:
+        names = [f"S{number}" for number in range(n)]
+        return [(1, ["", *names]), (2, ["segment", *["score"] * n]), (3, ["1", *["80"] * n])]
+
+    joined = headers.in_one_row(with_systems(headers.MOST_COLUMNS - 1))
+    assert len(joined.lines) == headers.MOST_COLUMNS
+    wider = with_systems(headers.MOST_COLUMNS)
+    assert headers.in_one_row(wider).lines == wider
+    monkeypatch.setattr(headers, "MOST_CELLS", 29)
+    many = with_systems(10)
+    assert headers.in_one_row(many).lines == many
+    monkeypatch.setattr(headers, "MOST_CELLS", 30)
+    assert len(headers.in_one_row(many).lines) == 11
