@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -21,6 +21,12 @@ EARLIEST = 1e8
 DATE = re.compile(
     r"(?P<first>\d{1,2})(?P<sign>[./])(?P<second>\d{1,2})\.?(?P=sign)?(?P<year>\d{4})"
     r"(?:,?\s+(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second_of>\d{2}))?\s*(?P<half>[AaPp][Mm])?)?"
+)
+# The year first, as Google Forms writes it: `2026/11/20 10:00:01 AM GMT+1`.
+YEAR_FIRST = re.compile(
+    r"(?P<year>\d{4})[/-](?P<month>\d{1,2})[/-](?P<day>\d{1,2})"
+    r",?\s+(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second_of>\d{2}))?\s*(?P<half>[AaPp][Mm])?"
+    r"(?P<gmt>\s*(?:GMT|UTC|Z)(?P<zone>[+-]\d{1,2})?(?::?(?P<minutes>\d{2}))?)?"
 )
 DAY, MONTH = ORDERS
 
@@ -106,7 +112,7 @@ class Clock:
 
     def _calendar(self, text: str) -> datetime:
         try:
-            time = self._of_date(text) or datetime.fromisoformat(text)
+            time = self._of_date(text) or _year_first(text) or datetime.fromisoformat(text)
         except AmbiguousDateError:
             raise
         except ValueError:
@@ -155,11 +161,7 @@ class Clock:
             )
         )
         day, month = (found["first"], found["second"])[:: 1 if order == DAY else -1]
-        hour = int(found["hour"] or 0)
-        if found["half"]:
-            hour = hour % 12 + 12 * (found["half"].lower() == "pm")
-        parts = (int(found["year"]), int(month), int(day), hour, int(found["minute"] or 0))
-        return datetime(*parts, int(found["second_of"] or 0))
+        return datetime(int(found["year"]), int(month), int(day), *_time_of_day(found))
 
     def _placed(self, time: datetime, zone: tzinfo) -> datetime:
         """Put a time into its zone, and count hours that clocks have twice or never."""
@@ -184,6 +186,26 @@ class Clock:
             self.reversed += 1
             return None, None
         return start, end
+
+
+def _year_first(text: str) -> datetime | None:
+    """Read `2026/11/20 10:00:01 AM GMT+1`; None for other layouts, ValueError for no such time."""
+    found = YEAR_FIRST.fullmatch(text)
+    if found is None:
+        return None
+    hours, minutes = int(found["zone"] or 0), int(found["minutes"] or 0)
+    sign = -1 if (found["zone"] or "").startswith("-") else 1
+    zone = timezone(timedelta(hours=hours, minutes=sign * minutes)) if found["gmt"] else None
+    year, month, day = (int(found[part]) for part in ("year", "month", "day"))
+    return datetime(year, month, day, *_time_of_day(found), tzinfo=zone)
+
+
+def _time_of_day(found: re.Match[str]) -> tuple[int, int, int]:
+    """Return hour, minute and second of a date that was found."""
+    hour = int(found["hour"] or 0)
+    if found["half"]:
+        hour = hour % 12 + 12 * (found["half"].lower() == "pm")
+    return hour, int(found["minute"] or 0), int(found["second_of"] or 0)
 
 
 def _unix(number: float, earliest: float) -> datetime:

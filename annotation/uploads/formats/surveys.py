@@ -140,9 +140,19 @@ def _in_brackets(titles: Mapping[str, str]) -> Items:
     ):
         n_common += 1
     return {
-        c: (" ".join(words[c][n_common:]), match["system"].strip(), _field(match["field"]) or SCORE)
+        c: (
+            _bare(words[c][n_common:]),
+            match["system"].strip(),
+            _field(match["field"]) or SCORE,
+        )
         for c, match in found.items()
     }
+
+
+def _bare(words: Sequence[str]) -> str:
+    """Return a key without the sign that ends its question."""
+    key = " ".join(words)
+    return key.rstrip("?:.,;？：。，； ") or key
 
 
 def _split(titles: Mapping[str, str], sign: str) -> Items:

@@ -51,8 +51,7 @@ def limesurvey(separator: str = ",") -> str:
     return written([head, *rows], separator)
 
 
-def google_forms() -> str:
-    asked = "Rate the translations of segment {} [{}]"
+def google_forms(asked: str = "Rate the translations of segment {} [{}]") -> str:
     head = ["Timestamp", "Email Address", "What is your first language?",
             *(asked.format(*pair) for pair in PAIRS)]  # fmt: skip
     rows = [["25/3/2025 10:11:12", who, "Deutsch", *(own.get(pair, "") for pair in PAIRS)]
@@ -82,8 +81,8 @@ def wanted(segment: str) -> Mapping[tuple[str, str, str], int]:
 @pytest.mark.parametrize(
     ("text", "segment"),
     [(qualtrics(), "seg{}"), (limesurvey(), "seg{}"), (limesurvey(";"), "seg{}"),
-     (google_forms(), "{}")],
-    ids=["Qualtrics", "LimeSurvey", "LimeSurvey with semicolons", "Google Forms"],
+     (google_forms(), "{}"), (google_forms("How good is segment {}? [{}]"), "{}")],
+    ids=["Qualtrics", "LimeSurvey", "LimeSurvey with semicolons", "Google Forms", "a question"],
 )  # fmt: skip
 def test_every_rated_item_is_a_judgment(text: str, segment: str) -> None:
     found, report, _ = judged(text)
