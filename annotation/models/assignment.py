@@ -1,9 +1,10 @@
 """Assignments of items to annotators, and counts of given and wanted ratings."""
 
 import uuid
+from typing import NamedTuple
 
 from django.db import models
-from django.db.models import Count, F, Max, Q, Sum
+from django.db.models import Count, F, Func, IntegerField, Max, OuterRef, Q, QuerySet, Subquery, Sum
 
 from annotation.models.campaign import Campaign, Item
 from annotation.models.people import Annotator
@@ -74,6 +75,37 @@ class ContextOpening(models.Model):
 OPEN = Q(completed_at=None, released_at=None)
 # Items that a screen shows: of the systems on it, `n_columns` are drawn in dynamic assignment.
 SIZE = Count("pk") * Max("n_columns") / Count("column", distinct=True)
+
+
+class Counts(NamedTuple):
+    """Numbers of assignments: of all, of unanswered ones, and of those that are still to answer."""
+
+    assigned: int = 0
+    unanswered: int = 0
+    open: int = 0
+
+    @property
+    def answered(self) -> int:
+        """The number of answered ones."""
+        return self.assigned - self.unanswered
+
+
+def count_by_campaign(annotators: QuerySet[Annotator]) -> dict[int, Counts]:
+    """Count the assignments of annotators, by the primary key of their campaign. One query.
+
+    Most assignments of a site are answered: they are counted in an index, and only rows of
+    unanswered ones are read.
+    """
+    # An aggregate would be grouped, which takes PostgreSQL three times as long.
+    n = Func(function="COUNT", template="%(function)s(*)", output_field=IntegerField())
+    own = Assignment.objects.filter(annotator=OuterRef("pk")).order_by()
+    counted = (own, own.filter(completed_at=None), own.filter(OPEN))
+    found: dict[int, Counts] = {}
+    for pk, *counts in annotators.order_by().values_list(
+        "campaign", *(Subquery(rows.annotate(n=n).values("n")) for rows in counted)
+    ):
+        found[pk] = Counts(*map(sum, zip(found.get(pk, Counts()), counts, strict=True)))
+    return found
 
 
 def given(campaign: Campaign) -> dict[str, Count]:

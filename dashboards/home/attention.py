@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotation.access import reviewed_campaigns, run_campaigns
 from annotation.adjudication import disagreements
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, listed
-from annotation.models.assignment import OPEN, SIZE
+from annotation.models.assignment import OPEN, SIZE, count_by_campaign
 from core.work.models import Work
 from metaeval.messages import Message, message, plural
 from metrics.models import MetricRun
@@ -43,17 +43,20 @@ def read_progress(campaigns: Sequence[Campaign]) -> dict[int, Progress]:
     """Return the progress of each campaign by its key."""
     found: dict[int, Progress] = defaultdict(Progress)
     people = Annotator.objects.filter(campaign__in=campaigns, excluded_at=None)
-    for pk, n in people.values_list("campaign").annotate(Count("pk")).order_by():
-        found[pk].n_people = n
-    given = Assignment.objects.filter(
-        annotator__campaign__in=campaigns, annotator__excluded_at=None
-    )
-    counts = {"rated": Count("completed_at"), "open": Count("pk", filter=OPEN)}
-    by_campaign = given.values_list("annotator__campaign").order_by()
-    for pk, rated, n_open, last in by_campaign.annotate(**counts, last=Max("completed_at")):
-        found[pk].rated, found[pk].missing, found[pk].last = rated, n_open, last
-    practice = by_campaign.filter(item__kind=Item.Kind.TUTORIAL)
-    for pk, rated, n_open in practice.annotate(**counts):
+    by_people = people.values_list("campaign").order_by()
+    for pk, n, last in by_people.annotate(Count("pk"), Max("answered_at")):
+        found[pk].n_people, found[pk].last = n, last
+    for pk, counts in count_by_campaign(people).items():
+        found[pk].rated, found[pk].missing = counts.answered, counts.open
+    by_campaign = Assignment.objects.filter(annotator__in=people).values_list("annotator__campaign")
+    # Only annotators who rated here have the time of their last rating.
+    imported = by_campaign.filter(annotator__answered_at=None, completed_at__isnull=False)
+    for pk, last in imported.order_by().annotate(Max("completed_at")):
+        found[pk].last = max(filter(None, (found[pk].last, last)))
+    practice = by_campaign.filter(item__kind=Item.Kind.TUTORIAL).order_by()
+    for pk, rated, n_open in practice.annotate(
+        Count("completed_at"), open=Count("pk", filter=OPEN)
+    ):
         found[pk].rated -= rated
         found[pk].missing -= n_open
     for pk, n in _unclaimed(campaigns):
@@ -89,18 +92,25 @@ DECIDE = message("need.decide-action", "Decide")
 
 @dataclass(frozen=True)
 class Need:
-    """A fact about a campaign or a run, and what to do."""
+    """A fact about a campaign or a run, and what to do: on a page, of the object `key`."""
 
     name: str
     text: Message
     action: Message
-    href: str
+    page: str
+    key: str | int
+
+    @property
+    def href(self) -> str:
+        """The address of the page."""
+        return reverse(self.page, args=[self.key])
 
 
 def under_way(user: Any) -> list[Campaign]:
     """Return the drafts and open campaigns that a user runs."""
     rows = listed(run_campaigns(user)).filter(status__in=(Status.OPEN, Status.DRAFT))
-    return list(rows.select_related("test_set").order_by("-created_at")[:LOOKED_AT])
+    rows = rows.only("slug", "name", "status", "assignment_mode", "opened_at")
+    return list(rows.order_by("-created_at")[:LOOKED_AT])
 
 
 def needs(user: Any, campaigns: Sequence[Campaign]) -> tuple[list[Need], int]:
@@ -128,16 +138,16 @@ def _of_campaigns(campaigns: Sequence[Campaign]) -> Iterator[Need]:
     unfinished |= {pk for pk, n in _unclaimed(campaigns) if n}
     answers = Assignment.objects.filter(annotator=OuterRef("pk"), completed_at__isnull=False)
     rated = set(rows.filter(Exists(answers)).values_list("campaign", flat=True).distinct())
+    complete = rated - unfinished
     for campaign in campaigns:
         n_people, last = people.get(campaign.pk, (0, None))
-        monitor = reverse("monitor", args=[campaign.slug])
+        name, slug = campaign.name, campaign.slug
         if campaign.status == Status.DRAFT:
-            setup = reverse("campaign-setup", args=[campaign.slug])
-            yield Need(campaign.name, _draft(n_people), SET_UP, setup)
-        elif campaign.pk in rated - unfinished:
-            yield Need(campaign.name, COMPLETE, CLOSE, monitor)
+            yield Need(name, _draft(n_people), SET_UP, "campaign-setup", slug)
+        elif campaign.pk in complete:
+            yield Need(name, COMPLETE, CLOSE, "monitor", slug)
         elif silent := silence(last or campaign.opened_at):
-            yield Need(campaign.name, silent, REMIND, monitor)
+            yield Need(name, silent, REMIND, "monitor", slug)
 
 
 def silence(since: datetime | None) -> Message | None:
@@ -175,28 +185,27 @@ def _of_runs(user: Any) -> Iterator[Need]:
     )
     for run in failed.select_related("test_set")[:SHOWN]:
         text = message("need.failed", "The run on {test_set} failed.", test_set=run.test_set.name)
-        yield Need(run.label, text, VIEW_ERROR, run.get_absolute_url())
+        yield Need(run.label, text, VIEW_ERROR, "run", run.pk)
 
 
 def _unscored(user: Any) -> Iterator[Need]:
     """The user's campaigns with judgments that no metric has scored."""
-    for campaign in _judged(user).select_related("test_set")[:SHOWN]:
-        start = reverse("run-start", args=[campaign.test_set.slug])
-        yield Need(campaign.name, UNSCORED, SCORE, start)
+    found = _judged(user).values_list("name", "test_set__slug")
+    for name, test_set in found[:SHOWN]:
+        yield Need(name, UNSCORED, SCORE, "run-start", test_set)
 
 
 def _to_decide(user: Any) -> Iterator[Need]:
     """Campaigns with disagreements that a reviewer can decide."""
     for campaign in listed(reviewed_campaigns(user)).order_by("name")[:SHOWN]:
         waiting = disagreements(campaign).filter(is_decided=False).count()
-        queue = reverse("adjudication", args=[campaign.slug])
         text = plural(
             "need.to-decide",
             "{n} item needs a decision.",
             "{n} items need a decision.",
             n=waiting,
         )
-        yield Need(campaign.name, text, DECIDE, queue)
+        yield Need(campaign.name, text, DECIDE, "adjudication", campaign.slug)
 
 
 def _judged(user: Any) -> QuerySet[Campaign]:
