@@ -105,7 +105,7 @@ def rate(campaign: Campaign, people: int) -> None:
         batch_size=BATCH,
     )
     annotators = Annotator.objects.bulk_create(
-        [Annotator(campaign=campaign, label=f"A{n}") for n in range(people)]
+        [Annotator(campaign=campaign, label=f"A{n}", answered_at=now) for n in range(people)]
     )
     given = Assignment.objects.bulk_create(
         [

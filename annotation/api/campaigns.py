@@ -264,7 +264,7 @@ def conflict(error: ValidationError) -> Response:
 
 def add_progress(rows: Sequence[Campaign]) -> Sequence[Campaign]:
     """Count the assignments of campaigns, and what was removed, in three queries for all."""
-    people = Annotator.objects.filter(campaign__in=rows).order_by()
+    people = Annotator.objects.filter(campaign__in=[row.pk for row in rows]).order_by()
     counts = count_by_campaign(people)
     removed = people.filter(n_removed__gt=0).values_list("campaign").annotate(Sum("n_removed"))
     gone = dict(removed)
@@ -277,7 +277,7 @@ def add_progress(rows: Sequence[Campaign]) -> Sequence[Campaign]:
 
 def add_systems(rows: Sequence[Campaign]) -> None:
     """Describe the systems of campaigns, each once, in two queries for all of them."""
-    judged = Campaign.systems.through.objects.filter(campaign__in=rows)
+    judged = Campaign.systems.through.objects.filter(campaign__in=[row.pk for row in rows])
     pairs = set(judged.values_list("campaign_id", "system_id"))
     systems = System.objects.filter(pk__in={system for _campaign, system in pairs})
     described = SystemSerializer(systems, many=True).data

@@ -128,17 +128,24 @@ def needs(user: Any, campaigns: Sequence[Campaign]) -> tuple[list[Need], int]:
 
 def _of_campaigns(campaigns: Sequence[Campaign]) -> Iterator[Need]:
     """What is missing is counted, and what exists is not: most ratings of a site exist."""
-    rows = Annotator.objects.filter(campaign__in=campaigns, excluded_at=None).order_by()
+    keys = [campaign.pk for campaign in campaigns]
+    rows = Annotator.objects.filter(campaign__in=keys, excluded_at=None).order_by()
     by_campaign = rows.values_list("campaign").annotate(Count("pk"), Max("answered_at"))
     people = {pk: (n, last) for pk, n, last in by_campaign}
+    opened = [campaign for campaign in campaigns if campaign.status == Status.OPEN]
     waiting = Assignment.objects.filter(
-        OPEN, annotator__campaign__in=campaigns, annotator__excluded_at=None
+        OPEN,
+        annotator__campaign__in=[campaign.pk for campaign in opened],
+        annotator__excluded_at=None,
     ).exclude(item__kind=Item.Kind.TUTORIAL)
     unfinished = set(waiting.order_by().values_list("annotator__campaign", flat=True).distinct())
-    unfinished |= {pk for pk, n in _unclaimed(campaigns) if n}
-    answers = Assignment.objects.filter(annotator=OuterRef("pk"), completed_at__isnull=False)
-    rated = set(rows.filter(Exists(answers)).values_list("campaign", flat=True).distinct())
-    complete = rated - unfinished
+    unfinished |= {pk for pk, n in _unclaimed(opened) if n}
+    complete = {pk for pk, (_, last) in people.items() if last} - unfinished
+    # Imported ratings have left no time at their annotators.
+    if unknown := people.keys() - complete - unfinished:
+        answers = Assignment.objects.filter(annotator=OuterRef("pk"), completed_at__isnull=False)
+        rated = rows.filter(Exists(answers), campaign__in=unknown)
+        complete |= set(rated.values_list("campaign", flat=True).distinct())
     for campaign in campaigns:
         n_people, last = people.get(campaign.pk, (0, None))
         name, slug = campaign.name, campaign.slug

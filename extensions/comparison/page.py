@@ -105,6 +105,9 @@ PAGE: Page[Any] = Page(
     DATA,
     statistics=CORRELATIONS,
 )
+# What the form shows of every campaign.
+OFFERED = ("slug", "name", "study", "length_ratio", "test_set__source_language",
+           "test_set__target_language")  # fmt: skip
 PARAMETERS = ALL.and_others("study", "length", "of", repeated=("campaign", "published"))
 
 
@@ -269,7 +272,7 @@ def _offers(
     return {
         "offered": [
             (row, row.pk in chosen)
-            for row in rows.select_related("test_set").order_by("study", "name")
+            for row in rows.select_related("test_set").only(*OFFERED).order_by("study", "name")
         ],
         "offered_tables": [(one, one.key in shown) for one in published().values()],
         "study": study,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.request import QueryDict
 from django.http.response import HttpResponseBase
@@ -55,8 +55,7 @@ def studies(request: HttpRequest) -> HttpResponse:
 def matrix(request: HttpRequest, fmt: str = "", figure: str = "") -> HttpResponseBase:
     """Show the campaigns of the address, or a published table, as a study's first page."""
     visible = visible_campaigns(request.user).exclude(status=Campaign.Status.DRAFT)
-    rows = list(visible.select_related("test_set").order_by("name"))
-    chosen = _chosen(request, {row.slug: row for row in rows})
+    chosen = _chosen(request, visible.select_related("test_set"))
     filters = Filters.from_query(request.GET)
     if filters.words and not chosen:
         raise FilterError(
@@ -66,6 +65,7 @@ def matrix(request: HttpRequest, fmt: str = "", figure: str = "") -> HttpRespons
             )
         )
     studies: dict[str, list[tuple[Campaign, bool]]] = {}
+    rows = visible.only("slug", "name", "study").order_by("name")
     for row in rows:
         studies.setdefault(row.study, []).append((row, row in chosen))
     about = {
@@ -79,14 +79,15 @@ def matrix(request: HttpRequest, fmt: str = "", figure: str = "") -> HttpRespons
     return show_all(request, MATRIX, chosen, "matrix", about, fmt, figure)
 
 
-def _chosen(request: HttpRequest, known: dict[str, Campaign]) -> list[Campaign]:
+def _chosen(request: HttpRequest, visible: QuerySet[Campaign]) -> list[Campaign]:
     """Return the campaigns of the address in its order; 404 for one that the user must not see."""
     slugs = list(dict.fromkeys(request.GET.getlist("campaign")))
     if len(slugs) > MOST_COLUMNS:
         raise FilterError(
             message("study.too-many-columns", "Choose at most {most} campaigns.", most=MOST_COLUMNS)
         )
-    if not set(slugs) <= set(known):
+    known = {row.slug: row for row in visible.filter(slug__in=slugs)}
+    if len(known) < len(slugs):
         raise Http404
     return [known[slug] for slug in slugs]
 
