@@ -235,7 +235,14 @@ def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterato
     Times are datetimes and spans lists of dictionaries; other lists and objects are JSON. Rows that
     filters exclude are not part of the z-scores of the others.
     """
-    header, pools = header_of(campaign), moments(campaign, filters)
+    header = header_of(campaign)
+    for values in _values(campaign, filters, header):
+        yield {name: values[name] for name in header}
+
+
+def _values(campaign: Campaign, filters: Filters, header: Sequence[str]) -> Iterator[Row]:
+    """Yield the columns of `header` by name, together with what they are made of."""
+    pools = moments(campaign, filters)
     reasons = _reasons(campaign) if EXCLUSION[0] in header else {}
     openings, playing = _openings(campaign), dict(_plays_of(campaign))
     sampled = dict(campaign.sampled_segments.values_list("segment", "inclusion"))
@@ -244,16 +251,17 @@ def judgment_dicts(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterato
     paths |= MORE if more else {}
     settings: str | None = settings_text(campaign)
     same = _same(campaign)
-    for values, spans in values_with_spans(judgments_of(campaign, filters), paths):
+    for values, spans in values_with_spans(campaign, filters, paths):
         values[OPENINGS] = openings.get(values["assignment"], [])
         values[PLAYING] = playing.get(values["judgment"], [])
         values[SAMPLED] = sampled.get(values["of"])
         values["exclusion_reason"] = reasons.get(values["person"], "")
-        later = {name: _more(values, name) for name in more}
+        later = [(name, _more(values, name)) for name in more]
         values |= same
-        values |= _made(values, spans, pools)
+        _make(values, spans, pools)
         values["settings"], settings = settings, None
-        yield {name: values[name] for name in JUDGMENT_HEADER} | later
+        values.update(later)
+        yield values
 
 
 def settings_text(campaign: Campaign) -> str:
@@ -310,22 +318,20 @@ def _same(campaign: Campaign) -> Row:
     }
 
 
-def _made(values: Row, spans: Sequence[Span], pools: Pools) -> Row:
-    """Return the columns that are not stored as they go out."""
+def _make(values: Row, spans: Sequence[Span], pools: Pools) -> None:
+    """Add the columns that are not stored as they go out."""
     start, end, drawn = values["started_at"], values["submitted_at"], values["drawn"]
-    return {
-        "system": values["by"] or values["whole"],
-        "z_targets": _z(values, pools["targets"]),
-        "z_all": _z(values, pools["all"]),
-        "seconds": round((end - start).total_seconds(), 3) if start and end else None,
-        "is_excluded": values["excluded"] is not None,
-        "column": (values["stands"] if drawn is None else drawn) + 1,
-        "context_openings": len(values[OPENINGS]),
-        "plays": sum(what == "play" for _, what, _ in values[PLAYING]),
-        "spans": [span_dict(span) for span in spans],
-        "annotator_key": annotator_key(values["person"], values["account"], values["external"]),
-        "judgment_key": str(values["judgment_key"]),
-    }
+    values["system"] = values["by"] or values["whole"]
+    values["z_targets"], values["z_all"] = _z(values, pools["targets"]), _z(values, pools["all"])
+    values["seconds"] = round((end - start).total_seconds(), 3) if start and end else None
+    values["is_excluded"] = values["excluded"] is not None
+    values["column"] = (values["stands"] if drawn is None else drawn) + 1
+    values["context_openings"] = len(values[OPENINGS])
+    values["plays"] = sum(what == "play" for _, what, _ in values[PLAYING])
+    values["spans"] = [span_dict(span) for span in spans]
+    person = values["person"], values["account"], values["external"]
+    values["annotator_key"] = annotator_key(*person)
+    values["judgment_key"] = str(values["judgment_key"])
 
 
 @lru_cache(maxsize=10_000)
@@ -362,8 +368,9 @@ def plain(row: Row) -> Row:
 
 def judgment_rows(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[tuple[Any, ...]]:
     """Yield the values of `header_of` as CSV cells; spans are JSON."""
-    cells = itemgetter(*header_of(campaign))
-    for row in map(plain, judgment_dicts(campaign, filters)):
+    header = header_of(campaign)
+    cells = itemgetter(*header)
+    for row in map(plain, _values(campaign, filters, header)):
         row["spans"] = json.dumps(row["spans"], ensure_ascii=False) if row["spans"] else "[]"
         yield cells(row)
 

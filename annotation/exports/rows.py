@@ -47,16 +47,18 @@ def with_spans(rows: QuerySet[Judgment]) -> Iterator[tuple[Judgment, Sequence[Sp
 
 
 def values_with_spans(
-    rows: QuerySet[Judgment], paths: Mapping[str, str]
+    campaign: Campaign, filters: Filters, paths: Mapping[str, str]
 ) -> Iterator[tuple[dict[str, Any], Sequence[Span]]]:
     """Yield columns by name with error spans; `paths` says where each is found, and one is `pk`.
 
     Makes no model objects.
     """
-    values = rows.values_list(*paths.values()).iterator(chunk_size=CHUNK)
+    rows = judgments_of(campaign, filters).values_list(*paths.values())
+    values = rows.iterator(chunk_size=CHUNK)
     place = list(paths.values()).index("pk")
+    has_spans = campaign.judging.spans is not None
     while portion := list(islice(values, CHUNK)):
-        spans = spans_of([row[place] for row in portion])
+        spans = spans_of([row[place] for row in portion]) if has_spans else {}
         for row in portion:
             yield dict(zip(paths, row, strict=True)), spans.get(row[place], ())
 
