@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from touchstone_client.requests import Session
-from touchstone_client.tables import Table, read_csv, table
+from touchstone_client.tables import Table, read_csv
 
 
 class Campaign:
@@ -53,7 +53,7 @@ class Campaign:
 
     def annotators(self) -> Table:
         """Return the annotators with their progress."""
-        return table(self.session.pages(f"{self.address}people/"))
+        return self.session.table(f"{self.address}people/")
 
     def exclude(self, annotator: int, reason: str) -> dict[str, Any]:
         """Exclude an annotator, by `id`, from all analyses."""
@@ -95,7 +95,7 @@ class Campaign:
 
     def notices(self) -> Table:
         """Return e-mails and webhooks about the campaign, newest first, with their outcome."""
-        return table(self.session.pages(f"{self.address}notices/"))
+        return self.session.table(f"{self.address}notices/")
 
     def file(self) -> dict[str, Any]:
         """Return the campaign as one file, from which it can be made again."""
@@ -104,7 +104,7 @@ class Campaign:
 
     def judgments(self, **filters: Any) -> Table:
         """Return all judgments with their history; `filters` are those of the API."""
-        return table(self.session.pages("/api/judgments/", campaign=self.slug, **filters))
+        return self.session.table("/api/judgments/", campaign=self.slug, **filters)
 
     def results(self, **choices: Any) -> dict[str, Any]:
         """Return correlations and quality, once they are computed."""

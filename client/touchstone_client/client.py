@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from touchstone_client.campaigns import Campaign
 from touchstone_client.requests import Files, Session
-from touchstone_client.tables import Table, read_csv, table
+from touchstone_client.tables import Table, read_csv
 
 Paths = Iterable[str | Path]
 ENDED = frozenset({"done", "failed", "cancelled"})
@@ -98,11 +98,11 @@ class Touchstone:
 
     def test_sets(self) -> Table:
         """Return all test sets that you can read."""
-        return table(self.session.pages("/api/test-sets/"))
+        return self.session.table("/api/test-sets/")
 
     def campaigns(self) -> Table:
         """Return all campaigns that you can read."""
-        return table(self.session.pages("/api/campaigns/"))
+        return self.session.table("/api/campaigns/")
 
     def campaign(self, slug: str) -> Campaign:
         """Return a campaign by its short name."""
@@ -217,7 +217,7 @@ class Touchstone:
             else:
                 show(sum(ended), len(ended))
             if all(ended):
-                return found
+                return found or Table((), self.session.columns(f"/api/{of}/0/"))
             queued = [row for row in found if row["status"] == "queued"]
             places = [row.get("turn") or row for row in queued]
             queues = {each["queue"] for each in places if "queue" in each}

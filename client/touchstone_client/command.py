@@ -14,6 +14,7 @@ import httpx
 
 from touchstone_client.client import IMPORTS, Touchstone
 from touchstone_client.requests import TouchstoneError
+from touchstone_client.tables import Table
 from touchstone_client.waiting import WaitError
 
 Command = Callable[[Touchstone, argparse.Namespace], None]
@@ -120,11 +121,11 @@ def _print_json(value: Any) -> None:
 
 def _print_rows(rows: Iterable[dict[str, Any]]) -> None:
     """Print rows as CSV; what a cell cannot hold is JSON in it."""
-    writer = None
-    for row in rows:
-        if writer is None:
-            writer = csv.DictWriter(sys.stdout, list(row))
-            writer.writeheader()
+    table = rows if isinstance(rows, Table) else Table(rows)
+    writer = csv.DictWriter(sys.stdout, table.columns)
+    if table.columns:
+        writer.writeheader()
+    for row in table:
         cells = {n: json.dumps(v) if isinstance(v, dict | list) else v for n, v in row.items()}
         writer.writerow(cells)
 

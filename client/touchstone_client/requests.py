@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 
 import httpx
 
+from touchstone_client.tables import Table
 from touchstone_client.waiting import DOCUMENTS, IMPORTS, Wait
 
 # What a server answers that is overloaded or restarts; 429 asks to wait.
@@ -63,6 +65,7 @@ class Session:
     ) -> None:
         self.sleep = sleep
         self.wait_limit = wait_limit
+        self._schema: Any = None
         self.http = httpx.Client(
             base_url=url,
             timeout=timeout,
@@ -104,6 +107,24 @@ class Session:
         while page["next"]:
             page = self.get(page["next"])
             yield from page["results"]
+
+    def table(self, path: str, **params: Any) -> Table:
+        """Return all rows of a list."""
+        rows = list(self.pages(path, **params))
+        return Table(rows, () if rows else self.columns(path))
+
+    def columns(self, path: str) -> list[str]:
+        """Return the names in the rows of a list, or in an object, as the server describes them."""
+        if self._schema is None:
+            self._schema = self.get("/api/schema/", format="json")
+        schemas = self._schema["components"]["schemas"]
+        for address, verbs in self._schema["paths"].items():
+            if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", address), path):
+                found = verbs["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+                names = _properties(found, schemas)
+                rows = names.get("results")
+                return list(_properties(rows["items"], schemas) if rows else names)
+        return []
 
     def post(self, path: str, values: Mapping[str, Any] | None = None) -> Any:
         """Send JSON, and return the answer."""
@@ -166,6 +187,12 @@ class Session:
             text = "The server answers with a redirect: check its address, and https or http."
             raise TouchstoneError(answer.status_code, {"detail": text})
         return answer
+
+
+def _properties(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the properties of an object of the API's description, by name."""
+    found: dict[str, Any] = schemas[schema["$ref"].rpartition("/")[2]]["properties"]
+    return found
 
 
 def _query(values: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -12,27 +12,27 @@ if TYPE_CHECKING:
 
 
 class Table(list[dict[str, Any]]):
-    """Rows as dictionaries, in the order of the server."""
+    """Rows as dictionaries, in the order of the server; without rows, `columns` has their names."""
+
+    def __init__(self, rows: Iterable[dict[str, Any]] = (), columns: Iterable[str] = ()) -> None:
+        super().__init__(rows)
+        self.columns = list(self[0] if self else columns)
 
     def frame(self) -> pandas.DataFrame:
-        """Return the rows as a data frame."""
+        """Return the rows as a data frame, which has the columns also without rows."""
         try:
             import pandas
         except ImportError as error:
             text = 'Data frames need pandas: pip install "touchstone-client[pandas]"'
             raise ImportError(text) from error
-        return pandas.DataFrame(list(self))
-
-
-def table(rows: Iterable[dict[str, Any]]) -> Table:
-    """Return rows as a table."""
-    return Table(rows)
+        return pandas.DataFrame(list(self), columns=None if self else self.columns)
 
 
 def read_csv(text: str) -> Table:
     """Return the rows of a CSV file; numbers are numbers, and empty cells are None."""
     rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
-    return Table({name: _cell(value) for name, value in row.items()} for row in rows)
+    columns = rows.fieldnames or ()
+    return Table(({name: _cell(row[name]) for name in columns} for row in rows), columns)
 
 
 def _cell(text: str | None) -> Any:

@@ -15,9 +15,11 @@ from pytest_django.live_server_helper import LiveServer
 from touchstone_client import NoWorkerWarning, Touchstone, TouchstoneError, WaitError
 from touchstone_client.command import main
 from touchstone_client.requests import ATTEMPTS, Session
+from touchstone_client.tables import Table, read_csv
 from touchstone_client.waiting import PAUSES
 
 from annotation.accounts import tokens
+from annotation.api.judgments import JudgmentSerializer
 from annotation.imports import background
 from annotation.models import Annotator, Assignment, Campaign, Judgment, TestSet
 from core.work import sending, working
@@ -186,6 +188,29 @@ def test_pages_are_followed_and_progress_is_shown(
     (run,) = touchstone.wait(runs, progress=lambda done, total: seen.append((done, total)))
     assert run["status"] == "done"
     assert seen[-1] == (8, 8)
+
+
+def test_a_table_without_rows_has_the_columns_of_one_with_rows(
+    touchstone: Touchstone, world: World
+) -> None:
+    campaign = touchstone.campaign(world.campaign.slug)
+    campaign.add_annotators(1)
+    lists = {
+        "/api/test-sets/": touchstone.test_sets(),
+        "/api/campaigns/": touchstone.campaigns(),
+        campaign.address: Table([touchstone.session.get(campaign.address)]),
+        f"{campaign.address}people/": campaign.annotators(),
+    }
+    for address, rows in lists.items():
+        assert rows
+        assert touchstone.session.columns(address) == rows.columns, address
+    empty = campaign.judgments()
+    assert empty == []
+    assert empty.columns == list(JudgmentSerializer().fields)
+    assert read_csv("system,tau\r\n").columns == ["system", "tau"]
+    assert all(each == [] and each.columns for each in (campaign.notices(), touchstone.wait([])))
+    pytest.importorskip("pandas")
+    assert list(empty.frame().columns) == empty.columns
 
 
 def test_the_command(
