@@ -17,6 +17,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
@@ -51,6 +52,17 @@ class SignInMiddleware(AuthenticationMiddleware):
         """Set `request.user`, which is read only where a page asks for it."""
         super().process_request(request)
         request.user = SimpleLazyObject(lambda: _user_of(request))  # type: ignore[assignment]
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """Keep what was made for somebody out of caches, unless the page decides for itself.
+
+        On a shared machine, the back button then shows nothing to whoever comes next.
+        """
+        if request.session.accessed and not response.has_header("Cache-Control"):
+            response.headers["Cache-Control"] = "no-store"
+        return response
 
 
 def _user_of(request: HttpRequest) -> Any:

@@ -13,6 +13,7 @@ from threading import local
 from typing import Any, TypeVar
 
 from celery import Task
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import QuerySet
 
@@ -116,8 +117,15 @@ def drain(kind: WorkKind[Any], rows: Any = None, *, seconds: float = math.inf) -
 TASK_SECONDS = 5.0
 
 
-def _work(task: Task, name: str, pk: int) -> None:
-    """Work for a while, in the place of one who asked where tasks are run there."""
+def _work(task: Task, name: str, pk: int, *_more: object, **_named: object) -> None:
+    """Work for a while, in the place of one who asked where tasks are run there.
+
+    During an upgrade, messages come from another version too: what they say in addition is not
+    needed, and a row of an unknown kind waits for a worker that knows it.
+    """
+    if name not in settings.WORK_KINDS:
+        logger.warning("%s %s is left to workers of another version", name, pk)
+        return
     processes.set_worker_label(task.request.hostname or "in place")
     seconds = math.inf if task.request.is_eager else TASK_SECONDS
     kind, queues = kind_named(name), set(app.amqp.queues.consume_from)

@@ -40,7 +40,7 @@ PAGES = (
     Place("models", _("Models")),
     Place("workers", _("Workers")),
     Place("power", _("How many judgments do I need?")),
-    Place("datasets", _("Published data sets")),
+    Place("dataset-list", _("Published data sets")),
     Place("glossary", _("Glossary")),
     Place("own-account", _("Your account")),
 )

@@ -1,12 +1,18 @@
 """Migrations that move rows of the previous release: unfinished work continues."""
 
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db import connection
+from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
+from django.db import connection, models
+from django.db.migrations import operations
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.operations.base import Operation
+from django.db.models.fields import NOT_PROVIDED
 
 from annotation.uploads import waiting
 
@@ -43,6 +49,50 @@ def test_the_database_has_every_constraint_and_index_of_the_models(db: None) -> 
                 if field.unique and (field.column,) not in alone and not field.primary_key
             ]
     assert missing == []
+
+
+# Tables with a row for each text, score or judgment, of which a site has millions.
+LARGE = frozenset({
+    "assignment", "errorspan", "item", "judgment", "output", "playback", "reference", "segment",
+    "segmentscore",
+})  # fmt: skip
+# Operations that PostgreSQL does without reading or locking a table for longer than a moment.
+QUICK = (
+    operations.AlterModelOptions,
+    operations.RemoveIndex,
+    operations.RenameIndex,
+    AddIndexConcurrently,
+    RemoveIndexConcurrently,
+)
+
+
+def is_slow(operation: Operation) -> bool:
+    """Return whether an operation reads, rewrites or locks a large table."""
+    if getattr(operation, "model_name", "").lower() not in LARGE or isinstance(operation, QUICK):
+        return False
+    # A new column takes a moment where its default is the same for all rows.
+    is_constant = isinstance(operation, operations.AddField) and not (
+        callable(operation.field.default) and operation.field.default is not NOT_PROVIDED
+    )
+    return not is_constant or operation.field.unique or operation.field.is_relation
+
+
+def test_no_migration_keeps_annotators_waiting() -> None:
+    """The first one of each app makes its tables; later ones find them full."""
+    slow = [
+        f"{app}.{name}: {operation}"
+        for (app, name), migration in MigrationLoader(None).disk_migrations.items()
+        if migration.dependencies and not migration.replaces and not migration.initial
+        for operation in migration.operations
+        if is_slow(operation)
+    ]
+    assert slow == []
+    field = models.UUIDField(default=uuid.uuid4)
+    assert is_slow(operations.AddField("Judgment", "token", field))
+    index = models.Index(fields=["score"], name="judgment_score")
+    assert is_slow(operations.AddIndex("Judgment", index))
+    assert not is_slow(AddIndexConcurrently("Judgment", index))
+    assert not is_slow(operations.AddField("Judgment", "mood", models.FloatField(null=True)))
 
 
 def test_test_sets_with_the_order_of_judgments_do_not_claim_that_of_a_file(

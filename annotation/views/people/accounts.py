@@ -256,6 +256,8 @@ def described(form: Any) -> Any:
 @require_POST
 def sign_in_end(request: HttpRequest, pk: int | None = None) -> HttpResponse:
     """End one sign-in in another browser, or all of them."""
+    if asked := ask_password(request):
+        return asked
     rows = sign_ins.others(request, signed_in(request))
     (rows if pk is None else rows.filter(pk=pk)).delete()
     messages.success(request, _("Other browsers have been signed out."))

@@ -96,6 +96,25 @@ def test_one_ends_ones_other_sign_ins_and_nobody_elses(world: World) -> None:
     assert SignIn.objects.count() == 2
 
 
+def test_a_session_left_open_does_not_end_the_others(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = enter(world.researcher), enter(world.researcher)
+    later(monkeypatch, minutes=16)
+    assert first.post(reverse("sign-ins-end")).status_code == 403
+    assert is_in(second)
+    sent = {"password_again": PASSWORD}
+    assert first.post(reverse("sign-ins-end"), sent).status_code == 302
+    assert not is_in(second)
+
+
+@pytest.mark.parametrize(
+    "page", ["/campaigns/", "/testsets/", "/account/", "/accounts/", "/search/?q=a", "/api/runs/"]
+)
+def test_nothing_made_for_a_person_stays_in_a_cache(as_admin: Client, page: str) -> None:
+    assert "no-store" in as_admin.get(page)["Cache-Control"]
+
+
 def test_signing_out_ends_the_sign_in(world: World) -> None:
     client = enter(world.researcher)
     client.post("/logout/")

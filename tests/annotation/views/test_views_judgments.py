@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.signing import Signer
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -16,6 +17,7 @@ from django.urls import reverse
 
 from annotation import protocols
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
+from annotation.judging.judgments import EPOCH, START_SALTS
 from annotation.models import Assignment, Item, Judgment
 from config.storage import bare
 from tests.house.templates.seen import seen
@@ -85,6 +87,25 @@ def test_a_plain_form_goes_to_the_next_item(world: World, client: Client) -> Non
     page = client.post(address(rows[0]), form(client, rows[0]), follow=True)
     assert page.redirect_chain[-1][0] == address(rows[1])
     assert "Item 2 of 10" in page.text
+
+
+@pytest.mark.parametrize("salt", START_SALTS)
+@pytest.mark.parametrize("headers", [{}, JSON])
+def test_a_form_of_an_earlier_version_is_stored(
+    world: World, client: Client, salt: str, headers: dict[str, str]
+) -> None:
+    """It lacks what later ones measure, has a field that is gone, and another salt signed it."""
+    row = opened(world)[0]
+    client.force_login(world.annotators[0])
+    sent = form(client, row, mood="calm")
+    signer = Signer(salt=f"{salt}:{world.annotators[0].pk}:{row.public_id}")
+    sent["started"] = signer.sign(sent["started"].partition(":")[0])
+    answer = client.post(address(row), sent, headers=headers)
+    assert answer.status_code == (200 if headers else 302)
+    stored = Judgment.objects.get()
+    microseconds = int(sent["started"].partition(":")[0])
+    assert (stored.score, stored.started_at) == (50, EPOCH + timedelta(microseconds=microseconds))
+    assert (stored.visible_ms, stored.active_ms) == (None, None)
 
 
 @pytest.mark.parametrize(

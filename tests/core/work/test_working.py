@@ -237,6 +237,24 @@ def test_no_more_messages_are_tried_where_the_broker_takes_none(
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("args", "named", "done"),
+    [
+        (["errand", 1], {}, 1),
+        (["errand", 1, "cpu"], {"priority": 3}, 1),
+        (["telepathy", 1], {}, 0),
+    ],
+)
+def test_messages_of_another_version_do_no_harm(
+    kind: Kind, args: list[object], named: dict[str, object], done: int
+) -> None:
+    Errand.objects.create()
+    assert working.work.apply(args=args, kwargs=named).successful()
+    assert Errand.objects.filter(status="done").count() == done
+    assert Errand.objects.filter(status__in=["done", "queued"]).count() == 1
+
+
+@pytest.mark.django_db
 def test_a_claim_that_ran_out_is_freed(kind: Kind, sent: list[tuple[int, str]]) -> None:
     row = Errand.objects.create()
     assert working.take(errands) == row

@@ -3,8 +3,11 @@
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 
 from annotation.models import Campaign
+from core import extensions
+from dashboards.home.search import PAGES
 from tests.world import World, make_campaign
 
 STUDIES = pytest.mark.needs("extensions.studies")
@@ -30,6 +33,11 @@ def test_what_is_found_by_words_of_its_name(
 ) -> None:
     Campaign.objects.update(study="port")
     assert f'href="{address}"' in found(as_researcher, asked)
+
+
+def test_every_page_without_a_campaign_is_found_by_its_heading(as_researcher: Client) -> None:
+    for page in extensions.places("pages", PAGES):
+        assert f'href="{reverse(page.name)}"' in found(as_researcher, str(page.label)), page
 
 
 @pytest.mark.needs("extensions.studies")
