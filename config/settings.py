@@ -258,6 +258,8 @@ MAX_UPLOAD_BYTES = env_int("MAX_UPLOAD_MB", 100) * 1024 * 1024
 MAX_UNPACKED_BYTES = env_int("MAX_UNPACKED_MB", 500) * 1024 * 1024
 # One recording or picture beside a segment; where they lie, which all web processes see.
 MAX_MEDIA_BYTES = env_int("MAX_MEDIA_MB", 50) * 1024 * 1024
+# A virus scanner, which reads each of them from standard input.
+SCAN_COMMAND = shlex.split(os.environ.get("SCAN_COMMAND", ""))
 MEDIA_ROOT = Path(os.environ.get("TOUCHSTONE_MEDIA", VAR_DIR / "media"))
 # A bucket for uploads and media, which hosts then need not share as folders. Its keys are those of
 # every program for S3: AWS_SHARED_CREDENTIALS_FILE, or the host's role.

@@ -130,6 +130,12 @@ VARIABLES = (
     Variable("MAX_UPLOAD_MB", "100", "largest upload"),
     Variable("MAX_MEDIA_MB", "50", "largest recording or picture of a segment"),
     Variable(
+        "SCAN_COMMAND",
+        "",
+        "virus scanner that reads each recording and picture from standard input, such as "
+        "`clamdscan --no-summary -`; only exit status 0 accepts the file",
+    ),
+    Variable(
         "MAX_UPLOAD_TEXTS", "1000000", "maximum segments, references and outputs of one upload"
     ),
     Variable("IMPORT_IN_REQUEST_MB", "5", "a worker imports files that are larger together"),

@@ -5,9 +5,11 @@ hours, when the token of the upload has expired.
 """
 
 import hashlib
+import logging
 import os
 import re
 import secrets
+import subprocess
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,6 +23,8 @@ from annotation.models import Segment
 from annotation.uploads.files import InputFile, size_of
 from core import shared_files
 from metaeval.messages import MessageError, message
+
+logger = logging.getLogger(__name__)
 
 # Recognise recordings and pictures by their content alone, not by name or stated type.
 # Signatures: WHATWG MIME Sniffing (2025), sections 6.1 and 6.2; Matroska's codec names (RFC
@@ -110,6 +114,7 @@ LOOKS: tuple[Callable[[bytes], Format | None], ...] = (_riff, _mp3, _ogg, _mp4, 
 
 
 BLOCK = 1024 * 1024
+SCAN_SECONDS = 60
 # Its name in a bucket.
 MEDIA = "media"
 MAX_AGE = 3 * 60 * 60  # seconds; longer than `waiting.MAX_AGE`
@@ -130,7 +135,8 @@ class StoredFile:
 def store_file(file: InputFile) -> StoredFile:
     """Copy a file into our storage.
 
-    Raises RefusedFileError for one that is too large or in an unknown format.
+    Raises RefusedFileError for one that is too large, in an unknown format, or refused by the
+    operator's virus scanner.
     """
     with file.open() as stream:
         head = stream.read(HEAD)
@@ -158,12 +164,35 @@ def _copied(head: bytes, stream: BinaryIO) -> str:
                 digest.update(block)
                 sink.write(block)
                 block = stream.read(BLOCK)
+        _scan(temporary)
         path = _folder() / digest.hexdigest()
         os.replace(temporary, path)
         shared_files.publish(path, f"{MEDIA}/{path.name}")
     finally:
         temporary.unlink(missing_ok=True)
     return digest.hexdigest()
+
+
+def _scan(path: Path) -> None:
+    """Let `SCAN_COMMAND` read a file; it exits with 0 for a clean one, and with 1 for a virus."""
+    if not settings.SCAN_COMMAND:
+        return
+    try:
+        with path.open("rb") as file:
+            code = subprocess.run(  # noqa: S603
+                settings.SCAN_COMMAND, stdin=file, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL, timeout=SCAN_SECONDS, check=False,
+            ).returncode  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        logger.warning("The virus scanner cannot be used: %s", error)
+        code = -1
+    if code == 1:
+        raise RefusedFileError(message("media.virus", "This server's virus scanner refuses it."))
+    if code:
+        raise RefusedFileError(
+            message("media.not-scanned", "This server's virus scanner did not check it. Ask a site "
+                    "admin to repair the scanner, then send the file again.")
+        )  # fmt: skip
 
 
 def _check_size(size: int) -> None:
