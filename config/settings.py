@@ -4,6 +4,7 @@
 """
 
 import os
+import shlex
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any

@@ -2,9 +2,11 @@
 
 import io
 import os
+import sys
 import wave
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -108,6 +110,24 @@ def test_refused_files(
     assert str(error.place) == "t.tsv, row 2, media"
     reason = error.message.parameters.get("reason", error.message)
     assert reason.code == code
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("import sys; sys.exit(b'RIFF' not in sys.stdin.buffer.read())", None),
+        ("import sys; sys.exit(b'RIFF' in sys.stdin.buffer.read())", "media.virus"),
+        ("import sys; sys.exit(2)", "media.not-scanned"),
+        (None, "media.not-scanned"),
+    ],
+)
+def test_a_virus_scanner_has_the_last_word(
+    db: None, settings: Any, command: str | None, code: str | None
+) -> None:
+    settings.SCAN_COMMAND = [sys.executable, "-c", command] if command else ["/nowhere/scanner"]
+    checked = check("a\tEins.\tone.wav\t\t\t\t\tOne.\n", archive(one_wav=wav(pitch=9)))
+    reasons = [error.message.parameters["reason"].code for error in checked.report.errors]
+    assert reasons == ([code] if code else [])
 
 
 def test_faults_of_fields_and_archives(db: None, settings: object) -> None:
