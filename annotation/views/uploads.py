@@ -59,7 +59,7 @@ EXPIRED = message(
 OUTDATED = message(
     "upload.outdated", "The stored test set changed after this preview. Check the files again."
 )
-PER_PAGE, LISTED = 20, 50
+PER_PAGE = 20
 DOCUMENT = message("first.document", "Document")
 # Multipart framing and the other fields.
 FRAMING_BYTES = 1024 * 1024
@@ -239,7 +239,7 @@ def _attributes(code: str) -> dict[str, str]:
 def testset_list(request: HttpRequest) -> HttpResponse:
     """List test sets with their sizes."""
     rows = listed(visible_test_sets(request.user)).order_by("name")
-    page = page_of(request, rows.annotate(**sizes()), LISTED)
+    page = page_of(request, rows.annotate(**sizes()), PER_PAGE)
     context = {"page": page, "section": "testsets"}
     return render(request, "annotation/testsets.html", context)
 

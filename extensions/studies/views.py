@@ -16,7 +16,7 @@ from annotation.access import researcher_required, visible_campaigns
 from annotation.filters import FilterError, Filters
 from annotation.filters.chosen import fitted
 from annotation.models import Campaign
-from annotation.web.parameters import NOTHING, takes
+from annotation.web.parameters import Parameters, page_of, takes
 from dashboards.charts.style import Spec, figure
 from dashboards.comparisons.document import Comparison, Pair, Shown
 from dashboards.documents import results
@@ -37,16 +37,18 @@ from metaeval.messages import Message, message
 
 # The most columns of a screen.
 MOST_COLUMNS = 12
+PER_PAGE = 20
 MATRIX = replace(STUDY, template="studies/matrix.html", repeated=(*STUDY.repeated, "campaign"))
 
 
 @researcher_required
-@takes(NOTHING)
+@takes(Parameters(frozenset({"page"})))
 def studies(request: HttpRequest) -> HttpResponse:
     """List all studies."""
     campaigns = visible_campaigns(request.user).exclude(study="")
     rows = campaigns.values("study").annotate(n=Count("pk")).order_by("study")
-    return render(request, "studies/list.html", {"studies": rows, "section": "studies"})
+    context = {"page": page_of(request, rows, PER_PAGE), "section": "studies"}
+    return render(request, "studies/list.html", context)
 
 
 @researcher_required

@@ -64,7 +64,7 @@ def test_the_schema_names_the_parameters(client: Client, db: None) -> None:
 
 
 def test_lists_have_no_page_behind_their_end(as_researcher: Client, world: World) -> None:
-    for address in ("/runs/", "/training/", "/campaigns/harbour-80/remarks/"):
+    for address in ("/runs/", "/training/", "/studies/", "/campaigns/harbour-80/remarks/"):
         assert as_researcher.get(f"{address}?page=1").status_code == 200
         assert as_researcher.get(f"{address}?page=99").status_code == 404
         assert as_researcher.get(f"{address}?page=last").status_code == 400
