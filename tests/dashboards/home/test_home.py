@@ -121,6 +121,19 @@ def test_progress_is_that_of_the_campaigns_own_pages(world: World, mode: str) ->
     assert total > 0
 
 
+@pytest.mark.parametrize("here", [5, 13])
+def test_the_last_rating_was_given_here_or_imported(world: World, here: int) -> None:
+    """Only who rated here has the time of the last rating; of others it is read."""
+    add_annotators(campaign=world.campaign, users=world.annotators)
+    open_campaign(campaign=world.campaign)
+    for row, day, is_here in zip(world.campaign.annotators.all(), (here, 9), (1, 0), strict=False):
+        time = datetime(2026, 1, day, tzinfo=UTC)
+        row.assignments.update(completed_at=time)
+        world.campaign.annotators.filter(pk=row.pk).update(answered_at=time if is_here else None)
+    last = read_progress([world.campaign])[world.campaign.pk].last
+    assert last == datetime(2026, 1, max(here, 9), tzinfo=UTC)
+
+
 def test_a_campaign_in_need_is_named(world: World, as_admin: Client, client: Client) -> None:
     found = [need.text.code for need in as_admin.get("/campaigns/").context["needs"]]
     assert found == ["need.draft-without-annotators"]
