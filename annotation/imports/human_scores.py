@@ -84,7 +84,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
     tables = read_tables(files, report, options, HUMAN_SCORES)
-    chosen = read_chosen({"": options.columns}, tables, FIELDS, report, repeatable=(SCORE,))
+    chosen = read_chosen(tables, FIELDS, report, repeatable=(SCORE,))
     seen = Reading(**seen_in(tables), wanted=FIELDS)
     if report.errors or not tables:
         return seen

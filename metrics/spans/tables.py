@@ -21,7 +21,6 @@ from annotation.uploads.tables.columns import (
     refuse_unknown,
     renamed,
     say_unused,
-    unnamed,
 )
 from annotation.uploads.tables.pairs import Pair, keep_pair
 from annotation.uploads.tables.rows import Table
@@ -91,11 +90,12 @@ def collect(
     `columns` are the fields that a person chose for columns.
     """
     found = Collected()
-    tables = read_files(files, Import(SPANS, collector.report, pair, unnamed({"": columns})))
+    collector.report.chosen = {"": columns}
+    tables = read_files(files, Import(SPANS, collector.report, pair))
     for table in tables:
         found.titles |= table.titles
         found.samples = table.samples | found.samples
-    chosen = read_chosen({"": columns}, tables, FIELDS, collector.report)
+    chosen = read_chosen(tables, FIELDS, collector.report)
     for table, own in zip(tables, chosen, strict=True):
         _table(table, pair, own, collector, found)
     return found

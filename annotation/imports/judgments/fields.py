@@ -19,7 +19,7 @@ from annotation.uploads.formats import base
 from annotation.uploads.formats.registry import read_files
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import read_percent, write_points
-from annotation.uploads.tables.columns import propose, unnamed
+from annotation.uploads.tables.columns import propose
 from annotation.uploads.tables.rows import Table, require_rows
 from core.text import restore
 from metaeval.files.cells import is_missing, parse_number, read_score
@@ -114,8 +114,8 @@ def read_tables(
             _restore(table)
         return is_usable
 
-    without = unnamed({"": options.columns})
-    tables = read_files(files, base.Import(door, report, unnamed=without), prepare=prepare)
+    report.chosen = {"": options.columns}
+    tables = read_files(files, base.Import(door, report), prepare=prepare)
     for table in tables:
         require_rows(table, report)
     return tables

@@ -140,7 +140,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     suggested = [table for table in every if has_suggestions(table)]
     tables = [unfold(table, report) for table in every if table not in suggested]
     n_broken = len(report.errors)
-    chosen = read_chosen({"": options.columns}, tables, FIELDS, report, others=is_other_field)
+    chosen = read_chosen(tables, FIELDS, report, others=is_other_field)
     if len(report.errors) > n_broken or not tables:
         return Reading(**seen_in(tables))
     sheets = sheets_of(tables, chosen)
