@@ -128,7 +128,7 @@ class Seen:
     encodings: dict[str, str] = field(default_factory=dict)
 
 
-# What a person chooses for a file among the fields of its columns, where no column can be called so.
+# What a person chooses for a file among the fields of its columns; no column is called so.
 ENCODING, SHEETS = "(encoding)", "(sheets)"
 # A file, or all under an empty name -> column -> field.
 Chosen = Mapping[str, Mapping[str, str]]

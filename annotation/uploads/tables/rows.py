@@ -203,7 +203,7 @@ def binary_tables(name: str, data: bytes, report: Report, *, has_names: bool = T
         report.error(error.message, Place(name, error.row))
         return []
     read = [title for grid in book.tables for _, title in grid.parts]
-    report.saw(name, sheets=book.sheets, sheets_read=read)
+    report.saw(name, format=XLSX.upper(), sheets=book.sheets, sheets_read=read)
     tables = []
     for grid in book.tables or [Grid(XLSX)]:
         # Several tables need names of their own.
