@@ -34,7 +34,7 @@ def cells(rows: Sequence[Row], *without: str) -> list[list[Any]]:
     return [[*kept[0]], *([*row.values()] for row in kept)]
 
 
-def read(door: str, name: str, data: bytes, columns: Mapping[str, str] = {}, *skip: str) -> Reading:  # noqa: B006
+def read(door: str, name: str, data: bytes, columns: Mapping[str, str] = {}, *skip: str) -> Reading:
     return DOORS[door](InputFile.holding(name, data), frozenset(skip), columns)
 
 
