@@ -13,7 +13,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotation.uploads.drafts import reference_label
-from annotation.uploads.problems import ENCODING, SHEETS, Seen, showable
+from annotation.uploads.problems import ENCODING, SHEETS, WORDS, Seen, showable
 from annotation.uploads.tables.columns import FIRST, unnamed
 from annotation.uploads.tables.meanings import OWN, REFERENCE, SYSTEM, WANTED, Meaning
 from annotation.uploads.tables.pairs import ALL
@@ -106,6 +106,14 @@ class ColumnsForm(forms.Form):
                     initial=seen.encoding,
                     label_suffix="",
                 )
+            for place, (title, order) in enumerate(seen.words.items()):
+                label = message(
+                    "file.words-of", "Order of the words of {column}, worst to best", column=title
+                )
+                self.of_files[f"words{number}-{place}"] = f"{WORDS} {title}"
+                self.fields[f"words{number}-{place}"] = forms.CharField(
+                    label=translated(label), initial=order, required=False, label_suffix=""
+                )
         choices = [("", unused), *map(_choice, wanted)]
         for number, column in enumerate(columns):
             alone = [_choice(own[column])] if own and column in own else []
@@ -149,7 +157,11 @@ class ColumnsForm(forms.Form):
     def is_renamed(self) -> bool:
         """Whether columns get other names: those of other sheets, of other letters, or numbers."""
         is_headless: bool = self.cleaned_data["headless"]
-        of_others = (self.cleaned_data[name] != self.fields[name].initial for name in self.of_files)
+        of_others = (
+            self.cleaned_data[name] != self.fields[name].initial
+            for name, key in self.of_files.items()
+            if not key.startswith(WORDS)
+        )
         return is_headless != self.was_headless or any(of_others)
 
     @property

@@ -16,7 +16,7 @@ from annotation.imports.judgments.fields import (
     NUMBERED,
     Sheet,
     numbered,
-    read_commas,
+    read_numbers,
     read_tables,
     refuse_objects,
 )
@@ -37,6 +37,7 @@ from annotation.uploads.formats.base import HUMAN_SCORES
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import direction_message, say_direction
 from annotation.uploads.tables.columns import propose, read_chosen, say_unused
+from annotation.uploads.tables.likert import refuse_orders
 from annotation.uploads.tables.rows import Table
 from metaeval.files import names
 from metaeval.files.cells import count_infinite
@@ -89,11 +90,14 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     if report.errors or not tables:
         return seen
     sheets = [_sheet(table, own) for table, own in zip(tables, chosen, strict=True)]
-    read_commas(sheets, report)
+    read_numbers(sheets, report)
     refuse_objects(sheets, report)
     seen = replace(seen, fields=all_fields(sheets))
     sheets = numbered(sheets, report)
     scored = [sheet for sheet in sheets if _is_scored(sheet, options)]
+    has_scores = any("score" in sheet.has for sheet in sheets)
+    if report.errors or (not has_scores and refuse_orders(tables, report)):
+        return seen
     if not scored:
         _ask(sheets, options, report)
         return seen

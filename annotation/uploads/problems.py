@@ -115,7 +115,8 @@ class Seen:
     `format` is the name of the format, empty for plain text; `separator` parts the cells of a
     table, and `rows` counts its rows, or the lines of plain text. Of a workbook, `sheets` are those
     with content and `sheets_read` those that were read. `encodings` are those to choose from where
-    the encoding is not certain, each with some of the text as it would be read.
+    the encoding is not certain, each with some of the text as it would be read. `words` has the
+    order of the words in columns of scores, from the worst to the best.
     """
 
     file: str
@@ -126,10 +127,11 @@ class Seen:
     sheets: list[str] = field(default_factory=list)
     sheets_read: list[str] = field(default_factory=list)
     encodings: dict[str, str] = field(default_factory=dict)
+    words: dict[str, str] = field(default_factory=dict)
 
 
 # What a person chooses for a file among the fields of its columns; no column is called so.
-ENCODING, SHEETS = "(encoding)", "(sheets)"
+ENCODING, SHEETS, WORDS = FOR_FILES = "(encoding)", "(sheets)", "(words)"
 # A file, or all under an empty name -> column -> field.
 Chosen = Mapping[str, Mapping[str, str]]
 
@@ -219,7 +221,7 @@ class Report:
         known |= {name: title for name, title in headers.items() if title}
 
     def choice(self, file: str, what: str) -> str:
-        """Return what a person chose for a file, `ENCODING` or `SHEETS`; empty if nothing."""
+        """Return what a person chose for a file or column, of `FOR_FILES`; empty if nothing."""
         for_all = self.chosen.get("", {})
         own = self.chosen.get(file, {}).get(what)
         return own or for_all.get(f"{what} {file}") or for_all.get(what, "")

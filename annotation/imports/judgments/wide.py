@@ -13,6 +13,7 @@ from typing import Any
 
 from annotation.uploads.formats.assessments import NUMBERED
 from annotation.uploads.problems import Report
+from annotation.uploads.tables.likert import are_levels
 from annotation.uploads.tables.pairs import document_of, languages_of
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import read_score
@@ -88,7 +89,8 @@ def _columns(by_name: Mapping[str, Mapping[str, str]]) -> set[str]:
 
 
 def _is_numeric(table: Table, column: str) -> bool:
-    return all(read_score(row.get(column)) is not None for _, row in table.rows)
+    cells = table.column(column)
+    return all(read_score(cell) is not None for cell in cells) or are_levels(cells)
 
 
 def _unfolded(

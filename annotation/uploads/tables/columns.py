@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from annotation.uploads.problems import ENCODING, SHEETS, Place, Report
+from annotation.uploads.problems import FOR_FILES, Place, Report
 from annotation.uploads.tables.rows import Table
 from metaeval.files.names import Field, is_called, plain
 from metaeval.messages import message, truncated
@@ -63,7 +63,7 @@ def read_chosen(
     for file, own in report.chosen.items():
         here = [n for n, table in enumerate(tables) if file in ("", table.file)]
         for column, stated in own.items():
-            if column.startswith((ENCODING, SHEETS)):
+            if column.startswith(FOR_FILES):
                 continue
             named = [(n, name) for n in here if (name := _column_named(column, tables[n]))]
             field = _field_named(stated.strip(), fields, others)
