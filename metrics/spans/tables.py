@@ -24,7 +24,7 @@ from annotation.uploads.tables.columns import (
 )
 from annotation.uploads.tables.pairs import Pair, keep_pair
 from annotation.uploads.tables.rows import Table
-from annotation.uploads.tables.spans import NOT_SPANS, span_objects
+from annotation.uploads.tables.spans import NOT_SPANS, span_objects, with_marked
 from core.text import whole
 from metaeval.files import names
 from metaeval.files.cells import is_missing, read_score
@@ -104,7 +104,7 @@ def collect(
 def _table(
     table: Table, pair: Pair, own: Mapping[str, str], collector: Collector, found: Collected
 ) -> None:
-    proposed = propose(table.columns, FIELDS, own, table.constants)
+    proposed = with_marked(table, propose(table.columns, FIELDS, own, table.constants), own)
     fields = {c: f for c, f in proposed.items() if f or c in own}
     found.fields |= {column: field for column, field in fields.items() if field}
     has = frozenset(fields.values()) - {""}

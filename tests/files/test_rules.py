@@ -462,3 +462,27 @@ def test_tables_of_scores_from_files_are_read_alike(tmp_path: Any) -> None:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         scores = read_score_table(path)
         assert scores["COMET"].values.tolist() == [[0.5, 0.25]], name
+
+
+@pytest.mark.parametrize("head", ["A,B", "score_A,score_B"])
+def test_human_scores_in_a_column_for_each_system(head: str) -> None:
+    wide = f"segment,source,{head}\n1,Eins,0.5,-0.25\n2,Zwei,,1\n"
+    long = "segment,source,system,human\n1,Eins,A,0.5\n1,Eins,B,-0.25\n2,Zwei,A,\n2,Zwei,B,1\n"
+    (wanted, _), (found, report) = (read("human scores", "t.csv", text) for text in (long, wide))
+    assert not report.errors
+    assert found == wanted
+    (note,) = [each for each in report.notes if each.code == "judgments.column-per-system"]
+    assert note.message.parameters["names"] == ["A", "B"]
+
+
+@pytest.mark.parametrize("category", ["", "category"])
+@pytest.mark.parametrize("door", ["judgments", "spans"])
+def test_the_words_of_an_error_in_a_column_called_so(door: str, category: str) -> None:
+    texts = {"judgments": {"annotator": "R", "source": "S", "output": "Nemo 1"}, "spans": {}}[door]
+    row = BASE | texts | {"marked_text": "Nemo", "severity": "major"}
+    row |= {category: "accuracy"} if category else {}
+    wanted, _ = read(door, "t.csv", separated([row]))
+    for name in ("error", "Fehler"):
+        found, report = read(door, "t.csv", separated(renamed([row], {"marked_text": name})))
+        assert not report.errors
+        assert found == wanted

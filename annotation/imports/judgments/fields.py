@@ -22,6 +22,7 @@ from annotation.uploads.tables.cells import read_percent, write_points
 from annotation.uploads.tables.columns import propose
 from annotation.uploads.tables.likert import read_words
 from annotation.uploads.tables.rows import Table, require_rows
+from annotation.uploads.tables.spans import with_marked
 from core.text import restore
 from metaeval.files.cells import is_missing, parse_number, read_score
 from metaeval.files.names import JUDGMENTS, NAME, NUMBER, WORD, Field, fields_of, is_called
@@ -181,7 +182,7 @@ def _sheet(table: Table, chosen: Mapping[str, str]) -> Sheet:
     among = (*first, *(field for field in FIELDS if field not in SPAN_FIELDS))
     if is_exported(table.columns):
         among += EXPORTED
-    found = propose(table.columns, among, chosen, table.constants)
+    found = with_marked(table, propose(table.columns, among, chosen, table.constants), chosen)
     titles = {column: table.titles.get(column, column) for column in table.columns}
     found = {c: answer_field(title) for c, title in titles.items()} | found
     found |= _two_scales(titles, found, chosen)
