@@ -76,6 +76,9 @@ MAGIC = (
     ),
     (b"\x7fELF", message("file.program", "This is a program, not text.")),
 )
+OPEN_DOCUMENT = message(
+    "file.open-document", "This is an OpenDocument file, not text. Save the table as .xlsx or CSV."
+)
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
 MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -152,6 +155,8 @@ def decode(data: bytes, *, encoding: str = "") -> Decoded:
         text = message("file.bom", "A byte order mark at the start of the file was removed.")
         notes.append(Note("note", text))
         data = data[len(codecs.BOM_UTF8) :]
+    if data.startswith(b"PK") and b"mimetypeapplication/vnd.oasis" in data[:100]:
+        raise UndecodableError(OPEN_DOCUMENT)
     for magic, refusal in MAGIC:
         if data.startswith(magic):
             raise UndecodableError(refusal)

@@ -91,6 +91,10 @@ def read_separated(text: str, kind: str, *, has_names: bool = True) -> Grid:
     """
     grid, first = Grid(kind), 1
     head = next(lines_of(text), "")
+    # A line above the header may have no sign between cells.
+    table = next(
+        (line for line in islice(lines_of(text), MOST_TITLES) if {*SEPARATORS} & {*line}), head
+    )
     if stated := SEPARATOR.fullmatch(head):
         grid.separator, text, first = stated[1], text.partition("\n")[2], 2
         grid.note(
@@ -101,17 +105,35 @@ def read_separated(text: str, kind: str, *, has_names: bool = True) -> Grid:
             )
         )
     else:
-        grid.separator = _separator(head, kind)
+        grid.separator = _separator(table, kind)
         if grid.separator != DEFAULT[kind]:
             grid.note(SEPARATORS[grid.separator], 1)
     if grid.separator == "\t":
         lines = _tabs(grid, text, first)
     else:
         lines = list(quoted_lines(text, grid.separator, first))
-    if grid.separator == "|":  # Markdown has a line of hyphens under the header.
-        bare = ((number, list(map(str.strip, cells))) for number, cells in lines)
+        if all(len(cells) < 2 for _, cells in lines) and (wrapped := _unwrapped(lines)):
+            return wrapped
+    if grid.separator == "|":  # Markdown has bars around rows, and hyphens under the header.
+        bare = [(number, list(map(str.strip, cells))) for number, cells in lines]
+        rows = [cells for _, cells in bare if len(cells) > 1]
+        if all(len(cells) > 2 and not cells[0] and not cells[-1] for cells in rows):
+            bare = [(number, cells[1:-1] if len(cells) > 1 else cells) for number, cells in bare]
         lines = [(n, cells) for n, cells in bare if not cells or any(c.strip("-: ") for c in cells)]
     fill(grid, lines, has_names=has_names)
+    return grid
+
+
+def _unwrapped(lines: Sequence[Line]) -> Grid | None:
+    """Return the table whose rows a program wrote as one quoted cell each; None elsewhere."""
+    rows = [cells[0] if cells else "" for _, cells in lines]
+    head = next(filter(None, rows), "")
+    if len(rows) < 2 or "," not in head or any("\n" in row for row in rows):
+        return None
+    grid = read_separated("\n".join(rows) + "\n", CSV)
+    grid.note(
+        message("table.rows-quoted", "Each row was one quoted cell, and was read as its cells."), 1
+    )
     return grid
 
 
@@ -134,7 +156,10 @@ def quoted_lines(text: str, separator: str = ",", first: int = 1) -> Iterator[Li
     lines = (
         io.StringIO(text, newline="") if "\r" in text else (f"{line}\n" for line in lines_of(text))
     )
-    reader = csv.reader(lines, strict=True, delimiter=separator)
+    # Blanks behind all signs of the header are behind those of the rows, too.
+    head = next(lines_of(text), "")
+    is_spaced = 0 < head.count(separator) == head.count(f"{separator} ") and separator != "\t"
+    reader = csv.reader(lines, strict=True, delimiter=separator, skipinitialspace=is_spaced)
     number = 0
     try:
         for cells in reader:
@@ -304,11 +329,12 @@ def _header_at(grid: Grid, lines: Sequence[Line]) -> int | None:
 
 
 def _are_titles(lines: Sequence[Line], filled: Sequence[int], titles: int) -> bool:
-    """Return True if a known header follows, over rows of its width."""
+    """Return True if a header with more known names follows, over rows of its width."""
     header = lines[filled[titles]][1]
     below = [len(lines[n][1]) for n in islice(filled, titles + 1, titles + 5)]
     above = [cell for n in filled[:titles] for cell in lines[n][1] if cell.strip()]
-    is_header = any(map(is_known, header)) and not any(map(is_known, above))
+    # A title such as “Evaluation” may be the name of a field.
+    is_header = sum(map(is_known, header)) > sum(map(is_known, above))
     return is_header and all(count == len(header) for count in below)
 
 

@@ -160,6 +160,15 @@ def markdown(rows: Sequence[Row]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
+def doubly_quoted(text: str) -> str:
+    doubled = (line.replace('"', '""') for line in text.splitlines())
+    return "".join(f'"{line}"\n' for line in doubled)
+
+
+def spaced(text: str) -> str:
+    return text.replace('","', '", "')
+
+
 def lines(rows: Sequence[Row]) -> str:
     return "\n".join(map(json.dumps, rows))
 
@@ -181,6 +190,11 @@ WRITERS: dict[str, tuple[str, Callable[[Sequence[Row]], str | bytes]]] = {
     "index without a name": ("t.csv", lambda rows: separated(rows, index=True)),
     "empty columns behind": ("t.csv", lambda rows: separated(rows, empty=3)),
     "empty rows behind": ("t.csv", lambda rows: separated(rows) + "\n,,\n"),
+    "rows in quotes": ("t.csv", lambda rows: doubly_quoted(separated(rows))),
+    "blanks behind commas": ("t.csv", lambda rows: spaced(separated(rows, quoting=csv.QUOTE_ALL))),
+    "a line above semicolons": ("t.csv", lambda rows: "Evaluation\n\n" + separated(rows, ";")),
+    "Markdown under a title": ("t.md", lambda rows: "# Evaluation\n\n" + markdown(rows)),
+    "comments in JSON lines": ("t.jsonl", lambda rows: "# of May\n// final\n" + lines(rows)),
     "title above": ("t.csv", lambda rows: separated(rows, title="Evaluation, May 2025")),
     "workbook": ("t.xlsx", workbook),
     "Parquet": ("t.parquet", parquet),
@@ -486,3 +500,22 @@ def test_the_words_of_an_error_in_a_column_called_so(door: str, category: str) -
         found, report = read(door, "t.csv", separated(renamed([row], {"marked_text": name})))
         assert not report.errors
         assert found == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.xls", '<html xmlns:x="urn:x"><body><table><tr><td>segment</td></tr></table>'),
+        ("t.html", "<!DOCTYPE html>\n<table></table>"),
+        ("t.xls", '<?xml version="1.0"?>\n<?mso-application progid="x"?>\n<Workbook xmlns="u"/>'),
+        ("t.yaml", "- segment: '1'\n  score: 5\n"),
+        ("t.yml", "---\n- segment: '1'\n"),
+        ("t.tex", "\\begin{tabular}{ll}\nsegment & score \\\\\n"),
+    ],
+)
+@pytest.mark.parametrize("door", DOORS)
+def test_tables_of_other_programs_are_refused_as_what_they_are(
+    door: str, name: str, text: str
+) -> None:
+    _, report = read(door, name, text)
+    assert [error.code for error in report.errors] == ["table.other"]

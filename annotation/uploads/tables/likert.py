@@ -64,9 +64,8 @@ def read_words(
         return
     words = sorted({str(cell).strip() for cell in cells}, key=str.casefold)
     levels = _levels(stated) if stated else _known(words)
-    if not stated and not levels and (
-        len(words) > MOST_WORDS or any(read_score(word) is not None for word in words)
-    ):  # fmt: skip
+    are_words = all(any(map(str.isalpha, word)) for word in words)
+    if not stated and not levels and (len(words) > MOST_WORDS or not are_words):
         return
     if not stated or levels:
         known = {word for level in levels for word in level}

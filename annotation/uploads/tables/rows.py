@@ -7,6 +7,7 @@ cells become columns of their own, `refs.refA`.
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,6 +45,16 @@ LONGEST_TEXT = LONGEST_CELL
 # JSON within the quotation marks of a program that quotes: no text begins so, and it is read.
 QUOTED_JSON = ('"[{""', '"{""')
 MOST_COLUMNS = 1_000
+# How files begin that have tables for other programs.
+NO_TABLES = (
+    (re.compile(r"<(!doctype html|html|table|head|meta|style)\b", re.IGNORECASE), "HTML"),
+    (
+        re.compile(r"<\?xml[^>]*>\s*(<\?[^>]*>\s*)*<([a-z]+:)?workbook\b", re.IGNORECASE),
+        "XML of Excel",
+    ),
+    (re.compile(r"\\(begin|documentclass|usepackage)\b"), "LaTeX"),
+    (re.compile(r"(---\s+)?- [\w\"' -]+:\s"), "YAML"),
+)
 # Characters of a cell that is shown, and the rows among which one is looked for.
 SAMPLE, SAMPLED = 60, 50
 WORKBOOK = b"PK\x03\x04"
@@ -240,6 +251,14 @@ def parse(name: str, text: str, report: Report, *, has_names: bool = True) -> Ta
     """Return the rows of a table, or None with the reason reported."""
     if not text.strip():
         report.error(message("file.empty", "The file is empty."), Place(name))
+        return None
+    if found := next((each for sign, each in NO_TABLES if sign.match(text.lstrip())), None):
+        refusal = message(
+            "table.other",
+            "This is {kind}, which is not read. Save the table as CSV, TSV, XLSX or JSON.",
+            kind=found,
+        )
+        report.error(refusal, Place(name))
         return None
     kind = format_of(name, text)
     if kind == JSON:
