@@ -26,7 +26,7 @@ ENCODINGS = {
     "CP866": "cp866", "Mac Roman": "mac-roman", "Mac Central European": "mac-latin2",
     "Mac Cyrillic": "mac-cyrillic",
 }  # fmt: skip
-# Bits that an encoding costs by itself, where it is not one of Windows: programs seldom write it.
+# Bits that an encoding costs before any text: programs seldom write these.
 SELDOM = {"koi8-r": 3.0, "koi8-u": 5.0, "iso8859-2": 5.0, "iso8859-15": 6.0, "euc_jp": 3.0}
 SELDOM |= dict.fromkeys(("iso8859-5", "cp850", "cp852", "cp866"), 11.0)
 SELDOM |= dict.fromkeys(("mac-roman", "mac-latin2", "mac-cyrillic"), 11.0)

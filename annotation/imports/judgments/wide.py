@@ -113,13 +113,13 @@ def unfolded(
     text = (
         message(
             "judgments.column-per-system",
-            "The table has a column for each system ({names}). Every score was read by itself.",
+            "The table has a column for each system ({names}). Every score was read separately.",
             names=truncated(list(by_name)),
         )
         if field == "system"
         else message(
             "judgments.column-per-annotator",
-            "The table has a column for each annotator ({names}). Every score was read by itself.",
+            "The table has a column for each annotator ({names}). Every score was read separately.",
             names=truncated(list(by_name)),
         )
     )

@@ -252,7 +252,7 @@ def parse(name: str, text: str, report: Report, *, has_names: bool = True) -> Ta
     if not text.strip():
         report.error(message("file.empty", "The file is empty."), Place(name))
         return None
-    if found := next((each for sign, each in NO_TABLES if sign.match(text.lstrip())), None):
+    if found := next((each for sign, each in NO_TABLES if sign.match(text[:1_000].lstrip())), None):
         refusal = message(
             "table.other",
             "This is {kind}, which is not read. Save the table as CSV, TSV, XLSX or JSON.",

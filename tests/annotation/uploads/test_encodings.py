@@ -1,4 +1,4 @@
-"""Files of old encodings at every door: which one was taken is said, and can be chosen."""
+"""Legacy encodings at every door: the preview names the one that was taken, and offers others."""
 
 import pytest
 

@@ -68,7 +68,7 @@ def test_sheets_of_systems_are_one_table(door: str) -> None:
 def test_sheets_are_of_what_the_table_lacks() -> None:
     of_talks(2)
     cases: list[tuple[str, str, list[str], Row]] = [
-        ("judgments", "annotator", ["Rater 1", "Rater 2"], {}),
+        ("judgments", "annotator", ["Annotator 1", "Annotator 2"], {}),
         ("judgments", "annotator", ["Eva", "Ann"], {}),
         ("metric scores", "metric", ["BLEU", "chrF"], {"score": "0.5"}),
         ("human scores", "score_name", ["DA", "MQM"], {"score": "-0.5"}),
