@@ -65,7 +65,7 @@ def read_words(
     words = sorted({str(cell).strip() for cell in cells}, key=str.casefold)
     levels = _levels(stated) if stated else _known(words)
     are_words = all(any(map(str.isalpha, word)) for word in words)
-    if not stated and not levels and (len(words) > MOST_WORDS or not are_words):
+    if not stated and not levels and not (are_words and 2 <= len(words) <= MOST_WORDS):
         return
     if not stated or levels:
         known = {word for level in levels for word in level}
