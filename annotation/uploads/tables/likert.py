@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from annotation.uploads.problems import WORDS, Report
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import is_missing, read_score
 from metaeval.files.names import is_called
-from metaeval.messages import message, truncated
+from metaeval.messages import message, printable, truncated
 
 # The levels of scales from the worst to the best; words of one level are separated by a bar.
 SCALES = (
@@ -69,9 +70,13 @@ def read_words(
         return
     if not stated or levels:
         known = {word for level in levels for word in level}
-        order = [next(w for w in words if w.casefold() in level) for level in levels
-                 if any(w.casefold() in level for w in words)]  # fmt: skip
-        report.saw(table.file, words={title: stated or " < ".join(order or words)})
+        # All levels, so that reading again with this order reads the same numbers.
+        order = [
+            "|".join([w for w in words if w.casefold() in level] or level[:1]) for level in levels
+        ]
+        seen = report.files.get(printable(table.file))
+        words_of = {**(seen.words if seen else {}), title: stated or " < ".join(order or words)}
+        report.saw(table.file, words=words_of)
     if absent := [word for word in words if not levels or word.casefold() not in known]:
         refusal = message(
             "scores.words",
@@ -115,18 +120,17 @@ def _without_labels(table: Table, column: str, cells: Sequence[object], report: 
 
 
 @lru_cache(maxsize=64)
-def _levels(order: str) -> tuple[frozenset[str], ...]:
+def _levels(order: str) -> tuple[tuple[str, ...], ...]:
     """Return the words of each level of an order such as `bad < fair|ok < good`."""
     return tuple(
-        frozenset(word.strip().casefold() for word in level.split("|"))
-        for level in order.split("<")
+        tuple(word.strip().casefold() for word in level.split("|")) for level in order.split("<")
     )
 
 
-def _known(words: Sequence[str]) -> tuple[frozenset[str], ...]:
+def _known(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Return the scale of the fewest levels that has all of several words; none if none has."""
     folded = {word.casefold() for word in words}
-    fitting = [levels for levels in map(_levels, SCALES) if folded <= frozenset().union(*levels)]
+    fitting = [levels for levels in map(_levels, SCALES) if folded <= {*chain(*levels)}]
     return min(fitting, key=len, default=())
 
 

@@ -107,3 +107,16 @@ def test_a_column_of_words_for_each_annotator() -> None:
     found, report = read("judgments", rows)
     assert not report.errors
     assert sorted(numbers("judgments", found)) == [0, 0, 100, 100]
+
+
+@pytest.mark.parametrize("door", DOORS_OF_SCORES)
+@pytest.mark.parametrize("cells", [("Agree", "Strongly disagree"), ("Bad", "Good", "Very bad")])
+def test_the_order_that_a_page_shows_reads_the_same_numbers(
+    door: str, cells: Sequence[str]
+) -> None:
+    rows = rated(door, cells)
+    wanted, report = read(door, rows)
+    ((title, order),) = report.files["t.csv"].words.items()
+    found, report = read(door, rows, **{f"(words) {title}": order})
+    assert not report.errors
+    assert found == wanted

@@ -6,6 +6,8 @@ from typing import Any
 
 import openpyxl
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 
 from annotation.uploads import InputFile
 from metaeval.files import read_score_table
@@ -129,3 +131,21 @@ def test_scores_of_the_library_are_read_from_all_sheets(tmp_path: Any) -> None:
     rows = [["segment", "BLEU"], ["1", 5], ["2", 7]]
     path.write_bytes(book(A=rows, B=rows))
     assert read_score_table(path)["BLEU"].values.tolist() == [[5, 7], [5, 7]]
+
+
+def test_the_page_offers_sheets_and_reads_those_that_are_chosen(as_admin: Client) -> None:
+    both = {name: cells(ROWS["judgments"], "annotator") for name in ("Ann", "Eva")}
+    sent = SimpleUploadedFile("t.xlsx", book(README=README, **both))
+    words = {"judgments-source_language": "de", "judgments-target_language": "en"}
+    data = {"tool": "judgments", "judgments-tables": [sent], "judgments-name": "Two", **words}
+    checked = as_admin.post("/campaigns/import/", data)
+    page = as_admin.get(checked.url)
+    form = page.context["correction"]["columns"]
+    assert form.fields["sheets0"].initial == ["Ann", "Eva"]
+    assert [name for name, _ in form.fields["sheets0"].choices] == ["README", "Ann", "Eva"]
+    assert page.context["drafts"][0].n_judgments == 4
+    answers = {"change": "1", "words-name": "Two", "column-sheets0": ["Eva"]}
+    answers |= {name.replace("judgments", "words"): code for name, code in words.items()}
+    answers["words-annotator"] = "Eva"
+    again = as_admin.get(as_admin.post(checked.url, answers).url)
+    assert again.context["drafts"][0].n_judgments == 2
