@@ -3,7 +3,7 @@
 Only what was previewed with the same choices is stored.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotation.uploads.drafts import reference_label
-from annotation.uploads.problems import showable
+from annotation.uploads.problems import ENCODING, SHEETS, WORDS, Seen, showable
 from annotation.uploads.tables.columns import FIRST, unnamed
 from annotation.uploads.tables.meanings import OWN, REFERENCE, SYSTEM, WANTED, Meaning
 from annotation.uploads.tables.pairs import ALL
@@ -62,7 +62,8 @@ class ColumnsForm(forms.Form):
     the label for columns without one. `own` has a further choice for single columns, such as the
     outputs of the system that a column names. Fields of `repeatable` may have several columns.
     `samples` are the first values of columns, `titles` their names in the files. Columns
-    without names are called by numbers.
+    without names are called by numbers. For `files`, the sheets and the encoding are chosen where
+    there are several.
     """
 
     def __init__(
@@ -78,10 +79,41 @@ class ColumnsForm(forms.Form):
         repeatable: Collection[str] = (),
         samples: Mapping[str, str] | None = None,
         titles: Mapping[str, str] | None = None,
+        files: Iterable[Seen] = (),
     ) -> None:
         super().__init__(data, prefix=prefix)
         self.columns, self.repeatable = columns, repeatable
         self.was_headless = bool(unnamed({"": columns}))
+        self.of_files: dict[str, str] = {}
+        for number, seen in enumerate(files):
+            if len(seen.sheets) > 1:
+                self.of_files[f"sheets{number}"] = f"{SHEETS} {seen.file}"
+                self.fields[f"sheets{number}"] = forms.MultipleChoiceField(
+                    label=translated(message("file.sheets-of", "Sheets of {file}", file=seen.file)),
+                    choices=[(sheet, sheet) for sheet in seen.sheets],
+                    initial=seen.sheets_read,
+                    widget=forms.CheckboxSelectMultiple,
+                    label_suffix="",
+                )
+            if seen.encodings:
+                label = message("file.encoding-of", "Encoding of {file}", file=seen.file)
+                samples_of = [(each, f"{each}: {text}") for each, text in seen.encodings.items()]
+                self.of_files[f"encoding{number}"] = f"{ENCODING} {seen.file}"
+                self.fields[f"encoding{number}"] = forms.ChoiceField(
+                    label=translated(label),
+                    choices=[*([] if seen.encoding else [("", _("choose"))]), *samples_of],
+                    required=False,
+                    initial=seen.encoding,
+                    label_suffix="",
+                )
+            for place, (title, order) in enumerate(seen.words.items()):
+                label = message(
+                    "file.words-of", "Order of the words of {column}, worst to best", column=title
+                )
+                self.of_files[f"words{number}-{place}"] = f"{WORDS} {title}"
+                self.fields[f"words{number}-{place}"] = forms.CharField(
+                    label=translated(label), initial=order, required=False, label_suffix=""
+                )
         choices = [("", unused), *map(_choice, wanted)]
         for number, column in enumerate(columns):
             alone = [_choice(own[column])] if own and column in own else []
@@ -117,10 +149,28 @@ class ColumnsForm(forms.Form):
         return cleaned
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing can be chosen."""
+        return not self.columns and not self.of_files
+
+    @property
     def is_renamed(self) -> bool:
-        """Whether the first row was declared data, or names of columns again."""
+        """Whether columns get other names: those of other sheets, of other letters, or numbers."""
         is_headless: bool = self.cleaned_data["headless"]
-        return is_headless != self.was_headless
+        of_others = (
+            self.cleaned_data[name] != self.fields[name].initial
+            for name, key in self.of_files.items()
+            if not key.startswith(WORDS)
+        )
+        return is_headless != self.was_headless or any(of_others)
+
+    @property
+    def for_files(self) -> dict[str, str]:
+        """The chosen sheets and encoding of every file that has several."""
+        chosen = {key: self.cleaned_data[name] for name, key in self.of_files.items()}
+        return {
+            key: each if isinstance(each, str) else "/".join(each) for key, each in chosen.items()
+        }
 
     @property
     def chosen(self) -> dict[str, str]:
@@ -129,7 +179,7 @@ class ColumnsForm(forms.Form):
         Columns that are to have other names have no fields yet.
         """
         if self.is_renamed:
-            return {} if self.was_headless else {FIRST: ""}
+            return {FIRST: ""} if self.cleaned_data["headless"] else {}
         return {column: self.cleaned_data[str(n)] for n, column in enumerate(self.columns)}
 
     def stated(self, earlier: Mapping[str, str]) -> dict[str, str]:
@@ -140,7 +190,7 @@ class ColumnsForm(forms.Form):
         recorded if one is: another column is chosen in addition to the others, not instead.
         """
         if self.is_renamed:
-            return self.chosen
+            return self.chosen | self.for_files
         own = {
             column: self.cleaned_data[name]
             for name, column in ((str(n), column) for n, column in enumerate(self.columns))
@@ -148,7 +198,7 @@ class ColumnsForm(forms.Form):
             if self.cleaned_data[name] != self.fields[name].initial
             or self.cleaned_data[name] in self.repeatable
         }
-        return {**earlier, **own}
+        return {**earlier, **own, **self.for_files}
 
 
 class SkipForm(forms.Form):
@@ -239,24 +289,29 @@ class Understanding:
         skip: SkipForm,
         pair: PairForm,
         data: Any = None,
+        files: Iterable[Seen] = (),
     ) -> None:
         self.meanings, self.sent, self.skip, self.pair = meanings, sent, skip, pair
         self.is_too_wide = sum(len(m.columns) for m in meanings) > MOST_SELECTS
         shown = [] if self.is_too_wide else meanings
         self.tables = [_columns_form(n, meaning, data) for n, meaning in enumerate(shown)]
+        self.files = ColumnsForm((), (), {}, data, prefix="files", files=files)
         self.decode = DecodeForm(data, initial={"decode": sent.words.get("decode", False)})
 
     @property
     def forms(self) -> tuple[forms.Form, ...]:
         """All of them."""
-        return *self.tables, self.decode, self.skip, self.pair
+        return *self.tables, self.files, self.decode, self.skip, self.pair
 
     def as_sent(self) -> Sent:
         """Return what was sent, with the choices of this form."""
         columns = {
             meaning.file: form.chosen
             for meaning, form in zip(self.meanings, self.tables, strict=False)
+            if not self.files.is_renamed
         }
+        if for_files := self.files.for_files:
+            columns[""] = for_files
         words = self.pair.applied(self.sent.words) | {
             "decode": self.decode.cleaned_data["decode"],
             SKIP: self.skip.chosen,
@@ -266,8 +321,9 @@ class Understanding:
         return replace(self.sent, words=words)
 
     def named(self) -> list[tuple[str, ColumnsForm]]:
-        """Return the tables' forms with their files."""
-        return [(m.file, form) for m, form in zip(self.meanings, self.tables, strict=False)]
+        """Return the tables' forms with their files, behind the choices of files themselves."""
+        named = zip((meaning.file for meaning in self.meanings), self.tables, strict=False)
+        return [*([] if self.files.is_empty else [("", self.files)]), *named]
 
 
 def _columns_form(number: int, meaning: Meaning, data: Any) -> ColumnsForm:

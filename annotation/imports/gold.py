@@ -55,10 +55,11 @@ def read_gold(
 
     `columns` are the fields that a person chose for columns.
     """
+    report.chosen = {"": columns or {}}
     table = read_table(file, report)
     if table is None:
         return GoldItems()
-    (chosen,) = read_chosen({"": columns or {}}, [table], FIELDS, report)
+    (chosen,) = read_chosen([table], FIELDS, report)
     fields = propose(table.columns, FIELDS, chosen)
     seen = GoldItems(**seen_in([table]), fields=fields, wanted=FIELDS)
     name_fields(table, fields, report)

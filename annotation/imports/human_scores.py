@@ -16,7 +16,7 @@ from annotation.imports.judgments.fields import (
     NUMBERED,
     Sheet,
     numbered,
-    read_commas,
+    read_numbers,
     read_tables,
     refuse_objects,
 )
@@ -30,6 +30,7 @@ from annotation.imports.judgments.read import (
     seen_in,
 )
 from annotation.imports.judgments.rows import FALSE, TRUE, Row, join, rows_of, with_plain_names
+from annotation.imports.judgments.wide import OF_SYSTEM, is_numeric, unfolded
 from annotation.models import Campaign, Item, Segment
 from annotation.uploads import SystemDraft
 from annotation.uploads.files import InputFile
@@ -37,9 +38,10 @@ from annotation.uploads.formats.base import HUMAN_SCORES
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import direction_message, say_direction
 from annotation.uploads.tables.columns import propose, read_chosen, say_unused
+from annotation.uploads.tables.likert import refuse_orders
 from annotation.uploads.tables.rows import Table
 from metaeval.files import names
-from metaeval.files.cells import count_infinite
+from metaeval.files.cells import count_infinite, is_missing
 from metaeval.files.names import fields_of, is_called
 from metaeval.messages import message, plural, truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
@@ -57,6 +59,8 @@ LEVELS = {
 }
 FIELDS = fields_of(names.HUMAN_SCORES)
 # A column that says `human` goes before all others: beside it, `score` is what a metric gave.
+# A table with one of these has rows of scores.
+OF_WHAT = ("segment", "item", "document", "domain", "source")
 HUMAN = next(field for field in names.FIELDS if field.name == "human")
 OFTEN_NUMBERED = ("mqm", "esa", "da")
 # Words of names such as `mqm_norm_score` and `adequacy_score`: of what, and which figure of it.
@@ -84,16 +88,20 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
     tables = read_tables(files, report, options, HUMAN_SCORES)
-    chosen = read_chosen({"": options.columns}, tables, FIELDS, report, repeatable=(SCORE,))
+    tables = [_of_systems(table, options, report) for table in tables]
+    chosen = read_chosen(tables, FIELDS, report, repeatable=(SCORE,))
     seen = Reading(**seen_in(tables), wanted=FIELDS)
     if report.errors or not tables:
         return seen
     sheets = [_sheet(table, own) for table, own in zip(tables, chosen, strict=True)]
-    read_commas(sheets, report)
+    read_numbers(sheets, report)
     refuse_objects(sheets, report)
     seen = replace(seen, fields=all_fields(sheets))
     sheets = numbered(sheets, report)
     scored = [sheet for sheet in sheets if _is_scored(sheet, options)]
+    has_scores = any("score" in sheet.has for sheet in sheets)
+    if report.errors or (not has_scores and refuse_orders(tables, report)):
+        return seen
     if not scored:
         _ask(sheets, options, report)
         return seen
@@ -113,6 +121,28 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     named = replace(options, name=name_of(options, files, rows))
     seen = replace(seen, name=named.name)
     return replace(seen, drafts=_drafts(rows, others, named, seen.directions, report))
+
+
+def _of_systems(table: Table, options: Options, report: Report) -> Table:
+    """Return a table with a column of scores for each system as one row per score.
+
+    So it is where no column names the system or holds scores by its name, and where several have
+    numbers beside the keys of segments, documents or domains.
+    """
+    found = _sheet(table, {}).fields
+    fields = set(found.values())
+    if fields & {"system", SCORE} or options.system or not fields & set(OF_WHAT):
+        return table
+    columns = [column for column in table.columns if column not in found]
+    columns = [c for c in columns
+               if is_numeric(table, c) and not all(map(is_missing, table.column(c)))]  # fmt: skip
+    if len(columns) < 2 or {*columns} & {*options.columns}:
+        return table
+    names = {c: table.titles.get(c, c) for c in columns}
+    matches = [OF_SYSTEM.fullmatch(name) for name in names.values()]
+    if all(matches):
+        names = {c: match["name"] for c, match in zip(columns, matches, strict=True) if match}
+    return unfolded(table, "system", {name: {SCORE: c} for c, name in names.items()}, report)
 
 
 def _is_scored(sheet: Sheet, options: Options) -> bool:

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
 
 from annotation.uploads.drafts import FULL_LENGTH
-from annotation.uploads.problems import Place, Report
+from annotation.uploads.problems import ENCODING, Place, Report
 from metaeval.files import decoding
 from metaeval.messages import Message, MessageError, message
 
@@ -111,12 +111,13 @@ def read_text(file: InputFile, report: Report) -> str | None:
 def decode(name: str, data: bytes, report: Report) -> str | None:
     """Decode the bytes of a file; None, with the reason reported, if they are not text."""
     try:
-        found = decoding.decode(data)
+        found = decoding.decode(data, encoding=report.choice(name, ENCODING))
     except decoding.UndecodableError as error:
         report.error(error.message, Place(name, error.row))
+        report.saw(name, encodings=error.encodings)
         return None
     add_notes(name, found.notes, report)
-    report.saw(name, encoding=found.encoding)
+    report.saw(name, encoding=found.encoding, encodings=found.encodings)
     return found.text
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, NoReturn, Protocol
 
 from core.messages import as_json
@@ -49,16 +49,6 @@ def within(whole: str | Message, part: str | Message) -> str | Message:
 
 
 NOWHERE = Place()
-
-
-def place_as_written(label: Message, headers: Mapping[str, Mapping[str, str]]) -> Message:
-    """Return the label of a place with its column as the file writes it."""
-    whole, part = label.parameters.get("whole"), label.parameters.get("part")
-    if label.code != "place.within" or not isinstance(part, str):
-        return label
-    file = whole.parameters.get("whole") if isinstance(whole, Message) else whole
-    written = headers.get(file, {}).get(part, part) if isinstance(file, str) else part
-    return replace(label, parameters=label.parameters | {"part": written}, text="")
 
 
 @dataclass(frozen=True)
@@ -123,7 +113,10 @@ class Seen:
     """What a file was recognised as.
 
     `format` is the name of the format, empty for plain text; `separator` parts the cells of a
-    table, and `rows` counts its rows, or the lines of plain text.
+    table, and `rows` counts its rows, or the lines of plain text. Of a workbook, `sheets` are those
+    with content and `sheets_read` those that were read. `encodings` are those to choose from where
+    the encoding is not certain, each with some of the text as it would be read. `words` has the
+    order of the words in columns of scores, from the worst to the best.
     """
 
     file: str
@@ -131,6 +124,16 @@ class Seen:
     encoding: str = ""
     separator: str = ""
     rows: int | None = None
+    sheets: list[str] = field(default_factory=list)
+    sheets_read: list[str] = field(default_factory=list)
+    encodings: dict[str, str] = field(default_factory=dict)
+    words: dict[str, str] = field(default_factory=dict)
+
+
+# What a person chooses for a file among the fields of its columns; no column is called so.
+ENCODING, SHEETS, WORDS = FOR_FILES = "(encoding)", "(sheets)", "(words)"
+# A file, or all under an empty name -> column -> field.
+Chosen = Mapping[str, Mapping[str, str]]
 
 
 class RowsToSkip(Protocol):
@@ -161,8 +164,9 @@ class Report:
 
     With a `limit`, the error that reaches it raises EnoughError: a damaged file of a million rows
     has a million errors. `is_cut` then says that there may be more. `skips` are the rows that a
-    person chose to skip, `files` what the files were recognised as. `headers` has, by file, the
-    spelling in the file of the columns that readers name otherwise: errors name columns so.
+    person chose to skip, `chosen` the fields that a person chose for columns, and `files` what the
+    files were recognised as. `headers` has, by file, the spelling in the file of the columns that
+    readers name otherwise: errors name columns so.
     """
 
     def __init__(
@@ -175,7 +179,9 @@ class Report:
         self.problems = list(problems)
         self.limit, self.skips, self.is_cut = limit, skips, False
         self.files: dict[str, Seen] = {}
+        self.chosen: Chosen = {}
         self.headers: dict[str, dict[str, str]] = {}
+        self._sheets: dict[str, list[tuple[int, str]]] = {}
         self._n_errors = len(self.errors)
         self._counts: dict[str, int] = {}
 
@@ -214,16 +220,48 @@ class Report:
         known = self.headers.setdefault(printable(file), {})
         known |= {name: title for name, title in headers.items() if title}
 
+    def choice(self, file: str, what: str) -> str:
+        """Return what a person chose for a file or column, of `FOR_FILES`; empty if nothing."""
+        for_all = self.chosen.get("", {})
+        own = self.chosen.get(file, {}).get(what)
+        return own or for_all.get(f"{what} {file}") or for_all.get(what, "")
+
+    def name_sheets(self, file: str, sheets: Sequence[tuple[int, str]]) -> None:
+        """Record the sheets of a table, each with its label and the number of lines before it."""
+        self._sheets[printable(file)] = list(sheets)
+
+    def in_sheet(self, file: str, row: int | None) -> tuple[str, int | None]:
+        """Return the sheet of a line that is counted on from sheet to sheet, and its row there."""
+        sheets = self._sheets.get(file, [])
+        if row is None:
+            return sheets[0][1] if len(sheets) == 1 else file, None
+        before, label = max(((n, own) for n, own in sheets if n < row), default=(0, file))
+        return label, row - before
+
     def _as_written(self, place: Place) -> Place:
         headers = self.headers.get(printable(place.file), {})
+        file, row = self.in_sheet(printable(place.file), place.row)
         if isinstance(place.field, str):
-            return place._replace(field=headers.get(place.field, place.field))
-        return place
+            place = place._replace(field=headers.get(place.field, place.field))
+        return place._replace(file=file, row=row)
+
+    def _label_as_written(self, label: Message) -> Message:
+        """Return the label of a place with its sheet, and its column as the file writes it."""
+        parts: list[Any] = [label]
+        while isinstance(parts[0], Message) and parts[0].code == "place.within":
+            parts[:1] = [parts[0].parameters["whole"], parts[0].parameters["part"]]
+        file, *rest = parts
+        if not rest or not isinstance(file, str):
+            return label
+        is_row = isinstance(rest[0], Message) and rest[0].code == "place.row"
+        row = rest.pop(0).parameters["row"] if is_row else None
+        written = self._as_written(Place(file, row, rest[0] if rest else "")).label
+        return written if isinstance(written, Message) else label
 
     def _with_headers(self, message: Message, headers: Mapping[str, str]) -> Message:
         """Return a message that names its `column`, and places in files, as the file does."""
         known = {
-            name: place_as_written(value, self.headers) if isinstance(value, Message) else value
+            name: self._label_as_written(value) if isinstance(value, Message) else value
             for name, value in message.parameters.items()
         }
         column, columns = known.get("column"), known.get("columns")
@@ -254,7 +292,9 @@ class Report:
             return
         self.error(message, Place(file, rows[0]))
         if len(rows) > 1:
-            more = _repeated(len(rows), rows[1:PLACES])
+            sheet = self.in_sheet(name, rows[0])[0]
+            places = [self.in_sheet(name, row) for row in rows[1:PLACES]]
+            more = _repeated(len(rows), [row for own, row in places if own == sheet and row])
             self.problems[-1] = replace(self.problems[-1], more=more)
 
     def stop(self, message: Message, place: Place = NOWHERE) -> NoReturn:

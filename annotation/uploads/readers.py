@@ -32,7 +32,7 @@ from annotation.uploads.formats.wmt_documents import with_references
 from annotation.uploads.media.attachments import attach
 from annotation.uploads.problems import EnoughError, Place, Report
 from annotation.uploads.reading import Reading, wrong_length
-from annotation.uploads.tables.columns import read_chosen, unnamed
+from annotation.uploads.tables.columns import read_chosen
 from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.meanings import WANTED, is_named, understand
 from annotation.uploads.tables.outputs import read_outputs
@@ -62,6 +62,7 @@ def read(submission: Submission, report: Report) -> Reading:
     reading = Reading(
         draft, report, submission.ratio, decodes=submission.decode, lines=submission.lines
     )
+    report.chosen = submission.columns
     try:
         if _fits(submission.files, report):
             _read_files(reading, _with_marked_as_tables(submission))
@@ -122,10 +123,10 @@ def _read_tables(reading: Reading, submission: Submission) -> list[Table]:
             reading.expect(lines, Place(name))
 
     report, pair = reading.report, (reading.draft.source_language, reading.draft.target_language)
-    to = Import(TEST_SET, report, pair, unnamed(submission.columns))
+    to = Import(TEST_SET, report, pair)
     found = read_files(submission.tables, to, check=refuse_too_many)
     every = [with_references(table) for table in found]
-    chosen = read_chosen(submission.columns, every, WANTED, report, others=is_named)
+    chosen = read_chosen(every, WANTED, report, others=is_named)
     tables = []
     for table, stated in zip(every, chosen, strict=True):
         taken, meaning = understand(table, stated, report)
@@ -135,7 +136,7 @@ def _read_tables(reading: Reading, submission: Submission) -> list[Table]:
             reading.pairs += counts
             tables.append(kept)
     for name in filter(None, submission.columns):
-        if name not in {file.name for file in submission.tables}:
+        if name not in {file.name for file in submission.files} | {each.file for each in found}:
             text = message(
                 "upload.no-table", "No table with columns to name is called “{table}”.", table=name
             )

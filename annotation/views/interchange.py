@@ -172,6 +172,7 @@ class Campaigns(Confirmation):
                 repeatable=(human_scores.SCORE,) if sent.door == sources.HUMAN_SCORES else (),
                 samples=reading.samples,
                 titles=reading.titles,
+                files=look.report.files.values(),
             ),
             "directions": DirectionsForm(reading.directions, data),
             "skip": SkipForm(look.report.counts, skips, data),
@@ -212,7 +213,7 @@ class Campaigns(Confirmation):
             "shown": Preview(
                 look.report,
                 choices.get("skip"),
-                [("", choices["columns"])] if choices and look.reading.columns else [],
+                [("", choices["columns"])] if choices and not choices["columns"].is_empty else [],
                 [Heading(label) for label in look.headings],
                 look.first,
             ),
@@ -399,8 +400,9 @@ class GoldTable(Confirmation):
             self.data,
             samples=reading.samples,
             titles=reading.titles,
+            files=look.report.files.values(),
         )
-        return (self.columns,) if reading.columns else ()
+        return () if self.columns.is_empty else (self.columns,)
 
     def chosen(self, sent: Sent) -> Sent:
         """Add the choices to the words."""
@@ -418,7 +420,7 @@ class GoldTable(Confirmation):
         """Show the table and its first items."""
         shown = Preview(
             look.report,
-            tables=[("", self.columns)] if look.reading.columns else [],
+            tables=[] if self.columns.is_empty else [("", self.columns)],
             headings=[Heading(label) for label in look.headings],
             first=look.first,
         )

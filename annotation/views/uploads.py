@@ -156,6 +156,7 @@ class Upload(Confirmation):
             SkipForm(look.report.counts, sent.words.get(SKIP) or (), self.data),
             PairForm(look.pairs, sent.words, self.data),
             self.data,
+            look.report.files.values(),
         )
         return self.understanding.forms
 

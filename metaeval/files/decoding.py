@@ -1,17 +1,24 @@
 """Bytes to text: encodings, byte order marks, renamed binaries. The first step of every reader.
 
-UTF-8, UTF-16 and UTF-32 are recognised. Other text is read as Windows-1252 if that gives words,
-with a warning that shows some of it; anything else is refused, with a guess at the encoding.
+UTF-8, UTF-16 and UTF-32 are recognised. Other text is read as the encoding that gives words, with a
+warning that shows some of it (`metaeval.files.encodings`); where several do, one must be chosen.
 """
 
 from __future__ import annotations
 
 import codecs
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
+from metaeval.files.encodings import (
+    ENCODINGS,
+    PLAUSIBLE,
+    SHOWN,
+    codec_of,
+    is_certain,
+    readings,
+)
 from metaeval.messages import Message, MessageError, message
 
 # How files of other kinds begin, and what to do with each.
@@ -69,6 +76,9 @@ MAGIC = (
     ),
     (b"\x7fELF", message("file.program", "This is a program, not text.")),
 )
+OPEN_DOCUMENT = message(
+    "file.open-document", "This is an OpenDocument file, not text. Save the table as .xlsx or CSV."
+)
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
 MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -80,11 +90,10 @@ MARKS = (
 SAMPLE = 65_536
 # Without tabs and the ends of lines and pages.
 CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r"})
-CJK = re.compile("[\u3000-\u30ff\u4e00-\u9fff\uff00-\uffef]")
-KANA = re.compile("[\u3041-\u30ff]")
-# In Windows-1252, typographic marks occur anywhere; letters occur within words.
-TYPESET = frozenset("‚„…‹›‘’“”•–—™€«»¿¡°§©®´·½¼¾²³±×£¥\xa0\xad")
-WORD = re.compile(r"[A-Za-z][^\W\d_]*|[^\W\d_]+[A-Za-z]")
+# Readings of a text that people choose from.
+MOST_SHOWN = 12
+# Where a JIS text, which is ASCII otherwise, begins to be Japanese.
+JIS = (b"\x1b$B", b"\x1b$@")
 
 Severity = Literal["error", "warning", "note"]
 
@@ -98,24 +107,35 @@ class Note(NamedTuple):
 
 
 class UndecodableError(MessageError, ValueError):
-    """Bytes are not text in a supported encoding; `row` is the first wrong one."""
+    """Bytes are not text in a known encoding; `row` is the first wrong one.
 
-    def __init__(self, message: Message, row: int | None = None) -> None:
+    `encodings` are those to choose from, each with some of the text.
+    """
+
+    def __init__(
+        self, message: Message, row: int | None = None, encodings: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(message)
-        self.row = row
+        self.row, self.encodings = row, dict(encodings or {})
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """A text with its original line endings, the encoding it had, and what was done to get it."""
+    """A text with its original line endings, the encoding it had, and what was done to get it.
+
+    Where the encoding was guessed, `encodings` are those to choose from, with some of the text.
+    """
 
     text: str
     notes: list[Note] = field(default_factory=list)
     encoding: str = "UTF-8"
+    encodings: dict[str, str] = field(default_factory=dict)
 
 
-def decode(data: bytes) -> Decoded:
+def decode(data: bytes, *, encoding: str = "") -> Decoded:
     """Return the text of a file. Raises UndecodableError if it is not text.
+
+    A stated `encoding` is that of a file that is neither UTF-8 nor marked as another Unicode.
 
     Examples
     --------
@@ -135,6 +155,8 @@ def decode(data: bytes) -> Decoded:
         text = message("file.bom", "A byte order mark at the start of the file was removed.")
         notes.append(Note("note", text))
         data = data[len(codecs.BOM_UTF8) :]
+    if data.startswith(b"PK") and b"mimetypeapplication/vnd.oasis" in data[:100]:
+        raise UndecodableError(OPEN_DOCUMENT)
     for magic, refusal in MAGIC:
         if data.startswith(magic):
             raise UndecodableError(refusal)
@@ -148,7 +170,10 @@ def decode(data: bytes) -> Decoded:
         notes.append(Note("note", text))
         return _wide(data, codec, notes)
     # Text may hold a stray one, whose row the checks name; binaries hold many.
-    n_controls = len(sample) - len(sample.translate(None, CONTROLS))
+    is_jis = any(begin in sample for begin in JIS)
+    if is_jis:
+        encoding = encoding or "iso2022_jp"
+    n_controls = 0 if is_jis else len(sample) - len(sample.translate(None, CONTROLS))
     if len(sample) >= 64 and n_controls > len(sample) / 20:
         raise UndecodableError(
             message(
@@ -156,14 +181,13 @@ def decode(data: bytes) -> Decoded:
                 "This is not a text file: it is full of control characters.",
             )
         )
-    encoding = "UTF-8"
     try:
-        decoded = data.decode("utf-8")
+        read = Decoded(data.decode("utf-8"), notes)
+        if encoding == "iso2022_jp":
+            read = replace(read, text=data.decode(encoding), encoding="ISO-2022-JP")
     except UnicodeDecodeError as error:
-        decoded, warning = _legacy(data, error.start)
-        encoding = "Windows-1252"
-        notes.append(warning)
-    return Decoded(_without_mac_ends(decoded, notes), notes, encoding)
+        read = _legacy(data, error.start, encoding, notes)
+    return replace(read, text=_without_mac_ends(read.text, notes))
 
 
 def split_lines(text: str) -> list[str]:
@@ -227,57 +251,45 @@ def _wide_without_mark(sample: bytes) -> str:
     return ""
 
 
-def _legacy(data: bytes, offset: int) -> tuple[str, Note]:
-    """Read text that is not UTF-8 from `offset` on as Windows-1252, or refuse it."""
+def _legacy(data: bytes, offset: int, stated: str, notes: list[Note]) -> Decoded:
+    """Read text that is not UTF-8 from `offset` on as stated, or as is likely, or refuse it."""
     row = data.count(b"\n", 0, offset) + 1
-    start = data.rfind(b"\n", 0, offset) + 1
-    label, codec = _guess(data[:SAMPLE] if offset < SAMPLE else data[start : start + SAMPLE])
-    end = data.find(b"\n", offset)
-    line = data[max(start, offset - 20) : end if end >= 0 else len(data)][:40]
-    shown = line.decode(codec, errors="replace").strip()
-    if codec == "cp1252" and (text := _windows_1252(data)) is not None:
-        warning = message(
-            "file.windows-1252",
-            "The file is not UTF-8 and was read as Windows-1252: “{text}”. If letters are wrong, "
-            "save it as UTF-8.",
-            text=shown,
+    found = readings(data)
+    shown = {each.encoding: each.sample for each in found[:MOST_SHOWN]}
+    try:
+        codec = codec_of(stated or found[0].encoding) if stated or is_certain(found) else ""
+        text = data.decode(codec) if codec else ""
+    except (LookupError, UnicodeDecodeError):
+        refusal = message(
+            "file.encoding-wrong",
+            "The file is not {encoding}. Choose another encoding, such as {others}.",
+            encoding=stated or found[0].encoding,
+            others=list(shown) or list(ENCODINGS),
         )
-        return text, Note("warning", warning, row)
+        raise UndecodableError(refusal, row, shown) from None
+    if codec:
+        name = next((name for name, own in ENCODINGS.items() if own == codec), stated)
+        read = message(
+            "file.encoding-guessed",
+            "The file is not UTF-8 and was read as {encoding}: “{text}”. If letters are wrong, "
+            "choose another encoding (command line: --column “(encoding)=NAME”; API: columns), or "
+            "save it as UTF-8.",
+            encoding=name,
+            text=next((each.sample for each in found if each.encoding == name), text[:SHOWN]),
+        )
+        notes.append(Note("note" if stated else "warning", read, row))
+        return Decoded(text, notes, name, {name: shown.get(name, "")} | shown)
+    likely = [each for each in found if each.mean < PLAUSIBLE][:4]
     refusal = message(
+        "file.encoding-unclear",
+        "The file is not UTF-8, and it is unclear which encoding it has: {readings}. Choose one "
+        "(command line: --column “(encoding)=NAME”; API: columns), or save it as UTF-8.",
+        readings=[f"{each.encoding} (“{each.sample}”)" for each in likely],
+    ) if likely else message(
         "file.not-utf-8",
-        "Byte {byte} (byte {position} of the file) is not UTF-8. The file looks like {encoding}: "
-        "“{text}”. Save it as UTF-8.",
+        "Byte {byte} (byte {position} of the file) is not UTF-8, and no known encoding gives "
+        "words. Save the file as UTF-8.",
         byte=f"0x{data[offset]:02X}",
         position=offset + 1,
-        encoding=label,
-        text=shown,
-    )
-    raise UndecodableError(refusal, row)
-
-
-def _windows_1252(data: bytes) -> str | None:
-    """Return the text where its letters make words of mostly plain letters, else None."""
-    try:
-        text = data.decode("cp1252")
-    except UnicodeDecodeError:
-        return None
-    sample = text if len(text) <= 4 * SAMPLE else text[: 4 * SAMPLE]
-    special = [c for c in sample if c > "\x7f" and c not in TYPESET]
-    in_words = sum(sum(c > "\x7f" for c in word) for word in WORD.findall(sample))
-    plain = sum(c.isascii() and c.isalpha() for c in sample)
-    has_words = in_words > 0.9 * len(special) and len(special) < 0.3 * plain
-    return text if has_words and all(c.isalpha() for c in special) else None
-
-
-def _guess(sample: bytes) -> tuple[str, str]:
-    """Return the name and the codec of the likeliest legacy encoding of a sample."""
-    high = sum(byte >= 0x80 for byte in sample)
-    # In GB 2312 both bytes of a character are high, so a Latin-1 text hardly ever decodes.
-    for label, codec, wanted in (
-        ("GB 18030/GBK", "gb2312", CJK),
-        ("Shift JIS", "shift_jis", KANA),
-    ):
-        text = sample.decode(codec, errors="replace")
-        if 2 * len(wanted.findall(text)) > 0.6 * high and text.count("\ufffd") < 0.05 * high:
-            return label, "gb18030" if codec == "gb2312" else codec
-    return "Latin-1 (ISO 8859-1)/Windows-1252", "cp1252"
+    )  # fmt: skip
+    raise UndecodableError(refusal, row, shown)

@@ -1,4 +1,4 @@
-"""Text and workbooks to a header and rows of cells: TSV, CSV and XLSX as programs write them.
+"""Text to a header and rows of cells: TSV and CSV as programs write them.
 
 What pandas, R and spreadsheets add to a table is removed, with a note: `sep=` above it, title rows,
 quotation marks, columns without a name, empty columns and rows behind it. Every row keeps the
@@ -9,15 +9,10 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
-import zipfile
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date, time
 from itertools import islice
-from typing import Any
 
 from metaeval.files.decoding import Note, lines_of
 from metaeval.files.headers import in_one_row
@@ -29,11 +24,6 @@ TSV, CSV, XLSX = "tsv", "csv", "xlsx"
 LONGEST_CELL = 100_000
 # Lines above a header that are not part of the table.
 MOST_TITLES = 5
-# What openpyxl, zipfile and the XML parsers raise for a broken file; those of XML are SyntaxErrors.
-BROKEN = (
-    *(zipfile.BadZipFile, zlib.error, EOFError, OSError, SyntaxError, ArithmeticError),
-    *(AttributeError, LookupError, RuntimeError, TypeError, ValueError),
-)
 # Bytes of an unpacked workbook: an archive of 1 MB may hold a thousand times as much. A row is as
 # wide as the position of its last cell, so a few bytes may mean thousands of cells.
 LARGEST_WORKBOOK, MOST_CELLS = 400_000_000, 10_000_000
@@ -46,9 +36,7 @@ SEPARATORS = {
 }
 DEFAULT = {TSV: "\t", CSV: ","}
 SEPARATOR = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
-MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^>]*?ref="([A-Z]+\d+:[A-Z]+\d+)"')
 Line = tuple[int, list[str]]
-TOO_LARGE = message("workbook.too-large", "The workbook is too large. Export the table as CSV.")
 
 
 class GridError(MessageError, ValueError):
@@ -65,7 +53,8 @@ class Grid:
 
     `torn` are rows with another number of cells, with that number; `blank` are empty lines between
     rows. `separator` is the sign between the cells of a text, `width` how many cells rows have in
-    the file, if that is another number.
+    the file, if that is another number. `parts` are the sheets of a workbook, each with the number
+    of lines before it: the `n_lines` of several sheets are counted on.
     """
 
     kind: str
@@ -77,6 +66,8 @@ class Grid:
     torn: list[tuple[int, int]] = field(default_factory=list)
     blank: list[int] = field(default_factory=list)
     width: int = 0
+    parts: list[tuple[int, str]] = field(default_factory=list)
+    n_lines: int = 0
 
     def note(self, text: Message, row: int | None = None) -> None:
         """Add something that was done."""
@@ -100,6 +91,10 @@ def read_separated(text: str, kind: str, *, has_names: bool = True) -> Grid:
     """
     grid, first = Grid(kind), 1
     head = next(lines_of(text), "")
+    # A line above the header may have no sign between cells.
+    table = next(
+        (line for line in islice(lines_of(text), MOST_TITLES) if {*SEPARATORS} & {*line}), head
+    )
     if stated := SEPARATOR.fullmatch(head):
         grid.separator, text, first = stated[1], text.partition("\n")[2], 2
         grid.note(
@@ -110,123 +105,36 @@ def read_separated(text: str, kind: str, *, has_names: bool = True) -> Grid:
             )
         )
     else:
-        grid.separator = _separator(head, kind)
+        grid.separator = _separator(table, kind)
         if grid.separator != DEFAULT[kind]:
             grid.note(SEPARATORS[grid.separator], 1)
     if grid.separator == "\t":
         lines = _tabs(grid, text, first)
     else:
         lines = list(quoted_lines(text, grid.separator, first))
-    if grid.separator == "|":  # Markdown has a line of hyphens under the header.
-        bare = ((number, list(map(str.strip, cells))) for number, cells in lines)
+        if all(len(cells) < 2 for _, cells in lines) and (wrapped := _unwrapped(lines)):
+            return wrapped
+    if grid.separator == "|":  # Markdown has bars around rows, and hyphens under the header.
+        bare = [(number, list(map(str.strip, cells))) for number, cells in lines]
+        rows = [cells for _, cells in bare if len(cells) > 1]
+        if all(len(cells) > 2 and not cells[0] and not cells[-1] for cells in rows):
+            bare = [(number, cells[1:-1] if len(cells) > 1 else cells) for number, cells in bare]
         lines = [(n, cells) for n, cells in bare if not cells or any(c.strip("-: ") for c in cells)]
-    _fill(grid, lines, has_names=has_names)
+    fill(grid, lines, has_names=has_names)
     return grid
 
 
-def read_workbook(data: bytes, *, has_names: bool = True) -> Grid:
-    """Return the first table of an XLSX workbook. Raises GridError for anything else."""
-    try:
-        from openpyxl import load_workbook
-    except ImportError:
-        lacking = message(
-            "workbook.no-reader", "Install openpyxl to read workbooks, or save the file as CSV."
-        )
-        raise GridError(lacking) from None
-    grid = Grid(XLSX)
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            if sum(member.file_size for member in archive.infolist()) > LARGEST_WORKBOOK:
-                raise GridError(TOO_LARGE)
-            book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-            sheets = [(sheet, _cells(sheet)) for sheet in book.worksheets]
-            filled = [(each, lines) for each, lines in sheets if any(cells for _, cells in lines)]
-            for sheet, lines in filled[:1]:
-                _fill_merged(grid, lines, _merged(archive, sheet))
-    except GridError:
-        raise
-    except BROKEN:
-        unreadable = message(
-            "workbook.unreadable", "The workbook cannot be read. Export the table as CSV."
-        )
-        raise GridError(unreadable) from None
-    if filled:
-        if others := [sheet.title for sheet, _ in filled[1:]]:
-            grid.warn(
-                message(
-                    "workbook.sheets",
-                    "The sheet “{sheet}” was read. Not read: {others}.",
-                    sheet=filled[0][0].title,
-                    others=truncated(others),
-                )
-            )
-        # A workbook ends a row at its last cell with content.
-        _fill(grid, filled[0][1], has_names=has_names, pads=True)
+def _unwrapped(lines: Sequence[Line]) -> Grid | None:
+    """Return the table whose rows a program wrote as one quoted cell each; None elsewhere."""
+    rows = [cells[0] if cells else "" for _, cells in lines]
+    head = next(filter(None, rows), "")
+    if len(rows) < 2 or "," not in head or any("\n" in row for row in rows):
+        return None
+    grid = read_separated("\n".join(rows) + "\n", CSV)
+    grid.note(
+        message("table.rows-quoted", "Each row was one quoted cell, and was read as its cells."), 1
+    )
     return grid
-
-
-def _cells(sheet: Any) -> list[Line]:
-    """Return the rows by number, empty ones too; the size that the sheet states is ignored."""
-    sheet.reset_dimensions()
-    lines, n_cells = [], 0
-    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
-        n_cells += len(row)
-        if n_cells > MOST_CELLS:
-            raise GridError(TOO_LARGE, number)
-        cells = [_written(value) for value in row]
-        lines.append((number, cells if any(map(str.strip, cells)) else []))
-    return lines
-
-
-def _merged(archive: zipfile.ZipFile, sheet: Any) -> Iterator[tuple[int, int, int]]:
-    """Yield the column, the first and the last row of cells that are merged down, from 1."""
-    from openpyxl.utils import range_boundaries
-
-    rest = b""
-    with archive.open(sheet._worksheet_path.lstrip("/")) as file:
-        while chunk := file.read(1 << 20):
-            rest, end = rest + chunk, 0
-            for found in MERGED.finditer(rest):
-                end = found.end()
-                column, first, _, last = range_boundaries(found[1].decode())
-                if last > first:
-                    yield column, first, last
-            rest = rest[max(rest.rfind(b"<"), end) :]
-
-
-def _fill_merged(grid: Grid, lines: list[Line], merged: Iterable[tuple[int, int, int]]) -> None:
-    """Give cells that are merged down the text of the first, with a note."""
-    n_filled = 0
-    for column, first, last in merged:
-        above = lines[first - 1][1] if first <= len(lines) else []
-        text = above[column - 1] if column <= len(above) else ""
-        for place in range(first, min(last, len(lines)) if text else first):
-            number, cells = lines[place]
-            if cells:
-                cells = [*cells, *[""] * (column - len(cells))]
-                cells[column - 1] = text
-                lines[place] = number, cells
-                n_filled += 1
-    if n_filled:
-        grid.note(
-            plural(
-                "workbook.merged",
-                "{n} cell that is merged with the one above has its text.",
-                "{n} cells that are merged with the one above have its text.",
-                n=n_filled,
-            )
-        )
-
-
-def _written(value: Any) -> str:
-    """Return the cell of a workbook as a CSV would have it."""
-    if value is None:
-        return ""
-    if isinstance(value, date | time):
-        return value.isoformat()
-    if isinstance(value, float) and math.isfinite(value) and value == int(value):
-        return str(int(value))
-    return str(value)
 
 
 def _separator(header: str, kind: str) -> str:
@@ -248,7 +156,10 @@ def quoted_lines(text: str, separator: str = ",", first: int = 1) -> Iterator[Li
     lines = (
         io.StringIO(text, newline="") if "\r" in text else (f"{line}\n" for line in lines_of(text))
     )
-    reader = csv.reader(lines, strict=True, delimiter=separator)
+    # Blanks behind all signs of the header are behind those of the rows, too.
+    head = next(lines_of(text), "")
+    is_spaced = 0 < head.count(separator) == head.count(f"{separator} ") and separator != "\t"
+    reader = csv.reader(lines, strict=True, delimiter=separator, skipinitialspace=is_spaced)
     number = 0
     try:
         for cells in reader:
@@ -339,7 +250,7 @@ def _are_quoted(marked: Sequence[str], n_cells: int) -> bool:
     )
 
 
-def _fill(grid: Grid, lines: Sequence[Line], *, has_names: bool, pads: bool = False) -> None:
+def fill(grid: Grid, lines: Sequence[Line], *, has_names: bool, pads: bool = False) -> None:
     """Find the header among lines, and give every row its number of cells.
 
     `pads` completes short rows with empty cells.
@@ -418,11 +329,12 @@ def _header_at(grid: Grid, lines: Sequence[Line]) -> int | None:
 
 
 def _are_titles(lines: Sequence[Line], filled: Sequence[int], titles: int) -> bool:
-    """Return True if a known header follows, over rows of its width."""
+    """Return True if a header with more known names follows, over rows of its width."""
     header = lines[filled[titles]][1]
     below = [len(lines[n][1]) for n in islice(filled, titles + 1, titles + 5)]
     above = [cell for n in filled[:titles] for cell in lines[n][1] if cell.strip()]
-    is_header = any(map(is_known, header)) and not any(map(is_known, above))
+    # A title such as “Evaluation” may be the name of a field.
+    is_header = sum(map(is_known, header)) > sum(map(is_known, above))
     return is_header and all(count == len(header) for count in below)
 
 

@@ -17,13 +17,14 @@ from metaeval.files.grids import (
     CSV,
     SEPARATOR,
     TSV,
+    XLSX,
     Grid,
     GridError,
     read_separated,
-    read_workbook,
 )
 from metaeval.files.names import column_of
 from metaeval.files.parquet import is_parquet, read_parquet
+from metaeval.files.workbooks import read_workbook
 from metaeval.messages import Message, MessageError, message, truncated
 from metaeval.results import MissingDataWarning, Notes
 
@@ -242,7 +243,9 @@ def _grid(path: Path) -> Grid:
     try:
         data = path.read_bytes() if path.is_file() else b""
         if data.startswith(b"PK\x03\x04"):
-            grid = read_workbook(data)
+            grid = next(iter(read_workbook(data).tables), Grid(XLSX))
+            if len(grid.parts) > 1 and not column_of("system", grid.header):
+                grid.header[0] = "system"
         elif is_parquet(data):
             grid = read_parquet(data)
         else:

@@ -26,6 +26,8 @@ ERRORS = frozenset(
 )
 # Together with these words, the others do not name an error rate: F1 of error detection.
 NOT_ERRORS = frozenset(("free", "f", "accuracy", "detection", "precision", "recall", "without"))
+# Rank 1 is the best. Metrics have such names for other reasons: they were trained on ranks.
+RANKS = frozenset(("rank", "ranks", "ranking"))
 NEGATED = frozenset(("neg", "negative", "negated", "minus", "inverse", "inverted"))
 MQM = "mqm"
 # A metric whose name has other words than these besides MQM was trained on it, such as COMET-MQM.
@@ -83,6 +85,7 @@ STATED_LOWER = Direction(is_lower=True, reason=STATED)
 STATED_HIGHER = Direction(is_lower=False, reason=STATED)
 USUAL = message("direction.usual", "no word of the name suggests otherwise")
 COUNTS_ERRORS = message("direction.mqm", "MQM counts errors")
+RANK = message("direction.rank", "rank 1 is the best")
 ERROR_RATE = message("direction.error-rate", "the name is that of an error rate or penalty")
 
 
@@ -112,6 +115,8 @@ def infer_direction(name: str, values: Iterable[float], *, is_human: bool = Fals
     scores = np.asarray(values if isinstance(values, np.ndarray) else list(values), dtype=float)
     scores = scores[np.isfinite(scores)]
     words = words_of(name)
+    if is_human and words & RANKS:
+        return Direction(is_lower=True, reason=RANK)
     is_mqm = MQM in words and (is_human or words <= WITH_MQM | {MQM})
     if not len(scores) or (not is_mqm and (not words & ERRORS or words & NOT_ERRORS)):
         return Direction(is_lower=False, reason=USUAL)

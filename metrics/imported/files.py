@@ -33,7 +33,6 @@ from annotation.uploads.tables.columns import (
     refuse_unknown,
     renamed,
     say_unused,
-    unnamed,
 )
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.pairs import Pair, keep_pair
@@ -122,13 +121,12 @@ def read(
     """Read all files; errors go to the collector's report."""
     reading, report = Reading(files=hashes(files)), collector.report
     lines = _Lines(Listing.stored(test_set.slug), choices.lines, reading, report)
-    tables = read_files(
-        files, Import(METRIC_SCORES, report, unnamed=unnamed({"": choices.columns}))
-    )
+    report.chosen = {"": choices.columns}
+    tables = read_files(files, Import(METRIC_SCORES, report))
     for table in tables:
         reading.columns |= table.titles
         reading.samples = table.samples | reading.samples
-    chosen = read_chosen({"": choices.columns}, tables, FIELDS, report)
+    chosen = read_chosen(tables, FIELDS, report)
     for table, own in zip(tables, chosen, strict=True):
         _attempt(_Scores(table, choices, collector, lines).read(own, test_set, reading))
     return reading

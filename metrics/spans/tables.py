@@ -21,11 +21,10 @@ from annotation.uploads.tables.columns import (
     refuse_unknown,
     renamed,
     say_unused,
-    unnamed,
 )
 from annotation.uploads.tables.pairs import Pair, keep_pair
 from annotation.uploads.tables.rows import Table
-from annotation.uploads.tables.spans import NOT_SPANS, span_objects
+from annotation.uploads.tables.spans import NOT_SPANS, span_objects, with_marked
 from core.text import whole
 from metaeval.files import names
 from metaeval.files.cells import is_missing, read_score
@@ -91,11 +90,12 @@ def collect(
     `columns` are the fields that a person chose for columns.
     """
     found = Collected()
-    tables = read_files(files, Import(SPANS, collector.report, pair, unnamed({"": columns})))
+    collector.report.chosen = {"": columns}
+    tables = read_files(files, Import(SPANS, collector.report, pair))
     for table in tables:
         found.titles |= table.titles
         found.samples = table.samples | found.samples
-    chosen = read_chosen({"": columns}, tables, FIELDS, collector.report)
+    chosen = read_chosen(tables, FIELDS, collector.report)
     for table, own in zip(tables, chosen, strict=True):
         _table(table, pair, own, collector, found)
     return found
@@ -104,7 +104,7 @@ def collect(
 def _table(
     table: Table, pair: Pair, own: Mapping[str, str], collector: Collector, found: Collected
 ) -> None:
-    proposed = propose(table.columns, FIELDS, own, table.constants)
+    proposed = with_marked(table, propose(table.columns, FIELDS, own, table.constants), own)
     fields = {c: f for c, f in proposed.items() if f or c in own}
     found.fields |= {column: field for column, field in fields.items() if field}
     has = frozenset(fields.values()) - {""}

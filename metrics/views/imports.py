@@ -165,6 +165,7 @@ class MetricScores(Confirmation):
             unused=UNUSED,
             samples=read.samples,
             titles=read.columns,
+            files=look.report.files.values(),
         )
         self.metrics = MetricsForm(look.metrics, data)
         self.origin = OriginForm(read, choices, data)
@@ -205,7 +206,7 @@ class MetricScores(Confirmation):
             "shown": Preview(
                 look.report,
                 self.skip,
-                [("", self.columns)] if self.columns.columns else [],
+                [] if self.columns.is_empty else [("", self.columns)],
                 [Heading(label) for label in HEADINGS],
                 [] if look.report.errors else look.first,
             ),

@@ -119,6 +119,7 @@ class MetricSpans(Confirmation):
             data,
             samples=look.samples,
             titles=look.columns,
+            files=look.report.files.values(),
         )
         self.skip = SkipForm(look.report.counts, skips, data)
         return self.form, self.columns, self.skip
@@ -137,7 +138,7 @@ class MetricSpans(Confirmation):
 
     def page(self, sent: Sent, look: Look) -> HttpResponse:
         """Show counts and the first spans."""
-        tables = [("", self.columns)] if self.columns.columns else []
+        tables = [] if self.columns.is_empty else [("", self.columns)]
         context = _head(self.test_set) | {
             "form": self.form, "token": self.token, "checked": look,
             "shown": shown_of(look, self.skip, tables),

@@ -160,6 +160,15 @@ def markdown(rows: Sequence[Row]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
+def doubly_quoted(text: str) -> str:
+    doubled = (line.replace('"', '""') for line in text.splitlines())
+    return "".join(f'"{line}"\n' for line in doubled)
+
+
+def spaced(text: str) -> str:
+    return text.replace('","', '", "')
+
+
 def lines(rows: Sequence[Row]) -> str:
     return "\n".join(map(json.dumps, rows))
 
@@ -181,6 +190,11 @@ WRITERS: dict[str, tuple[str, Callable[[Sequence[Row]], str | bytes]]] = {
     "index without a name": ("t.csv", lambda rows: separated(rows, index=True)),
     "empty columns behind": ("t.csv", lambda rows: separated(rows, empty=3)),
     "empty rows behind": ("t.csv", lambda rows: separated(rows) + "\n,,\n"),
+    "rows in quotes": ("t.csv", lambda rows: doubly_quoted(separated(rows))),
+    "blanks behind commas": ("t.csv", lambda rows: spaced(separated(rows, quoting=csv.QUOTE_ALL))),
+    "a line above semicolons": ("t.csv", lambda rows: "Evaluation\n\n" + separated(rows, ";")),
+    "Markdown under a title": ("t.md", lambda rows: "# Evaluation\n\n" + markdown(rows)),
+    "comments in JSON lines": ("t.jsonl", lambda rows: "# of May\n// final\n" + lines(rows)),
     "title above": ("t.csv", lambda rows: separated(rows, title="Evaluation, May 2025")),
     "workbook": ("t.xlsx", workbook),
     "Parquet": ("t.parquet", parquet),
@@ -462,3 +476,46 @@ def test_tables_of_scores_from_files_are_read_alike(tmp_path: Any) -> None:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         scores = read_score_table(path)
         assert scores["COMET"].values.tolist() == [[0.5, 0.25]], name
+
+
+@pytest.mark.parametrize("head", ["A,B", "score_A,score_B"])
+def test_human_scores_in_a_column_for_each_system(head: str) -> None:
+    wide = f"segment,source,{head}\n1,Eins,0.5,-0.25\n2,Zwei,,1\n"
+    long = "segment,source,system,human\n1,Eins,A,0.5\n1,Eins,B,-0.25\n2,Zwei,A,\n2,Zwei,B,1\n"
+    (wanted, _), (found, report) = (read("human scores", "t.csv", text) for text in (long, wide))
+    assert not report.errors
+    assert found == wanted
+    (note,) = [each for each in report.notes if each.code == "judgments.column-per-system"]
+    assert note.message.parameters["names"] == ["A", "B"]
+
+
+@pytest.mark.parametrize("category", ["", "category"])
+@pytest.mark.parametrize("door", ["judgments", "spans"])
+def test_the_words_of_an_error_in_a_column_called_so(door: str, category: str) -> None:
+    texts = {"judgments": {"annotator": "R", "source": "S", "output": "Nemo 1"}, "spans": {}}[door]
+    row = BASE | texts | {"marked_text": "Nemo", "severity": "major"}
+    row |= {category: "accuracy"} if category else {}
+    wanted, _ = read(door, "t.csv", separated([row]))
+    for name in ("error", "Fehler"):
+        found, report = read(door, "t.csv", separated(renamed([row], {"marked_text": name})))
+        assert not report.errors
+        assert found == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.xls", '<html xmlns:x="urn:x"><body><table><tr><td>segment</td></tr></table>'),
+        ("t.html", "<!DOCTYPE html>\n<table></table>"),
+        ("t.xls", '<?xml version="1.0"?>\n<?mso-application progid="x"?>\n<Workbook xmlns="u"/>'),
+        ("t.yaml", "- segment: '1'\n  score: 5\n"),
+        ("t.yml", "---\n- segment: '1'\n"),
+        ("t.tex", "\\begin{tabular}{ll}\nsegment & score \\\\\n"),
+    ],
+)
+@pytest.mark.parametrize("door", DOORS)
+def test_tables_of_other_programs_are_refused_as_what_they_are(
+    door: str, name: str, text: str
+) -> None:
+    _, report = read(door, name, text)
+    assert [error.code for error in report.errors] == ["table.other"]

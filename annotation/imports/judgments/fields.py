@@ -19,8 +19,10 @@ from annotation.uploads.formats import base
 from annotation.uploads.formats.registry import read_files
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import read_percent, write_points
-from annotation.uploads.tables.columns import propose, unnamed
+from annotation.uploads.tables.columns import propose
+from annotation.uploads.tables.likert import read_words
 from annotation.uploads.tables.rows import Table, require_rows
+from annotation.uploads.tables.spans import with_marked
 from core.text import restore
 from metaeval.files.cells import is_missing, parse_number, read_score
 from metaeval.files.names import JUDGMENTS, NAME, NUMBER, WORD, Field, fields_of, is_called
@@ -114,8 +116,8 @@ def read_tables(
             _restore(table)
         return is_usable
 
-    without = unnamed({"": options.columns})
-    tables = read_files(files, base.Import(door, report, unnamed=without), prepare=prepare)
+    report.chosen = {"": options.columns}
+    tables = read_files(files, base.Import(door, report), prepare=prepare)
     for table in tables:
         require_rows(table, report)
     return tables
@@ -180,7 +182,7 @@ def _sheet(table: Table, chosen: Mapping[str, str]) -> Sheet:
     among = (*first, *(field for field in FIELDS if field not in SPAN_FIELDS))
     if is_exported(table.columns):
         among += EXPORTED
-    found = propose(table.columns, among, chosen, table.constants)
+    found = with_marked(table, propose(table.columns, among, chosen, table.constants), chosen)
     titles = {column: table.titles.get(column, column) for column in table.columns}
     found = {c: answer_field(title) for c, title in titles.items()} | found
     found |= _two_scales(titles, found, chosen)
@@ -254,14 +256,23 @@ def _numbered(sheet: Sheet, numbers: dict[tuple[str, ...], str], report: Report)
     return Sheet(table, {NUMBERED: "segment", **sheet.fields})
 
 
-def read_commas(sheets: Iterable[Sheet], report: Report) -> None:
-    """Read decimal commas in columns of numbers, where a spreadsheet wrote them."""
+def read_numbers(
+    sheets: Iterable[Sheet], report: Report, scale: tuple[float, float] | None = None
+) -> None:
+    """Read decimal commas in columns of numbers, where a spreadsheet wrote them, and words.
+
+    Words of scores are numbers of the scale, or 1, 2, 3, … without it.
+    """
     for sheet in sheets:
         columns = [c for c, field in sheet.fields.items() if KIND_OF.get(field) == NUMBER]
         write_points(sheet.table, columns, report)
         if "score" in sheet.has:
             for column in (c for c, field in sheet.fields.items() if field == "score"):
                 read_percent(sheet.table, column, report)
+                read_words(sheet.table, column, report, scale)
+        for column, field in sheet.fields.items():
+            if field.startswith(SCALE):
+                read_words(sheet.table, column, report)
 
 
 def with_durations(sheet: Sheet, chosen: Mapping[str, str], report: Report) -> Sheet:

@@ -10,13 +10,14 @@ from annotation.imports.drafts import CampaignDraft
 from annotation.imports.judgments import answers as answering
 from annotation.imports.judgments.answers import Reader
 from annotation.imports.judgments.exported.cells import add_suggestions, has_suggestions
+from annotation.imports.judgments.exported.columns import answer_field
 from annotation.imports.judgments.fields import (
     FIELDS,
     Sheet,
     is_other_field,
     known_fields,
     numbered,
-    read_commas,
+    read_numbers,
     read_tables,
     refuse_objects,
     sheets_of,
@@ -33,12 +34,15 @@ from annotation.uploads import TestSetDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import read_chosen, refuse_unknown, say_unused
+from annotation.uploads.tables.likert import refuse_orders
 from annotation.uploads.tables.pairs import of_row
 from annotation.uploads.tables.rows import Table
 from core.languages import LanguageError
 from metaeval.files.names import Field
 from metaeval.messages import message, truncated
 from metaeval.scores.directions import Direction
+
+ANSWERS = {"score", "spans", "post_edit", "hter"}
 
 # Suggest a name for the campaign of tables that state none.
 
@@ -140,16 +144,20 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     suggested = [table for table in every if has_suggestions(table)]
     tables = [unfold(table, report) for table in every if table not in suggested]
     n_broken = len(report.errors)
-    chosen = read_chosen({"": options.columns}, tables, FIELDS, report, others=is_other_field)
+    chosen = read_chosen(tables, FIELDS, report, others=is_other_field)
     if len(report.errors) > n_broken or not tables:
         return Reading(**seen_in(tables))
     sheets = sheets_of(tables, chosen)
-    read_commas(sheets, report)
+    read_numbers(sheets, report, options.scale or (0.0, 100.0))
     sheets = [with_durations(sheet, options.columns, report) for sheet in sheets]
     refuse_objects(sheets, report)
     fields = all_fields(sheets)
     seen = Reading(**seen_in(tables), fields=fields, wanted=known_fields(fields.values()))
     judged = _judged(sheets, options)
+    has_answers = any(sheet.has & ANSWERS or sheet.has_span_rows for sheet in sheets)
+    is_known = has_answers or any(map(answer_field, fields.values()))
+    if len(report.errors) > n_broken or (not is_known and refuse_orders(tables, report)):
+        return seen
     if n_broken:
         # Report wrong values in the other rows too, so that all can be corrected at once.
         Reader(options, report, Clock(options.time_zone, options.dates)).read(_rows(judged), [])

@@ -13,6 +13,8 @@ from typing import Any
 
 from annotation.uploads.formats.assessments import NUMBERED
 from annotation.uploads.problems import Report
+from annotation.uploads.tables.cells import has_decimal_comma
+from annotation.uploads.tables.likert import are_levels
 from annotation.uploads.tables.pairs import document_of, languages_of
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import read_score
@@ -33,10 +35,10 @@ def unfold(table: Table, report: Report) -> Table:
     """Return a table with a row for each judgment; others stay as they are."""
     by_name = _of_systems(table)
     if len(by_name) > 1 or any(OUTPUT in columns for columns in by_name.values()):
-        return _unfolded(table, "system", by_name, report)
+        return unfolded(table, "system", by_name, report)
     people = _of_people(table)
     if len(people) > 1 or any(column.partition(".")[2] for column in _columns(people)):
-        return _unfolded(table, "annotator", people, report)
+        return unfolded(table, "annotator", people, report)
     return table
 
 
@@ -54,7 +56,7 @@ def _of_systems(table: Table) -> dict[str, dict[str, str]]:
         elif rest and is_called(head, ("score", "scores")):
             field = SPANS if is_called(last, (SPANS, *NAMES[SPANS])) else SCORE
             found.setdefault(name or rest, {})[field] = column
-        elif (match := OF_SYSTEM.fullmatch(title)) and _is_numeric(table, column):
+        elif (match := OF_SYSTEM.fullmatch(title)) and is_numeric(table, column):
             found.setdefault(match["name"], {})[SCORE] = column
     by_name = {n: columns for n, columns in found.items() if {SCORE, SPANS} & set(columns)}
     return {} if by_name and all(map(is_person, by_name)) else by_name
@@ -74,7 +76,7 @@ def _of_people(table: Table) -> dict[str, dict[str, str]]:
             found.setdefault(name if field is last else who, {})[field] = column
             continue
         number = number_of(title, OF_NUMBERED)
-        if not _is_numeric(table, column):
+        if not is_numeric(table, column):
             continue
         if is_person(title):
             found[title] = {SCORE: column}
@@ -87,13 +89,17 @@ def _columns(by_name: Mapping[str, Mapping[str, str]]) -> set[str]:
     return {column for columns in by_name.values() for column in columns.values()}
 
 
-def _is_numeric(table: Table, column: str) -> bool:
-    return all(read_score(row.get(column)) is not None for _, row in table.rows)
+def is_numeric(table: Table, column: str) -> bool:
+    """Return True for a column of numbers, or of words of a known scale, and missing scores."""
+    cells = table.column(column)
+    are_numbers = all(read_score(cell) is not None or has_decimal_comma(cell) for cell in cells)
+    return are_numbers or are_levels(cells)
 
 
-def _unfolded(
+def unfolded(
     table: Table, field: str, by_name: Mapping[str, Mapping[str, str]], report: Report
 ) -> Table:
+    """Return a table with a row for each system or annotator (`field`) and its columns by field."""
     used = _columns(by_name)
     others = [column for column in table.columns if column not in used]
     rows = []
@@ -107,14 +113,13 @@ def _unfolded(
     text = (
         message(
             "judgments.column-per-system",
-            "The table has a column for each system ({names}). Every score was read as a judgment.",
+            "The table has a column for each system ({names}). Every score was read separately.",
             names=truncated(list(by_name)),
         )
         if field == "system"
         else message(
             "judgments.column-per-annotator",
-            "The table has a column for each annotator ({names}). Every score was read as a "
-            "judgment.",
+            "The table has a column for each annotator ({names}). Every score was read separately.",
             names=truncated(list(by_name)),
         )
     )

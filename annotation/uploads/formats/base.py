@@ -1,9 +1,10 @@
 """Define what a format is, and the imports that may read it."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from annotation.uploads.problems import Report
+from annotation.uploads.tables.columns import unnamed
 from annotation.uploads.tables.pairs import Pair
 from annotation.uploads.tables.rows import Table
 from metaeval.messages import Message, message
@@ -39,19 +40,15 @@ class Content:
 
 @dataclass(frozen=True)
 class Import:
-    """The import that reads files; `pair` are the languages of its test set, empty if unknown.
-
-    The first rows of `unnamed` files, or of all with an empty name, are data.
-    """
+    """The import that reads files; `pair` are the languages of its test set, empty if unknown."""
 
     door: Door
     report: Report
     pair: Pair = ("", "")
-    unnamed: Collection[str] = ()
 
     def has_names(self, file: str) -> bool:
         """Return False if the first row of a file is data."""
-        return not {"", file} & set(self.unnamed)
+        return not {"", file} & {*unnamed(self.report.chosen)}
 
 
 Reader = Callable[[Sequence[Content], Import], Iterable[Table]]

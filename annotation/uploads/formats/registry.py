@@ -49,12 +49,13 @@ from annotation.uploads.tables.nested import unnested
 from annotation.uploads.tables.objects import GROUP
 from annotation.uploads.tables.rows import (
     Table,
+    binary_tables,
     is_binary,
     of_grid,
     parse,
-    table_in,
     without_skipped,
 )
+from annotation.uploads.tables.sheets import with_sheets
 from metaeval.files.decoding import split_lines
 from metaeval.files.grids import CSV, Grid
 from metaeval.files.names import is_known
@@ -340,17 +341,17 @@ def read_files(
     """
     groups: list[tuple[Format | None, list[Content]]] = []
     named: list[str] = []
-    for file in files:
-        content, found = _content(file, to, check)
-        if content and not to.has_names(file.name):
-            named += [] if content.table and FIRST in content.table.columns else [file.name]
-        if content is None or (content.table and prepare and not prepare(content.table)):
+    for content, found in (each for file in files for each in _contents(file, to, check)):
+        name = content.name
+        if not to.has_names(name):
+            named += [] if content.table and FIRST in content.table.columns else [name]
+        if content.table and prepare and not prepare(content.table):
             continue
         found = found or _recognised(content, to.door)
         if found is not None:
             text = message("format.read", "The file was read as {format}.", format=found.name)
-            to.report.note(text, Place(file.name))
-            to.report.saw(file.name, format=found.name)
+            to.report.note(text, Place(name))
+            to.report.saw(name, format=found.name)
         group = next((own for each, own in groups if found is not None and each is found), None)
         if group is None:
             groups.append((found, [content]))
@@ -407,25 +408,27 @@ def is_marked(name: str, start: str) -> bool:
     return _recognised(Content(name, start), TEST_SET) is not None
 
 
-def _content(
+def _contents(
     file: InputFile, to: Import, check: Callable[[str, str], None] | None
-) -> tuple[Content | None, Format | None]:
-    """Return the text of a file that is not a table, with its format, or else its table."""
+) -> list[tuple[Content, Format | None]]:
+    """Return the text of a file that is not a table, with its format, or else its tables."""
     name, report = file.name, to.report
     data = read_bytes(file, report)
     if data is None:
-        return None, None
+        return []
     if is_binary(name, data):
-        table = table_in(name, data, report, has_names=to.has_names(name))
-        return (Content(name, table=table) if table else None), None
+        found = binary_tables(name, data, report, has_names=to.has_names(name))
+        door = to.door.code.removeprefix("import.")
+        tables = [with_sheets(table, door, report) for table in found]
+        return [(Content(table.file, table=table), None) for table in tables]
     if (text := decode(name, data, report)) is None:
-        return None, None
+        return []
     del data  # the text is enough: a large file is not held twice
     if check is not None:
         check(name, text)
     content = Content(name, text)
-    if (found := _recognised(content, to.door)) is not None:
-        return content, found
+    if (form := _recognised(content, to.door)) is not None:
+        return [(content, form)]
     before, table = len(report.problems), None
     other = _recognised(content) if text.lstrip().startswith("<") else no_table(name, text)
     if other is None:
@@ -433,8 +436,8 @@ def _content(
         is_wrong = any(problem.severity == "error" for problem in report.problems[before:])
         other = _recognised(content) if is_wrong else None
     if other is None:
-        return (Content(name, table=table) if table else None), None
+        return [(Content(name, table=table), None)] if table else []
     # Say what the file is, not what is wrong with it as a table.
     del report.problems[before:]
     report.error(other_import(other), Place(name))
-    return None, None
+    return []

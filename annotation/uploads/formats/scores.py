@@ -11,7 +11,7 @@ from annotation.uploads.formats.base import Content, Import
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.objects import oriented
 from annotation.uploads.tables.rows import Table
-from metaeval.files.cells import read_score
+from metaeval.files.cells import parse_number, read_score
 from metaeval.files.decoding import split_lines
 from metaeval.files.names import column_of
 from metaeval.messages import message
@@ -181,7 +181,13 @@ class _Pairs(dict[str, Any]):
 
 
 def _is_array(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and not any(isinstance(v, dict) for v in value)
+    """Return True for a list of scores: rows of a table are lists with words."""
+    are_rows = isinstance(value, list) and any(
+        isinstance(each, dict)
+        or (isinstance(each, list) and any(parse_number(cell) is None for cell in each))
+        for each in value
+    )
+    return isinstance(value, list) and bool(value) and not are_rows
 
 
 def _of_list(values: Sequence[Any]) -> Iterator[tuple[int, Row]]:

@@ -42,11 +42,13 @@ NAMES = {SOURCE: drafts.SOURCE, REFERENCE: drafts.REFERENCE, SYSTEM: drafts.OUTP
 # More languages than a test set has; bounds the time.
 MOST_STATED = 10
 Column = tuple[str, str]
+# Pages, and workbooks of Excel 2003, which have a declaration, too.
+NO_WMT = re.compile(r"<(html|workbook|ss:workbook)\b|<!doctype html", re.IGNORECASE)
 
 
 def is_wmt(name: str, text: str) -> bool:
     """Return True if a file is a test set in XML or SGML."""
-    return bool(MARKED.match(text))
+    return bool(MARKED.match(text)) and not NO_WMT.search(text[:1_000])
 
 
 @dataclass

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from annotation.uploads.problems import Place, Report
+from annotation.uploads.problems import FOR_FILES, Place, Report
 from annotation.uploads.tables.rows import Table
 from metaeval.files.names import Field, is_called, plain
 from metaeval.messages import message, truncated
@@ -45,11 +45,7 @@ def propose(
     return found
 
 
-Chosen = Mapping[str, Mapping[str, str]]
-
-
 def read_chosen(
-    chosen: Chosen,
     tables: Sequence[Table],
     fields: Sequence[Field],
     report: Report,
@@ -59,14 +55,16 @@ def read_chosen(
 ) -> list[dict[str, str]]:
     """Return the fields that a person chose for columns of each table; an empty one is not used.
 
-    `chosen` has them by file, or for all under an empty name. Columns are named as in the file,
+    The report has them by file, or for all under an empty name. Columns are named as in the file,
     without regard to case, and fields by any of their names; `others` accepts further ones. Columns
     that no table has, unknown fields, and two columns of one field are errors.
     """
     found: list[dict[str, str]] = [{} for _ in tables]
-    for file, own in chosen.items():
+    for file, own in report.chosen.items():
         here = [n for n, table in enumerate(tables) if file in ("", table.file)]
         for column, stated in own.items():
+            if column.startswith(FOR_FILES):
+                continue
             named = [(n, name) for n in here if (name := _column_named(column, tables[n]))]
             field = _field_named(stated.strip(), fields, others)
             if here and not named:

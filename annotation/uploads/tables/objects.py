@@ -46,6 +46,7 @@ def objects_in(name: str, text: str, report: Report) -> Iterator[tuple[int, Row]
         return
     broken: dict[Message, list[int]] = {}
     blank: list[int] = []
+    comments: list[int] = []
     for number, line in enumerate(lines_of(text), 1):
         if not line.strip():
             blank.append(number)
@@ -53,10 +54,19 @@ def objects_in(name: str, text: str, report: Report) -> Iterator[tuple[int, Row]
         broken.setdefault(EMPTY_ROW, []).extend(blank)
         blank.clear()
         value, problem, _ = _value(line)
-        if isinstance(value, dict):
+        if problem and line.lstrip().startswith(("#", "//")):
+            comments.append(number)
+        elif isinstance(value, dict):
             yield number, value
         else:
             broken.setdefault(problem or OBJECTS, []).append(number)
+    report.note_of(
+        len(comments),
+        "json.comments",
+        "{n} line is a comment and was skipped.",
+        "{n} lines are comments and were skipped.",
+        Place(name, comments[0] if comments else None),
+    )
     for problem, numbers in broken.items():
         if numbers:
             report.error_in_rows(problem, name, numbers)

@@ -7,16 +7,17 @@ cells become columns of their own, `refs.refA`.
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import compress
 from pathlib import PurePath
 from typing import Any
 
 from annotation.uploads.files import InputFile, add_notes, decode, read_bytes
-from annotation.uploads.problems import Place, Report
+from annotation.uploads.problems import SHEETS, Place, Report
 from annotation.uploads.tables.objects import EMPTY_ROW, field_twice, objects_in, stays_whole
 from core.work.kinds import READING, blocks
 from metaeval.files.decoding import lines_of
@@ -24,13 +25,14 @@ from metaeval.files.grids import (
     CSV,
     LONGEST_CELL,
     TSV,
+    XLSX,
     Grid,
     GridError,
     read_separated,
-    read_workbook,
 )
 from metaeval.files.names import is_known, plain
 from metaeval.files.parquet import is_parquet, parquet_rows
+from metaeval.files.workbooks import read_workbook
 from metaeval.messages import Message, message, plural, printable, truncated
 
 JSON = "jsonl"
@@ -43,6 +45,16 @@ LONGEST_TEXT = LONGEST_CELL
 # JSON within the quotation marks of a program that quotes: no text begins so, and it is read.
 QUOTED_JSON = ('"[{""', '"{""')
 MOST_COLUMNS = 1_000
+# How files begin that have tables for other programs.
+NO_TABLES = (
+    (re.compile(r"<(!doctype html|html|table|head|meta|style)\b", re.IGNORECASE), "HTML"),
+    (
+        re.compile(r"<\?xml[^>]*>\s*(<\?[^>]*>\s*)*<([a-z]+:)?workbook\b", re.IGNORECASE),
+        "XML of Excel",
+    ),
+    (re.compile(r"\\(begin|documentclass|usepackage)\b"), "LaTeX"),
+    (re.compile(r"(---\s+)?- [\w\"' -]+:\s"), "YAML"),
+)
 # Characters of a cell that is shown, and the rows among which one is looked for.
 SAMPLE, SAMPLED = 60, 50
 WORKBOOK = b"PK\x03\x04"
@@ -116,7 +128,8 @@ class Table:
     """Rows by column name; an absent cell is absent from its row's dictionary.
 
     `titles` are the columns as the file writes them, `separator` is what parts the cells of a text,
-    `skipped` are the lines of rows that a person skips.
+    `skipped` are the lines of rows that a person skips, `sheets` those of a workbook that it joins,
+    whose names are in the first column.
     """
 
     file: str
@@ -126,6 +139,7 @@ class Table:
     separator: str = ""
     first: int = 1
     skipped: Sequence[int] = ()
+    sheets: Sequence[str] = ()
 
     @property
     def head(self) -> Place:
@@ -178,18 +192,39 @@ class Table:
 def read_table(file: InputFile, report: Report) -> Table | None:
     """Read the table in a file, or None with the reason reported."""
     data = read_bytes(file, report)
-    table = None if data is None else table_in(file.name, data, report)
+    if data is None:
+        return None
+    if is_binary(file.name, data):
+        table = next(iter(binary_tables(file.name, data, report)), None)
+    else:
+        text = decode(file.name, data, report)
+        table = None if text is None else parse(file.name, text, report)
     return table and without_skipped(table, report)
 
 
-def table_in(name: str, data: bytes, report: Report, *, has_names: bool = True) -> Table | None:
-    """Return the table that bytes hold, or None with the reason reported."""
-    if is_parquet(data):
-        return _of_parquet(name, data, report)
-    if _is_workbook(name, data):
-        return of_grid(name, lambda: read_workbook(data, has_names=has_names), report)
-    text = decode(name, data, report)
-    return None if text is None else parse(name, text, report, has_names=has_names)
+def binary_tables(name: str, data: bytes, report: Report, *, has_names: bool = True) -> list[Table]:
+    """Return the tables of a Parquet file or a workbook; what is wrong goes to the report."""
+    try:
+        if is_parquet(data):
+            table = _of_objects(name, parquet_rows(data), report, "Parquet")
+            return [table] if table else []
+        chosen = [sheet for sheet in report.choice(name, SHEETS).split("/") if sheet]
+        book = read_workbook(data, has_names=has_names, chosen=chosen)
+    except GridError as error:
+        report.error(error.message, Place(name, error.row))
+        return []
+    read = [title for grid in book.tables for _, title in grid.parts]
+    report.saw(name, format=XLSX.upper(), sheets=book.sheets, sheets_read=read)
+    tables = []
+    for grid in book.tables or [Grid(XLSX)]:
+        # Several tables need names of their own.
+        file = f"{name} [{grid.parts[0][1]}]" if len(book.tables) > 1 else name
+        if len(book.sheets) > 1:
+            report.name_sheets(file, [(n, f"{name} [{title}]") for n, title in grid.parts])
+        if table := of_grid(file, partial(replace, grid), report):
+            table.sheets = [title for _, title in grid.parts] if len(grid.parts) > 1 else ()
+            tables.append(table)
+    return tables
 
 
 def is_binary(name: str, data: bytes) -> bool:
@@ -216,6 +251,14 @@ def parse(name: str, text: str, report: Report, *, has_names: bool = True) -> Ta
     """Return the rows of a table, or None with the reason reported."""
     if not text.strip():
         report.error(message("file.empty", "The file is empty."), Place(name))
+        return None
+    if found := next((each for sign, each in NO_TABLES if sign.match(text[:1_000].lstrip())), None):
+        refusal = message(
+            "table.other",
+            "This is {kind}, which is not read. Save the table as CSV, TSV, XLSX or JSON.",
+            kind=found,
+        )
+        report.error(refusal, Place(name))
         return None
     kind = format_of(name, text)
     if kind == JSON:
@@ -404,14 +447,6 @@ def _fits(table: Table, report: Report) -> bool:
         )
         report.error(text, table.head)
     return len(table.columns) <= MOST_COLUMNS
-
-
-def _of_parquet(name: str, data: bytes, report: Report) -> Table | None:
-    try:
-        return _of_objects(name, parquet_rows(data), report, "Parquet")
-    except GridError as error:
-        report.error(error.message, Place(name, error.row))
-        return None
 
 
 def _of_objects(

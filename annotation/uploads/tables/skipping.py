@@ -183,11 +183,12 @@ class Skips:
         self.removed |= {(name, line) for line in gone.intersection(lines)}
         return gone
 
-    def messages(self) -> list[tuple[Place, Message]]:
+    def messages(self, report: Report) -> list[tuple[Place, Message]]:
         """Return what was skipped, one message for each file and kind."""
         groups: dict[tuple[str, str], list[int]] = {}
         for (file, row), kind in sorted(self.rows.items()):
-            groups.setdefault((file, kind), []).append(row)
+            sheet, line = report.in_sheet(file, row)
+            groups.setdefault((sheet, kind), []).append(line or row)
         return [
             (
                 Place(file),
@@ -232,6 +233,6 @@ def read_skipping(
             break
         skips.rows |= skips.found
         skips.found = {}
-    for place, text in skips.messages():
+    for place, text in skips.messages(report):
         report.warn(text, place)
     return result, report

@@ -5,8 +5,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.uploads.tables.rows import QUOTED_JSON
-from metaeval.files.names import plain
+from annotation.uploads.tables.rows import QUOTED_JSON, Table
+from metaeval.files.names import is_called, plain
 from metaeval.messages import message
 
 # The keys of a span and other names for them. `start_i` and `end_i` are not among them: they count
@@ -24,9 +24,38 @@ OTHERS = {plain(name): key for key, names in KEYS.items() for name in (key, *nam
 HOLDERS = ("payload", "error_spans", "errors", "spans")
 # Keys of an object that hold the spans of a severity each.
 SEVERITIES = frozenset(("neutral", "trivial", "minor", "major", "critical"))
+# Fields that say what an error marks.
+PLACES = {"marked_text", "span_start", "span_end", "spans"}
 NOT_SPANS = message(
     "spans.not-a-list", "Error spans must be a JSON list of objects or of the marked words."
 )
+
+
+# What people call the marked words, where it is no category of errors.
+ERROR = ("error", "Fehler", "erreur", "errore", "fout", "chyba", "błąd", "ошибка", "错误", "誤り")
+
+
+def with_marked(
+    table: Table, found: Mapping[str, str], chosen: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the fields of columns, with `error` as the words that an error marks.
+
+    It is so where nothing else says what is marked; where the table has the texts, some must have
+    the words.
+    """
+    has = set(found.values())
+    column = next((c for c in table.columns if is_called(table.titles.get(c, c), ERROR)), "")
+    if "severity" not in has or not column or column in chosen or has & PLACES:
+        return dict(found)
+    texts = [c for c, field in found.items() if field in ("output", "source")]
+    if texts and not any(
+        isinstance(words := row.get(column), str) and words.strip()
+        and any(words.strip() in str(row.get(c)) for c in texts)
+        for _, row in table.rows
+    ):  # fmt: skip
+        return dict(found)
+    others = {c: field for c, field in found.items() if c != column}
+    return others | {column: "marked_text"}
 
 
 def span_objects(cell: Any) -> list[dict[str, Any]] | None:

@@ -312,7 +312,7 @@ def test_every_problem_is_listed_at_once() -> None:
     ("batches", "place", "code"),
     [
         ("[{]", "batches.json, row 1", "json.invalid"),
-        (b"[\xff]", "batches.json, row 1", "file.not-utf-8"),
+        (b"[\xff]", "batches.json, row 1", "file.encoding-unclear"),
         ({"items": []}, "batches.json", "appraise.not-tasks"),
         ([], "batches.json", "appraise.no-tasks"),
         (tasks([item(1)], [item(2)]), "batches.json", "appraise.number-of-tasks"),

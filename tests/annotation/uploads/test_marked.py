@@ -156,7 +156,7 @@ def test_outputs_alone_and_loose_ampersands(db: None) -> None:
         (lambda text: text.replace('<seg id="2">', "<seg>", 1), 6, "marked.segment-id"),
         (lambda text: text.replace('id="news.1"', "", 1), None, "marked.document-id"),
         (lambda text: text.replace(' system="weak"', "", 1), 28, "marked.no-system"),
-        (lambda text: "<?xml version='1.0'?><html><p/></html>", None, "marked.no-segments"),
+        (lambda text: "<?xml version='1.0'?><page><p/></page>", None, "marked.no-segments"),
         (lambda text: text.replace("refA talk 你好。", "y" * 100_001), None, "text.too-long"),
     ],
 )  # fmt: skip

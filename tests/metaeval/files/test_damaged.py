@@ -10,7 +10,8 @@ import pytest
 from openpyxl import Workbook
 
 from metaeval.files.decoding import UndecodableError, decode
-from metaeval.files.grids import MOST_CELLS, GridError, read_workbook
+from metaeval.files.grids import MOST_CELLS, GridError
+from metaeval.files.workbooks import read_workbook
 from tests import refusals
 
 SHEET = "xl/worksheets/sheet1.xml"
@@ -47,7 +48,7 @@ def test_cells_that_are_only_stated_cost_nothing(stated: bytes) -> None:
         lambda part: re.sub(rb"<dimension[^>]*>", stated, part).replace(b"</sheetData>", LAST)
     )
     assert len(far) < 10_000
-    grid = read_workbook(far)
+    (grid,) = read_workbook(far).tables
     assert grid.rows == [(2, ["a", "b"])]
     assert grid.torn == [(1_048_576, 16_384)]
 

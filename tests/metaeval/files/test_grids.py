@@ -5,7 +5,8 @@ import io
 import pandas as pd
 import pytest
 
-from metaeval.files.grids import read_separated, read_workbook
+from metaeval.files.grids import read_separated
+from metaeval.files.workbooks import read_workbook
 
 SCORES = pd.DataFrame({"score": [0.5, 0.25]}, index=["Online-A", "Online-B"])
 
@@ -15,7 +16,7 @@ def test_an_index_of_names_is_a_column(kind):
     data = io.BytesIO()
     if kind == "xlsx":
         SCORES.to_excel(data)
-        grid = read_workbook(data.getvalue())
+        (grid,) = read_workbook(data.getvalue()).tables
     else:
         SCORES.to_csv(data, sep="\t" if kind == "tsv" else ",")
         grid = read_separated(data.getvalue().decode(), kind)

@@ -1,0 +1,226 @@
+"""Workbooks to tables: XLSX, sheet by sheet.
+
+Sheets with the same columns are one table with the names of the sheets in a column. Others are read
+if a person chooses them.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, time
+from typing import Any
+
+from metaeval.files.grids import (
+    LARGEST_WORKBOOK,
+    MOST_CELLS,
+    XLSX,
+    Grid,
+    GridError,
+    Line,
+    fill,
+)
+from metaeval.files.names import is_known, plain
+from metaeval.messages import message, plural, truncated
+
+# The column with the names of sheets.
+SHEET = "sheet"
+# What openpyxl, zipfile and the XML parsers raise for a broken file; those of XML are SyntaxErrors.
+BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, OSError, SyntaxError, ArithmeticError),
+    *(AttributeError, LookupError, RuntimeError, TypeError, ValueError),
+)
+MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^>]*?ref="([A-Z]+\d+:[A-Z]+\d+)"')
+TOO_LARGE = message("workbook.too-large", "The workbook is too large. Export the table as CSV.")
+
+
+@dataclass(frozen=True)
+class Workbook:
+    """The tables of a workbook: each of one sheet, or of sheets with the same columns.
+
+    `sheets` are the names of all sheets with content, `tables` those that were read.
+    """
+
+    sheets: list[str] = field(default_factory=list)
+    tables: list[Grid] = field(default_factory=list)
+
+
+def read_workbook(data: bytes, *, has_names: bool = True, chosen: Sequence[str] = ()) -> Workbook:
+    """Return the tables of an XLSX workbook. Raises GridError for anything else.
+
+    Without `chosen` sheets, the first sheet that is a table is read, with all that have its
+    columns; the others are named in a note, or in a warning if they are tables.
+    """
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        lacking = message(
+            "workbook.no-reader", "Install openpyxl to read workbooks, or save the file as CSV."
+        )
+        raise GridError(lacking) from None
+    found: dict[str, Grid] = {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if sum(member.file_size for member in archive.infolist()) > LARGEST_WORKBOOK:
+                raise GridError(TOO_LARGE)
+            book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+            n_cells = 0
+            for sheet in book.worksheets:
+                lines = _cells(sheet, MOST_CELLS - n_cells)
+                n_cells += sum(len(cells) for _, cells in lines)
+                if any(cells for _, cells in lines):
+                    grid = found[sheet.title] = Grid(XLSX, parts=[(0, sheet.title)])
+                    _fill_merged(grid, lines, _merged(archive, sheet))
+                    # A workbook ends a row at its last cell with content.
+                    fill(grid, lines, has_names=has_names, pads=True)
+                    grid.n_lines = lines[-1][0]
+    except GridError:
+        raise
+    except BROKEN:
+        unreadable = message(
+            "workbook.unreadable", "The workbook cannot be read. Export the table as CSV."
+        )
+        raise GridError(unreadable) from None
+    return Workbook(list(found), _chosen(found, chosen)) if found else Workbook()
+
+
+def _chosen(found: dict[str, Grid], chosen: Sequence[str]) -> list[Grid]:
+    """Return the tables of sheets. Raises GridError for a chosen sheet that does not exist."""
+    if absent := [title for title in chosen if title not in found]:
+        refusal = message(
+            "workbook.no-sheet",
+            "The workbook has no sheet “{sheet}”. Its sheets are {sheets}.",
+            sheet=absent[0],
+            sheets=truncated(list(found), 30),
+        )
+        raise GridError(refusal)
+    tables = [title for title, grid in found.items() if _is_table(grid)]
+    first = found[next(iter(tables or found))]
+    wanted = chosen or [title for title, grid in found.items() if _key(grid) == _key(first)]
+    groups: dict[tuple[str, ...], list[Grid]] = {}
+    for title in found:
+        if title in wanted:
+            groups.setdefault(_key(found[title]), []).append(found[title])
+    joined = [_joined(alike) for alike in groups.values()]
+    if others := [title for title in found if title not in wanted]:
+        text = message(
+            "workbook.sheets",
+            "Sheets read: {sheets}. Sheets not read: {others}. To read others, choose them "
+            "(command line: --column “(sheets)=NAME/NAME”; API: columns).",
+            sheets=truncated([title for title in found if title in wanted]),
+            others=truncated(others),
+        )
+        (joined[0].warn if {*others} & {*tables} else joined[0].note)(text)
+    return joined
+
+
+def _is_table(grid: Grid) -> bool:
+    """Return True for several columns over rows, one of them known: no title page or legend."""
+    is_wide = len(grid.header) > 1 and bool(grid.rows)
+    return is_wide and (any(map(is_known, grid.header)) or grid.header[0] == "column 1")
+
+
+def _key(grid: Grid) -> tuple[str, ...]:
+    """Return the columns by which sheets are alike: in any order, unless two have one name."""
+    names = list(map(plain, grid.header))
+    return tuple(sorted(names) if len({*names}) == len(names) else names)
+
+
+def _joined(alike: Sequence[Grid]) -> Grid:
+    """Return sheets with the same columns as one table, its lines counted on."""
+    first = alike[0]
+    if len(alike) == 1:
+        return first
+    column = next(name for name in (SHEET, "name of the sheet") if name not in first.header)
+    whole = replace(first, header=[column, *first.header], rows=[], notes=[], torn=[], blank=[],
+                    parts=[], n_lines=0)  # fmt: skip
+    for grid in alike:
+        before, ((_, title),) = whole.n_lines, grid.parts
+        names = [plain(name) for name in grid.header]
+        own = list(map(plain, first.header))
+        places = [names.index(name) if names != own else n for n, name in enumerate(own)]
+        whole.parts.append((before, title))
+        whole.rows += [
+            (before + number, [title, *(cells[place] for place in places)])
+            for number, cells in grid.rows
+        ]
+        whole.notes += [
+            note if note.row is None else note._replace(row=before + note.row)
+            for note in grid.notes
+        ]
+        whole.torn += [(before + number, n_cells) for number, n_cells in grid.torn]
+        whole.blank += [before + number for number in grid.blank]
+        whole.n_lines += grid.n_lines
+    return whole
+
+
+def _cells(sheet: Any, most: int) -> list[Line]:
+    """Return the rows by number, empty ones too; the size that the sheet states is ignored.
+
+    Raises GridError beyond `most` cells.
+    """
+    sheet.reset_dimensions()
+    lines, n_cells = [], 0
+    for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+        n_cells += len(row)
+        if n_cells > most:
+            raise GridError(TOO_LARGE, number)
+        cells = [_written(value) for value in row]
+        lines.append((number, cells if any(map(str.strip, cells)) else []))
+    return lines
+
+
+def _merged(archive: zipfile.ZipFile, sheet: Any) -> Iterator[tuple[int, int, int]]:
+    """Yield the column, the first and the last row of cells that are merged down, from 1."""
+    from openpyxl.utils import range_boundaries
+
+    rest = b""
+    with archive.open(sheet._worksheet_path.lstrip("/")) as file:
+        while chunk := file.read(1 << 20):
+            rest, end = rest + chunk, 0
+            for found in MERGED.finditer(rest):
+                end = found.end()
+                column, first, _, last = range_boundaries(found[1].decode())
+                if last > first:
+                    yield column, first, last
+            rest = rest[max(rest.rfind(b"<"), end) :]
+
+
+def _fill_merged(grid: Grid, lines: list[Line], merged: Iterable[tuple[int, int, int]]) -> None:
+    """Give cells that are merged down the text of the first, with a note."""
+    n_filled = 0
+    for column, first, last in merged:
+        above = lines[first - 1][1] if first <= len(lines) else []
+        text = above[column - 1] if column <= len(above) else ""
+        for place in range(first, min(last, len(lines)) if text else first):
+            number, cells = lines[place]
+            if cells:
+                cells = [*cells, *[""] * (column - len(cells))]
+                cells[column - 1] = text
+                lines[place] = number, cells
+                n_filled += 1
+    if n_filled:
+        grid.note(
+            plural(
+                "workbook.merged",
+                "{n} cell that is merged with the one above has its text.",
+                "{n} cells that are merged with the one above have its text.",
+                n=n_filled,
+            )
+        )
+
+
+def _written(value: Any) -> str:
+    """Return the cell of a workbook as a CSV would have it."""
+    if value is None:
+        return ""
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, float) and math.isfinite(value) and value == int(value):
+        return str(int(value))
+    return str(value)
