@@ -23,7 +23,7 @@ from dashboards.panel.panel import Panel, each_on_its_own, read_panel
 from dashboards.papers import latex
 from dashboards.trust.marks import forbidden
 from extensions.decisions.chosen import Problem, by_problem, collected, shown
-from metaeval.messages import message
+from metaeval.messages import Message, message
 from metaeval.results import Interval
 from metaeval.systems import AgreementCurve, agreement_curve
 from metrics.scores import MeasureScores

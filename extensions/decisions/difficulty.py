@@ -103,8 +103,8 @@ class Hard:
 class Difficulty(OfMetrics):
     """The document; `by` orders the segments, hardest first, and is not among the metrics.
 
-    `human` is the mean human score, and `metrics` have their value, over all segments. Difficulty is as `by` has it if larger means
-    easier, else with the sign reversed.
+    `human` is the mean human score, and `metrics` have their value, over all segments. Difficulty
+    is as `by` has it if larger means easier, else with the sign reversed.
     """
 
     by: Score
@@ -176,7 +176,7 @@ def _usual(panel: Panel) -> str:
 
 def _ease(panel: Panel, by: str) -> Floats:
     """Return the mean score of each segment over the systems, (segments,), larger is easier."""
-    measure = floor_panel(panel).measures[by]
+    measure = (floor_panel(panel) if by == BY_LENGTH else panel).measures[by]
     values = measure.values if measure.higher_is_better else -measure.values
     return mean_along(values, axis=0)
 
