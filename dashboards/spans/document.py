@@ -38,9 +38,9 @@ from metaeval.spans import (
     error_free_detection,
     everything,
     is_error_free,
-    mcc_interval,
     nothing,
 )
+from metaeval.spans.error_free import mcc_interval
 
 VERSION = 4
 N_RESAMPLES = 1000

@@ -202,7 +202,7 @@ def _answer(row: Row) -> list[Message]:
         found.append(
             message(
                 "differences.beyond",
-                "No two systems here differ so much: the largest difference is {largest}.",
+                "No two systems here differ this much: the largest difference is {largest}.",
                 largest=short(largest),
             )
         )

@@ -139,7 +139,8 @@ def test_sets(options: dict[str, Any]) -> list[TestSet]:
 def take_apart(found: Mapping[TestSet, tuple[Iterable[Pair], Report]]) -> None:
     """Withdraw the warnings about rows of other pairs if one of the test sets takes every row.
 
-    Otherwise name the option that adds test sets. `found` has, by test set, the language pairs of the rows and the report of the check.
+    Otherwise name the option that adds test sets. `found` has, by test set, the language pairs of
+    the rows and the report of the check.
     """
     taken = {(each.source_language, each.target_language) for each in found}
     for pairs, report in found.values():
