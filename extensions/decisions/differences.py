@@ -34,6 +34,8 @@ SHARES = (0.7, 0.8, 0.9, 0.95)
 USUAL = 0.8
 # Points of a curve, and panels of the figure.
 POINTS, PANELS = 25, 20
+# A panel ends this many times the largest share's difference: beyond it the curve is flat.
+BEYOND = 1.5
 BAND = "#c9d8ec"
 Number = float | None
 
@@ -227,8 +229,8 @@ def curves(document: Differences) -> Spec | None:
     described = message(
         "differences.described",
         "The probability that humans prefer the system that the metric scores higher, by the "
-        "difference between the scores of two systems. Bands: 95% intervals. Vertical line: the "
-        "largest difference between two systems here.",
+        "difference between the scores of two systems. Bands: 95% intervals. Vertical lines: "
+        "the largest difference between two systems here, where it is not farther right.",
     )
     header = {"title": None, "labelFontWeight": "bold"}
     return figure(
@@ -246,7 +248,8 @@ def curves(document: Differences) -> Spec | None:
                 {"mark": {"type": "area", "color": BAND}, "encoding": band},
                 {"mark": {"type": "line", "color": ACCENT},
                  "encoding": {"x": x, "y": y("probability")}},
-                {"mark": {"type": "rule", "color": INK, "strokeDash": [3, 3]},
+                {"transform": [{"filter": "isValid(datum.largest)"}],
+                 "mark": {"type": "rule", "color": INK, "strokeDash": [3, 3]},
                  "encoding": {"x": x | {"field": "largest", "aggregate": "max"}}},
             ],
         },
@@ -255,14 +258,16 @@ def curves(document: Differences) -> Spec | None:
 
 
 def _points(row: Row) -> list[dict[str, Any]]:
-    """Return a curve up to the headline's difference, or to the largest one here if that is."""
+    """Return the part of a curve that rises, as far as there are differences here."""
     value, low, high, largest = row.value or 0.0, row.low, row.high, row.largest or 0.0
     ends: dict[str, float] = {} if low is None or high is None else {"low": low, "high": high}
+    last = max(row.usual.value or 0.0, min(largest, BEYOND * (row.needed[-1].value or 0.0)))
+    shown = round(largest, 5) if largest <= last else None
     return [
-        {"label": row.label, "difference": round(d, 5), "largest": round(largest, 5)}
+        {"label": row.label, "difference": round(d, 5), "largest": shown}
         | {name: round(float(expit(each * d)), 4)
            for name, each in {"probability": value, **ends}.items()}
-        for d in np.linspace(0.0, max(largest, row.usual.value or 0.0), POINTS).tolist()
+        for d in np.linspace(0.0, last, POINTS).tolist()
     ]  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from extensions.decisions.chosen import DEFAULT, OFFERED, Problem, ask, by_probl
 from metaeval.arrays import mean_along
 from metaeval.messages import DataError, Message, message
 from metaeval.replication.questions import Question, Scored, parse, values_of
-from metaeval.replication.questions.comparison import answerable
+from metaeval.replication.questions.comparison import answerable, notes_of
 from metaeval.results import StatisticsWarning
 from metaeval.sensitivity.difficulty import DifficultyBin, by_difficulty
 from metrics.catalogue import infos
@@ -42,6 +42,11 @@ BY_LENGTH = "floor-source"
 LONGEST = 400
 PANELS = 20
 LENGTH = message("difficulty.length", "Length of the source")
+ONE_VALUE = message(
+    "difficulty.one-value",
+    "This score is the same for most segments, so it does not order them. Choose another one under "
+    "“Difficulty by”.",
+)
 Number = float | None
 
 
@@ -155,7 +160,7 @@ def compute(campaign: Campaign, filters: DifficultyChoice, question: str = DEFAU
         human=float(np.nanmean(part.cells)) if part.n else None,
         bins=rows,
         rows=[row for own, each in zip(rows, bins, strict=True) for row in _rows(part, own, each)],
-        hardest=_hardest(panel, ease),
+        hardest=_hardest(panel, ease) if bins or not part.n else [],
         metrics=measured(rest, asked, values),
         warnings=list(
             dict.fromkeys([*panel.human.warnings, *compared_on(rest), *notes, *more, *problems])
@@ -190,10 +195,12 @@ def _bins(part: Scored, ease: Floats, asked: Question) -> tuple[list[DifficultyB
             bins = by_difficulty(human, metrics, ease, asked.measure, n_bins=BINS)
     except DataError as error:
         return [], [error.message]
+    if len(bins) < 2:
+        return [], [ONE_VALUE]
     problems: list[Problem] = [
-        (message("difficulty.bin-number", "Bin {n}", n=number), warning.message)
+        (message("difficulty.bin-number", "Bin {n}", n=number), problem)
         for number, each in enumerate(bins, start=1)
-        for warning in each.correlations.warnings
+        for problem in notes_of(each.correlations.warnings)
     ]
     return bins, by_problem(problems, len(bins))
 

@@ -22,7 +22,7 @@ from extensions.decisions.chosen import DEFAULT, OFFERED
 from extensions.decisions.chosen import ask as ask_statistic
 from metaeval.messages import DataError, Message, message
 from metaeval.replication.questions import Question, Scored, parse, values_of
-from metaeval.replication.questions.comparison import answerable
+from metaeval.replication.questions.comparison import answerable, notes_of
 from metaeval.results import StatisticsWarning
 from metaeval.sensitivity.ensembles import BEST, ENSEMBLE
 from metaeval.sensitivity.ensembles import ensemble as fit_ensemble
@@ -163,7 +163,7 @@ def _fitted(part: Scored, asked: Question) -> tuple[dict[str, Any], Sequence[Mes
             for key, label, own in zip(part.metrics, found.metrics, found.weights.T, strict=True)
         ],
         "n_folds": len(found.weights),
-    }, [warning.message for warning in held_out.warnings]  # fmt: skip
+    }, [*notes_of(held_out.warnings)]  # fmt: skip
 
 
 def choose(document: Ensemble, query: QueryDict) -> Ensemble:
