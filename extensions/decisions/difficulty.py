@@ -242,13 +242,15 @@ def _hardest(panel: Panel, ease: Floats) -> list[Hard]:
 
 
 def choose(document: Difficulty, query: QueryDict) -> Difficulty:
-    """Return the metrics that the address names."""
+    """Return the metrics that the address names, those that agree best over all segments first."""
     # An address may name the score that orders the segments, which is not compared.
     wanted = query.copy()
     wanted.setlist("metric", [key for key in query.getlist("metric") if key != document.by.key])
     found = subset(document, wanted)
-    keys = {metric.key for metric in found.metrics}
-    return replace(found, rows=[row for row in document.rows if row.metric in keys])
+    metrics = sorted(found.metrics, key=lambda each: 2.0 if each.value is None else -each.value)
+    keys = {metric.key for metric in metrics}
+    rows = [row for row in document.rows if row.metric in keys]
+    return replace(found, metrics=metrics, rows=rows)
 
 
 def context(request: HttpRequest, campaign: Campaign, document: Difficulty) -> dict[str, Any]:
