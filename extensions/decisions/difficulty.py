@@ -354,8 +354,8 @@ def tables(document: Difficulty) -> list[latex.Table]:
     ]
     caption = message(
         "difficulty.caption",
-        "Mean human score, and {statistic} of each metric, by difficulty of the segments ({score}; "
-        "1 is the hardest), with 95% intervals ({name}).",
+        "Mean human score, and agreement of each metric ({statistic}), by difficulty of the "
+        "segments ({score}; 1 is the hardest), with 95% intervals ({name}).",
         statistic=document.statistic_label,
         score=document.by.label,
         name=document.name,

@@ -74,7 +74,7 @@ class Line:
 class Weight:
     """The weight of a standardized metric: the mean over folds, and that of each fold.
 
-    `n_best`: in so many folds it was the best single metric on the other folds.
+    `n_best` is the number of folds on whose other folds it was the best single metric.
     """
 
     metric: str
