@@ -1,25 +1,24 @@
 """Show what an ensemble of metrics gains on documents that did not choose its weights."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from django.http import HttpRequest
 from django.http.request import QueryDict
 
-from annotation.filters import Filters
 from annotation.models import Campaign
 from core.numbers import signed
 from dashboards.comparisons.document import OfMetrics, asked_head, measured
 from dashboards.comparisons.selection import EVERY, leading_keys
 from dashboards.pages.page import Page
+from dashboards.panel.choice import Choice
 from dashboards.panel.panel import compared_on, read_panel
 from dashboards.papers import latex
 from dashboards.trust.marks import forbidden
-from extensions.decisions.chosen import DEFAULT, OFFERED
-from extensions.decisions.chosen import ask as ask_statistic
+from extensions.decisions.chosen import DEFAULT, OFFERED, ask
 from metaeval.messages import DataError, Message, message
 from metaeval.replication.questions import Question, Scored, parse, values_of
 from metaeval.replication.questions.comparison import answerable, notes_of
@@ -97,23 +96,29 @@ class Ensemble(OfMetrics):
 DOCUMENT = Ensemble
 
 
-def ask(query: QueryDict) -> str:
-    """Return statistic and metrics of an address; FilterError for an unknown statistic."""
-    keys = sorted(set(query.getlist("metric")) - {""})
-    return f"{ask_statistic(query)} {' '.join(keys)}".strip()
+@dataclass(frozen=True)
+class EnsembleChoice(Choice):
+    """Filters, and the metrics to combine: keys separated by spaces, by default one per family."""
+
+    metric: str = ""
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str]) -> Self:
+        """Read an address's query, which may name several metrics. Raises FilterError."""
+        keys = (
+            query.getlist("metric") if isinstance(query, QueryDict) else [query.get("metric", "")]
+        )
+        return replace(super().from_query(query), metric=" ".join(sorted({*keys} - {""})))
 
 
-def compute(campaign: Campaign, filters: Filters, question: str = DEFAULT) -> Ensemble:
-    """Fit the ensemble of the chosen metrics, by default one of each family."""
-    statistic, *keys = question.split()
-    asked, panel = parse(statistic), read_panel(campaign, filters)
-    if EVERY in keys:
-        keys = list(panel.measures)
-    chosen = panel.only(
-        key
-        for key in panel.measures
-        if key in (keys or leading_keys(panel.measures, is_over_segments=True))
-    )
+FILTERS = EnsembleChoice
+
+
+def compute(campaign: Campaign, filters: EnsembleChoice, question: str = DEFAULT) -> Ensemble:
+    """Fit the ensemble of the chosen metrics."""
+    asked, panel = parse(question), read_panel(campaign, filters)
+    keys = filters.metric.split() or leading_keys(panel.measures, is_over_segments=True)
+    chosen = panel.only(key for key in panel.measures if key in keys or EVERY in keys)
     part, notes = answerable(chosen.scored, asked)
     values, more = values_of(chosen.scored, asked)
     fitted, problems = _fitted(part, asked)

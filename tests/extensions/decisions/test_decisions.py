@@ -10,6 +10,7 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 from django.core.management import call_command
+from django.http import QueryDict
 from django.test import Client
 
 from annotation.filters import Filters
@@ -18,6 +19,7 @@ from dashboards.bundle import build
 from dashboards.comparisons import document as significance
 from dashboards.documents.computing import as_stored
 from extensions.decisions import differences, difficulty, ensemble
+from extensions.decisions.ensemble import EnsembleChoice
 from metaeval.commands import main
 from metaeval.files import EvalSet, EvalSetScores, write_evalset
 from tests.refusals import tells
@@ -155,7 +157,7 @@ def test_difficulty(campaign: Campaign, capsys: pytest.CaptureFixture[str], tmp_
 
 def test_ensemble(campaign: Campaign, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     keys = [KEYS["fair"], LOWER]
-    found = as_stored(ensemble.compute(campaign, Filters(), f"pearson {' '.join(keys)}"))
+    found = as_stored(ensemble.compute(campaign, EnsembleChoice(metric=" ".join(keys)), "pearson"))
     theirs = of_command(campaign, capsys, tmp_path, "ensemble", "--correlation", "pearson",
                         *(part for key in keys for part in ("--metric", key)))  # fmt: skip
     for ours, each in zip(found.rows, theirs["rows"], strict=True):
@@ -163,9 +165,11 @@ def test_ensemble(campaign: Campaign, capsys: pytest.CaptureFixture[str], tmp_pa
             [each[name] for name in ("held out", "low", "high", "in sample")]
         )
     assert {each.metric: each.mean for each in found.weights} == pytest.approx(theirs["weights"])
-    alone = ensemble.compute(campaign, Filters(), f"pearson {LOWER}")
+    alone = ensemble.compute(campaign, EnsembleChoice(metric=LOWER), "pearson")
     assert (alone.refused.code, alone.rows) == ("ensemble.few", ())
     assert {each.key for each in alone.all_metrics} == {*KEYS.values(), LOWER}
+    query = QueryDict("&".join(f"metric={key}" for key in keys))
+    assert EnsembleChoice.from_query(query).metric.split() == sorted(keys)
 
 
 def test_differences_of_outputs_in_the_table(
@@ -202,5 +206,5 @@ def test_small_data_have_typed_warnings(
     monkeypatch.setattr(difficulty, "_ease", lambda *_: np.zeros(N))
     found = difficulty.compute(campaign, difficulty.DifficultyChoice())
     assert (found.warnings[-1].code, found.bins) == ("difficulty.one-value", [])
-    one = Filters(documents=("d1",))
+    one = EnsembleChoice(documents=("d1",))
     assert ensemble.compute(campaign, one).refused.code == "ensemble.one-document"
