@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.http.request import QueryDict
 
 from annotation.models import Campaign
-from core.numbers import signed
+from core.numbers import bare
 from dashboards.comparisons.document import OfMetrics, asked_head, measured
 from dashboards.comparisons.selection import EVERY, leading_keys
 from dashboards.pages.page import Page
@@ -193,7 +193,7 @@ def _answer(gain: Row) -> Message | None:
             "On held-out documents the ensemble differs from the best single metric by "
             "{value}. "
             "There is no interval, so this may be chance.",
-            value=signed(gain.held_out),
+            value=bare(gain.held_out, 3),
         )
     if gain.low > 0.0:
         return message(
