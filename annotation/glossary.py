@@ -245,6 +245,14 @@ GROUPS: dict[str | Promise, tuple[Term, ...]] = {
             ),
         ),
         Term(
+            "pdp",
+            _("Pairwise difference Pearson"),
+            _(
+                "Pearson’s r of the differences between two outputs of a segment, over all pairs. "
+                "Unlike the order of pairs, it keeps the size of differences."
+            ),
+        ),
+        Term(
             "pa",
             _("Pairwise accuracy"),
             _("The share of pairs of systems that the metric orders as humans do."),

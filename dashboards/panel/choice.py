@@ -15,6 +15,24 @@ def general(filters: Filters) -> Filters:
     return Filters(**{each.name: getattr(filters, each.name) for each in fields(Filters)})
 
 
+def decimal(name: str, text: str) -> float | None:
+    """Return a parameter as a number, None where it is empty; raise FilterError for other text."""
+    try:
+        value = float(text) if text else None
+    except ValueError:
+        value = math.nan
+    if value is not None and not math.isfinite(value):
+        raise FilterError(
+            message(
+                "filter.number",
+                "{name} must be a number, not “{value}”.",
+                name=name,
+                value=text,
+            )
+        )
+    return value
+
+
 @dataclass(frozen=True)
 class Choice(Filters):
     """Filters and a page's own fields, which subclasses add as text, empty without a choice.
@@ -74,21 +92,7 @@ class Choice(Filters):
 
     def decimal(self, name: str) -> float | None:
         """Return a field as a number, None where it is empty; raise FilterError for other text."""
-        text = getattr(self, name)
-        try:
-            value = float(text) if text else None
-        except ValueError:
-            value = math.nan
-        if value is not None and not math.isfinite(value):
-            raise FilterError(
-                message(
-                    "filter.number",
-                    "{name} must be a number, not “{value}”.",
-                    name=name,
-                    value=text,
-                )
-            )
-        return value
+        return decimal(name, getattr(self, name))
 
     def whole(self, name: str) -> int | None:
         """Return a field as a whole number ≥ 0, None where it is empty; raise FilterError."""

@@ -19,6 +19,7 @@ SYMBOLS: dict[str, Message | str] = {
     "spearman": "ρ",
     "acc-eq": message("symbol.accuracy", "accuracy"),
     "darr": "τ",
+    "pdp": "r",
     "limit": "r",
     "systems": "r",
     "cells": "r",

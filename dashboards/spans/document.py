@@ -40,8 +40,9 @@ from metaeval.spans import (
     is_error_free,
     nothing,
 )
+from metaeval.spans.error_free import mcc_interval
 
-VERSION = 3
+VERSION = 4
 N_RESAMPLES = 1000
 FEWEST = 10
 ALPHA = 0.05
@@ -96,8 +97,9 @@ class Line:
     """A detector against annotators. `kind` is a key of `KINDS`.
 
     Precision, recall and F1 use matched spans (MPP, micro) and characters (WMT25), with the `ends`
-    of the F1's intervals; `macro_f1` is the mean over judgments. `mcc` measures how well outputs
-    without a span match outputs without an error. `p` tests the difference in F1 from the best
+    of the F1's intervals; `macro_f1` is the mean over judgments. `free_precision`,
+    `free_recall` and `mcc` with its `mcc_ends` measure how well outputs without a span match
+    outputs without an error. `p` tests the difference in F1 from the best
     metric, after Holm, and `p_floor` tests whether F1 is better than marking every output as a
     whole. For the human ceiling, `ends` are the range over pairs of annotators.
     """
@@ -119,7 +121,10 @@ class Line:
     character_f1: float | None = None
     character_ends: Ends | None = None
     macro_f1: float | None = None
+    free_precision: float | None = None
+    free_recall: float | None = None
     mcc: float | None = None
+    mcc_ends: Ends | None = None
     p: float | None = None
     p_floor: float | None = None
 
@@ -132,6 +137,16 @@ class Line:
     def f1_high(self) -> float | None:
         """The upper end of the interval."""
         return self.ends[1] if self.ends else None
+
+    @property
+    def mcc_low(self) -> float | None:
+        """The lower end of the interval of Matthews' correlation."""
+        return self.mcc_ends[0] if self.mcc_ends else None
+
+    @property
+    def mcc_high(self) -> float | None:
+        """The upper end of the interval."""
+        return self.mcc_ends[1] if self.mcc_ends else None
 
     @property
     def is_at_floor(self) -> bool:
@@ -306,7 +321,6 @@ class _Work:
         )
         self._warn(label, spans)
         macro = detect(compared[0].values, averaging="macro")
-        free = self._error_free(own, table)
         usable = table.usable(self.measures[0].sides)
         clean = 1 - len(np.unique(table.item[usable])) / len(items)
         fields = {
@@ -314,14 +328,22 @@ class _Work:
             "clean": clean, "precision": spans.precision, "recall": spans.recall, "f1": spans.f1,
             "ends": ends(spans.f1_interval), "character_precision": characters.precision,
             "character_recall": characters.recall, "character_f1": characters.f1,
-            "character_ends": ends(characters.f1_interval), "macro_f1": macro.f1, "mcc": free,
+            "character_ends": ends(characters.f1_interval), "macro_f1": macro.f1,
         }  # fmt: skip
+        fields |= self._error_free(own, table)
         return fields, compared[0].values
 
-    def _error_free(self, own: Gold, table: SpanTable) -> float | None:
+    def _error_free(self, own: Gold, table: SpanTable) -> dict[str, Any]:
         counts = [np.bincount(t.item, minlength=len(own)) for t in (own.table, table)]
-        found = error_free_detection(is_error_free(own.score, counts[0]), counts[1] == 0)
-        return _plain(found.mcc)
+        truth, predicted = is_error_free(own.score, counts[0]), counts[1] == 0
+        found = error_free_detection(truth, predicted)
+        interval = mcc_interval(truth, predicted, documents=own.unit.tolist())
+        return {
+            "free_precision": _plain(found.precision),
+            "free_recall": _plain(found.recall),
+            "mcc": _plain(found.mcc),
+            "mcc_ends": None if np.isnan(interval.low) else ends(interval),
+        }
 
     def _warn(self, label: Message | str, result: Result) -> None:
         self.notes += [

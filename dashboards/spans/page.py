@@ -190,8 +190,9 @@ SPANS = Page(
     template="dashboards/spans.html",
     columns=(
         "key", "label", "kind", "n", "n_spans", "clean", "precision", "recall", "f1", "f1_low",
-        "f1_high", "character_precision", "character_recall", "character_f1", "macro_f1", "mcc",
-        "p", "p_floor", "is_at_floor", "signature",
+        "f1_high", "character_precision", "character_recall", "character_f1", "macro_f1",
+        "free_precision", "free_recall", "mcc", "mcc_low", "mcc_high", "p", "p_floor",
+        "is_at_floor", "signature",
     ),
     context=context,
     takes=("detector",),

@@ -149,6 +149,7 @@ def study_report(request: HttpRequest, slug: str) -> HttpResponseBase:
         answer.status_code = 500
     elif missing:
         answer.status_code, answer["Retry-After"] = 202, "2"
+        answer["Refresh"] = "5"  # browsers ignore Retry-After
     return answer
 
 

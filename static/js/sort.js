@@ -15,6 +15,15 @@ function columnOf(heading) {
   return leaves.indexOf(heading);
 }
 
+// On a phone each heading of the second row stands alone, so it needs the words above it.
+function groupOf(heading) {
+  const [first, second] = heading.closest("thead").rows;
+  if (heading.parentElement !== second) return "";
+  let place = [...second.cells].indexOf(heading);
+  const group = [...first.cells].find((th) => th.rowSpan === 1 && (place -= th.colSpan) < 0);
+  return group ? group.textContent.trim() : "";
+}
+
 function valueOf(row, column, kind) {
   const cell = row.cells[column];
   if (kind === "text") return cell.textContent.trim();
@@ -54,6 +63,8 @@ function adopt(heading) {
     button.textContent = "";
     button.setAttribute("aria-label", fill(document.body.dataset.sort, { column: link.textContent.trim() }));
   }
+  const group = groupOf(heading);
+  if (group) button.dataset.group = group;
   heading.insertBefore(button, terms[0] ?? null);
   button.addEventListener("click", () => sort(heading));
 }

@@ -72,6 +72,7 @@ NEEDS = {
     "extensions.identity",
     *("extensions.studies", "extensions.comparison", "extensions.layers"),
     *("extensions.shortness", "extensions.trials", "extensions.documents"),
+    "extensions.decisions",
 }
 # Name of the address -> method, statuses for the public campaign, for the private one.
 TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
@@ -204,6 +205,11 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "documents": ("GET", *CAMPAIGN),
     "documents-data": ("GET", *CAMPAIGN),
     "documents-figure": ("GET", *CAMPAIGN),
+    **{
+        f"{page}{part}": ("GET", *CAMPAIGN)
+        for page in ("differences", "difficulty", "ensemble")
+        for part in ("", "-data", "-figure")
+    },
     "layers": ("GET", *CAMPAIGN),
     "layers-data": ("GET", *CAMPAIGN),
     "layers-figure": ("GET", *CAMPAIGN),
@@ -403,7 +409,7 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
 TABLES = (
     "results", "dashboard", "whatif", "samplesize", "correlations", "significance", "scatter",
     "systems", "systems-pair", "metrics-pair", "layers", "documents", "study", "study-printed",
-    "study-significance", "study-layers",
+    "study-significance", "study-layers", "differences", "difficulty", "ensemble",
 )  # fmt: skip
 OF_TABLES = [f"{page}-table{file}" for page in TABLES for file in ("", "-file")]
 TABLE |= dict.fromkeys(OF_TABLES, ("GET", *CAMPAIGN))

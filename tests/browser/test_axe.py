@@ -34,6 +34,7 @@ from training.models import TrainingJob, Translation
 NEEDS = {
     *("extensions.studies", "extensions.comparison", "extensions.layers"),
     *("extensions.shortness", "extensions.trials", "extensions.documents"),
+    "extensions.decisions",
 }
 WIDTHS = (1280, 360)
 

@@ -38,6 +38,7 @@ from tests.world import World, make_campaign, make_demo
 NEEDS = {
     "extensions.studies",
     "extensions.comparison",
+    "extensions.decisions",
     "extensions.documents",
     "extensions.layers",
     "extensions.shortness",
@@ -47,6 +48,7 @@ NEEDS = {
 # What a finished campaign and its study have: links may lead to another that has no results.
 FINISHED = (
     "", "results/", "report/", "correlations/", "significance/", "layers/", "documents/",
+    "differences/?difference=9", "difficulty/", "ensemble/",
     "scatter/", "systems/", "metrics-pair/", "systems-pair/", "spans/", "shortness/",
     "whatif/", "samplesize/",
     "power/", "monitor/", "quality/", "trial/", "bundle/",

@@ -159,9 +159,9 @@ def _of_other_sets(n: int, wanted: Pair, others: Sequence[Parameter]) -> Message
     return plural(
         "pair.of-other-test-sets",
         "Skipped {n} row whose language pair is not {pair}, that of the test set. The rows have "
-        "{others}. Import the file into the test set of each pair (command line: --also).",
+        "{others}. Import the file into the test set of each pair, too.",
         "Skipped {n} rows whose language pair is not {pair}, that of the test set. The rows have "
-        "{others}. Import the file into the test set of each pair (command line: --also).",
+        "{others}. Import the file into the test set of each pair, too.",
         n=n,
         pair="→".join(wanted),
         others=list(others),

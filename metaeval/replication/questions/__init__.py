@@ -8,7 +8,7 @@ ranks and the heat maps of pairs all use this computation.
 from __future__ import annotations
 
 from metaeval.messages import MessageError, message
-from metaeval.replication.questions.cells import compare_cells, compare_limits
+from metaeval.replication.questions.cells import compare_cells, compare_linear
 from metaeval.replication.questions.comparison import (
     ALPHA,
     CORRECTIONS,
@@ -79,7 +79,9 @@ def _answer(scored: Scored, question: Question) -> Comparison:
     if question.statistic.key == "hybrids":
         return compare_hybrids(scored, question)
     if question.statistic.key == "limit":
-        return compare_limits(scored)
+        return compare_linear(scored, scored.limits)
+    if question.statistic.key == "pdp":
+        return compare_linear(scored, scored.differences)
     if question.statistic.is_of_systems:
         return compare_systems(scored, question)
     return compare_cells(scored, question)

@@ -185,9 +185,8 @@ def _is_wide(scored: Scored, question: Question) -> bool:
     return members.get(question.grouping, 0) > WIDE_GROUP
 
 
-def compare_limits(scored: Scored) -> Comparison:
-    """Compare the limits for infinitely many hybrids, by the delta method over documents."""
-    found = scored.limits
+def compare_linear(scored: Scored, found: CorrelationIntervals) -> Comparison:
+    """Compare limits of hybrids, or correlations of differences, by t over documents."""
     return Comparison(
         values=found.values,
         differences=found.differences,

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from metaeval.arrays import BoolArray, FloatArray
+from metaeval.correlation.hybrids.differences import pairwise_difference_pearson
 from metaeval.correlation.hybrids.limits import hybrid_limit_intervals
 from metaeval.correlation.hybrids.sampling import HybridCorrelations, hybrid_supersample
 from metaeval.correlation.intervals.clustered import CorrelationIntervals
@@ -233,6 +234,11 @@ class Scored:
             statistics={key: self._oriented_counts(key) for key in self.counts},
         )
         return found.ordered(list(self.metrics))
+
+    @cached_property
+    def differences(self) -> CorrelationIntervals:
+        """Pairwise difference Pearson, with intervals over documents, in the order of `metrics`."""
+        return pairwise_difference_pearson(*self.matrices())
 
     def _oriented_counts(self, key: str) -> CorpusStatistics:
         counts = self.counts[key]

@@ -126,6 +126,19 @@ _ALL = (
         (ITEM,),
     ),
     Statistic(
+        "pdp",
+        message("statistic.pdp", "Pairwise difference Pearson"),
+        "PDP",
+        message(
+            "statistic.pdp-about",
+            "Linear relation of the differences between two outputs of a segment.",
+        ),
+        SEGMENT,
+        "pearson",
+        (CLUSTERED,),
+        (ITEM,),
+    ),
+    Statistic(
         "limit",
         message("statistic.limit", "Pearson r over hybrids, limit"),
         message("statistic.limit-short", "r, limit of hybrids"),

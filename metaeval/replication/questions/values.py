@@ -42,6 +42,8 @@ def _values_of(scored: Scored, question: Question) -> tuple[FloatArray, Messages
         return hybrid_values(scored), notes_of(scored.hybrids.warnings)
     if question.statistic.key == "limit":
         return scored.limits.values, notes_of(scored.limits.warnings)
+    if question.statistic.key == "pdp":
+        return scored.differences.values, notes_of(scored.differences.warnings)
     if question.statistic.key == "systems":
         return system_values(scored), excluded_outputs(scored)
     is_of_systems = question.statistic.is_of_systems

@@ -20,12 +20,13 @@ from annotation.management.command_line import (
     write_problems,
 )
 from annotation.models import TestSet
-from annotation.uploads import Report
+from annotation.uploads import Place, Report
 from annotation.uploads.tables.lines import LINES, LINES_HELP
 from annotation.uploads.tables.pairs import Pair
 from annotation.uploads.tables.skipping import SKIP
 from core.commands import refused_by
 from core.text import pluralize
+from metaeval.messages import message
 from metrics.imported.checking import Checked, bring_in, check
 from metrics.imported.files import FIELDS, Choices
 from metrics.imported.storing import summary
@@ -138,9 +139,14 @@ def test_sets(options: dict[str, Any]) -> list[TestSet]:
 def take_apart(found: Mapping[TestSet, tuple[Iterable[Pair], Report]]) -> None:
     """Withdraw the warnings about rows of other pairs if one of the test sets takes every row.
 
-    `found` has, by test set, the language pairs of the rows and the report of the check.
+    Otherwise name the option that adds test sets. `found` has, by test set, the language pairs of
+    the rows and the report of the check.
     """
     taken = {(each.source_language, each.target_language) for each in found}
     for pairs, report in found.values():
         if taken.issuperset(pairs):
             report.problems = [p for p in report.problems if p.code != "pair.of-other-test-sets"]
+        elif any(p.code == "pair.of-other-test-sets" for p in report.problems):
+            report.note(
+                message("command.also", "Name the test sets of other pairs by --also."), Place()
+            )

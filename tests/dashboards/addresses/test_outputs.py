@@ -25,7 +25,9 @@ from tests.house.templates.seen import seen
 from tests.refusals import tells
 from tests.world import World
 
-NEEDS = {"extensions.studies", "extensions.comparison", "extensions.layers"}
+NEEDS = {
+    *("extensions.studies", "extensions.comparison", "extensions.layers", "extensions.decisions"),
+}
 
 # Nothing changes while a test asks.
 pytestmark = pytest.mark.usefixtures("kept_state")

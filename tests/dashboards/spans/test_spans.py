@@ -115,6 +115,9 @@ def test_floor_and_significance(document: Spans) -> None:
         assert row.f1 is not None
         assert row.f1_high is not None
         assert row.f1_low < row.f1 < row.f1_high
+        assert row.mcc_low < row.mcc < row.mcc_high
+        assert 0 < row.free_precision < 1
+        assert 0 < row.free_recall < 1
     assert "spans.no-ceiling" in [each.code for each in document.warnings]
 
 

@@ -1,0 +1,1 @@
+"""Pages on the use of metrics: what a difference means, hard segments, metrics combined."""
