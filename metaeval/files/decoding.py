@@ -13,7 +13,6 @@ from typing import Literal, NamedTuple
 
 from metaeval.files.encodings import (
     ENCODINGS,
-    PLAUSIBLE,
     SHOWN,
     codec_of,
     is_certain,
@@ -90,8 +89,6 @@ MARKS = (
 SAMPLE = 65_536
 # Without tabs and the ends of lines and pages.
 CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r"})
-# Readings of a text that people choose from.
-MOST_SHOWN = 12
 # Where a JIS text, which is ASCII otherwise, begins to be Japanese.
 JIS = (b"\x1b$B", b"\x1b$@")
 
@@ -255,7 +252,7 @@ def _legacy(data: bytes, offset: int, stated: str, notes: list[Note]) -> Decoded
     """Read text that is not UTF-8 from `offset` on as stated, or as is likely, or refuse it."""
     row = data.count(b"\n", 0, offset) + 1
     found = readings(data)
-    shown = {each.encoding: each.sample for each in found[:MOST_SHOWN]}
+    shown = {each.encoding: each.sample for each in found}
     try:
         codec = codec_of(stated or found[0].encoding) if stated or is_certain(found) else ""
         text = data.decode(codec) if codec else ""
@@ -269,23 +266,24 @@ def _legacy(data: bytes, offset: int, stated: str, notes: list[Note]) -> Decoded
         raise UndecodableError(refusal, row, shown) from None
     if codec:
         name = next((name for name, own in ENCODINGS.items() if own == codec), stated)
+        # Of encodings that read it equally, only one is shown.
+        sample = shown.get(name, text[:SHOWN])
         read = message(
             "file.encoding-guessed",
             "The file is not UTF-8 and was read as {encoding}: “{text}”. If letters are wrong, "
             "choose another encoding (command line: --column “(encoding)=NAME”; API: columns), or "
             "save it as UTF-8.",
             encoding=name,
-            text=next((each.sample for each in found if each.encoding == name), text[:SHOWN]),
+            text=sample,
         )
         notes.append(Note("note" if stated else "warning", read, row))
-        return Decoded(text, notes, name, {name: shown.get(name, "")} | shown)
-    likely = [each for each in found if each.mean < PLAUSIBLE][:4]
+        return Decoded(text, notes, name, {name: sample} | shown)
     refusal = message(
         "file.encoding-unclear",
         "The file is not UTF-8, and it is unclear which encoding it has: {readings}. Choose one "
         "(command line: --column “(encoding)=NAME”; API: columns), or save it as UTF-8.",
-        readings=[f"{each.encoding} (“{each.sample}”)" for each in likely],
-    ) if likely else message(
+        readings=[f"{each.encoding} (“{each.sample}”)" for each in found[:4]],
+    ) if found else message(
         "file.not-utf-8",
         "Byte {byte} (byte {position} of the file) is not UTF-8, and no known encoding gives "
         "words. Save the file as UTF-8.",
