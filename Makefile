@@ -1,4 +1,4 @@
-# Everything runs in .venv; nothing else on the machine changes, except that `make test` installs
+# Everything runs in .venv; nothing else on the machine changes, except that `make ready` installs
 # Debian's Chromium and nginx where the machine has apt and root, and lacks them.
 # A distribution's Python is built with what its profile showed, and does the same in a quarter less
 # time than one that pyenv built without being told to.
@@ -41,13 +41,14 @@ export OMP_NUM_THREADS ?= 1
 # Many tests start the project in a process of its own: it is compiled once.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo demo-neural worker sbom test test-newest test-core test-kernels test-services check format messages browser ready clean
+.PHONY: help demo demo-neural worker sbom test test-long test-newest test-core test-kernels test-services check format messages browser ready clean
 
 help:
 	@echo "make worker         what neural metrics need: torch and the metric packages"
 	@echo "make demo           the app with its demo on http://localhost:$(PORT)"
 	@echo "make demo-neural    the same with a neural metric: installs torch and a small encoder first"
-	@echo "make test           all tests on SQLite with the embedded broker, and in the browser"
+	@echo "make test           the tests that take up to ten minutes, on SQLite with the embedded broker"
+	@echo "make test-long      the others: walks over all pages, the browser, installations, trainings"
 	@echo "make test-newest    the tests that need no torch, with the newest of every package"
 	@echo "make test-kernels   the numeric tests with the kernels of older processors"
 	@echo "make test-services  the same on PostgreSQL and Redis (DATABASE_URL, CELERY_BROKER_URL); the tests"
@@ -92,7 +93,10 @@ demo-neural: $(ENCODER)
 ready: $(DEV) browser
 
 test: ready
-	$(PYTEST) $(PROCESSES)
+	$(PYTEST) $(PROCESSES) -m "not long"
+
+test-long: ready
+	$(PYTEST) $(PROCESSES) -m long
 
 # The core alone: what an installation without extensions runs.
 test-core: export EXTENSIONS :=

@@ -57,6 +57,20 @@ hypothesis_settings.load_profile("fixed")
 # SQLite whatever the database of the run. Tests in the browser say themselves what may differ.
 NEEDS_DATABASE = {"db", "transactional_db", "shared_rows", "live_server", "site"}
 NOT_FOR_ITSELF = {"migrated", "browser"}
+# What takes half of the time of all tests: `make test-long` runs it, and `make test` the rest.
+LONG = (
+    # Every address, with every role, form, name and language.
+    *("annotation/blindness", "annotation/test_access.py", "browser", "dashboards/addresses"),
+    *("fuzz", "house/test_hostile_names.py", "house/test_messages.py", "lifecycle/projects"),
+    # Whole files, reports, bundles and studies.
+    *("dashboards/documents", "dashboards/taking", "extensions/paper/test_seed_study.py"),
+    *("files/test_format_values.py", "files/test_round_trip.py"),
+    # Installations, and processes that die and go on.
+    *("benchmarks", "config/test_backups.py", "config/test_health.py", "config/test_migrations.py"),
+    *("config/test_worker_command.py", "extensions/test_extensions.py", "metrics/workers"),
+    "touchstone",
+    "training",
+)
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
@@ -102,7 +116,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     lacking = [item for item in items if _needed_by(item) - set(conf.settings.EXTENSIONS)]
     config.hook.pytest_deselected(items=lacking)
     items[:] = [item for item in items if item not in lacking]
+    long = tuple(Path(__file__).parent / path for path in LONG)
     for item in items:
+        if any(item.path.is_relative_to(path) for path in long):
+            item.add_marker("long")
         names = set(getattr(item, "fixturenames", ()))
         if names & NOT_FOR_ITSELF:
             continue

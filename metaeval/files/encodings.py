@@ -29,14 +29,16 @@ SUPERSETS = {"euc_jp": "euc_jis_2004", "cp950": "big5hkscs"}
 CELL = re.compile(rb'[^\t\r\n",;]*[\x80-\xff][^\t\r\n",;]*')
 MOST_CELLS, LONGEST_CELL, SHOWN = 2_000, 1_000, 40
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
-# Signs of English, which Windows writes alike in all languages: “didn’t” is not “didnít”.
-SIGNS = re.compile("[\x00-\x7f‘’‚“”„«»–—…€\xa0]*".encode("cp1252"))
+# Signs of English, which Windows writes alike in all languages: “didn’t” is not “didnít”. Between
+# letters others are letters: “sch”n” is “schön” by DOS.
+SIGNS = re.compile("(?!.*[A-Za-z][‚“”„‘…][A-Za-z])[\x00-\x7f‘’‚“”„«»–—…€\xa0]*".encode("cp1252"))
 CONTRACTION = re.compile(rb"(?<=[A-Za-z])\x92(?=(?:s|t|re|ve|ll|d|m)\b)")
 # No language has letters of two scripts side by side.
 MIXED = re.compile(r"[A-Za-z](?=[\u0370-\u0eff])|[\u0370-\u0eff](?=[A-Za-z])")
-# Confidence from which on the likeliest encoding is taken: that in few bytes beyond ASCII is low,
-# and only Western texts have one such byte at times.
-PLAUSIBLE = {50: 0.06, 8: 0.02}
+# Confidence from which on the likeliest encoding is taken: that in few bytes beyond ASCII is low.
+# Where they are very few, most texts are Western, and of Windows.
+FEW, WESTERN = 8, 1.008
+PLAUSIBLE = {50: 0.06, FEW: 0.02}
 PLAUSIBLE_WESTERN = PLAUSIBLE | {1: 0.004}
 
 
@@ -98,6 +100,8 @@ def readings(data: bytes) -> list[Reading]:
             confidence = 1.0
         elif 4 * len(MIXED.findall(whole)) > n_bytes:
             confidence = 0.0
+        elif name == "Windows-1252" and n_bytes < FEW:
+            confidence *= WESTERN
         found[whole] = Reading(name, confidence, n_bytes, _sample(texts))
     return sorted(found.values(), key=lambda each: -each.confidence)
 
