@@ -110,10 +110,11 @@ def is_certain(found: Sequence[Reading]) -> bool:
     """Return True if the first reading is likely, and likelier than all others."""
     if not found:
         return False
-    first, second = (*found, None)[:2]
+    first, *others = found
     bounds = PLAUSIBLE_WESTERN if first.encoding == "Windows-1252" else PLAUSIBLE
     least = next((bound for n, bound in bounds.items() if first.n_bytes >= n), 1.0)
-    return first.confidence >= least and (second is None or second.confidence < first.confidence)
+    is_likelier = all(other.confidence < first.confidence for other in others)
+    return is_likelier and first.confidence >= least
 
 
 def _sample(texts: Sequence[str]) -> str:
