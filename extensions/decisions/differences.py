@@ -32,6 +32,9 @@ VERSION = 1
 SHARES = (0.7, 0.8, 0.9, 0.95)
 # The share that the headline names.
 USUAL = 0.8
+NO_INTERVAL = message(
+    "differences.no-interval", "These differences have no interval, so they may be chance."
+)
 # Points of a curve, and panels of the figure.
 POINTS, PANELS = 25, 20
 # A panel ends this many times the largest share's difference: beyond it the curve is flat.
@@ -176,8 +179,13 @@ def context(request: HttpRequest, campaign: Campaign, document: Differences) -> 
 
 
 def _answer(row: Row) -> list[Message]:
-    """Say what the metric that orders most pairs as the humans do needs for 80%."""
+    """Say what the metric that orders most pairs as the humans do needs for 80%.
+
+    A curve without an interval says little: its penalty keeps it finite even for three pairs.
+    """
     usual, largest = row.usual, row.largest or 0.0
+    if usual.low is None or usual.high is None:
+        return [NO_INTERVAL]
     found = [
         message(
             "differences.answer",
@@ -187,19 +195,14 @@ def _answer(row: Row) -> list[Message]:
             difference=short(usual.value or 0.0),
             metric=row.label,
             share=USUAL,
-        )
+        ),
+        message(
+            "differences.interval",
+            "95% interval of the difference: {low} to {high}.",
+            low=short(usual.low),
+            high=short(usual.high),
+        ),
     ]
-    if usual.low is None or usual.high is None:
-        found.append(message("differences.no-interval", "This difference has no interval."))
-    else:
-        found.append(
-            message(
-                "differences.interval",
-                "95% interval of the difference: {low} to {high}.",
-                low=short(usual.low),
-                high=short(usual.high),
-            )
-        )
     if (usual.value or 0.0) > largest:
         found.append(
             message(
@@ -229,8 +232,8 @@ def curves(document: Differences) -> Spec | None:
     described = message(
         "differences.described",
         "The probability that humans prefer the system that the metric scores higher, by the "
-        "difference between the scores of two systems. Bands: 95% intervals. Vertical lines: "
-        "the largest difference between two systems here, where it is not farther right.",
+        "difference between the scores of two systems. Bands, if any: 95% intervals. Vertical "
+        "lines: the largest difference between two systems here, where it is not farther right.",
     )
     header = {"title": None, "labelFontWeight": "bold"}
     return figure(

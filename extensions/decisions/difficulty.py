@@ -308,7 +308,7 @@ def metric_curves(document: Difficulty) -> Spec | None:
                "header": {"title": None, "labelFontWeight": "bold"}},
         columns=4,
         spec={"width": 140, "height": 90,
-              "layer": _layers(message("difficulty.correlation", "correlation"))},
+              "layer": _layers(message("difficulty.correlation", "Correlation"))},
     )  # fmt: skip
 
 
@@ -316,7 +316,7 @@ def _described(document: Difficulty) -> Message:
     return message(
         "difficulty.described",
         "Segments are in {n} bins of about equal size, the hardest first. Difficulty: {score}. "
-        "Vertical lines: 95% intervals.",
+        "Vertical lines, if any: 95% intervals.",
         n=len(document.bins),
         score=document.by.label,
     )

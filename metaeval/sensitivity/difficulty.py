@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from metaeval.arrays import as_floats, one_length, positive_int
 from metaeval.correlation.intervals.clustered import CorrelationIntervals
-from metaeval.correlation.intervals.crossed import correlation_intervals
+from metaeval.correlation.intervals.crossed import FEWEST_SEGMENTS, correlation_intervals
 from metaeval.correlation.intervals.independent import mean_interval
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.panel import panel
@@ -24,7 +24,8 @@ class DifficultyBin:
     """Segments of similar difficulty.
 
     ``low`` and ``high`` are the smallest and the largest difficulty score, ``human`` the mean human
-    score with its interval over documents, ``correlations`` those of the metrics.
+    score with its interval over documents, ``correlations`` those of the metrics. Below 20 segments
+    no interval is given: its ends are nan.
     """
 
     low: float
@@ -86,13 +87,17 @@ def by_difficulty(
             for index, name in enumerate(scores.names)
         }
         means = part.segment_means()
+        # Where the metrics' intervals are refused, that of the humans is no better.
+        interval = mean_interval(means, clusters=part.clusters)
+        if len(names) < FEWEST_SEGMENTS:
+            interval = Interval(np.nan, np.nan, interval.confidence)
         found.append(
             DifficultyBin(
                 low=float(own[places == place].min()),
                 high=float(own[places == place].max()),
                 n_segments=len(names),
                 human=float(np.nanmean(means)),
-                human_interval=mean_interval(means, clusters=part.clusters),
+                human_interval=interval,
                 correlations=correlation_intervals(part, of_bin, measure),
             )
         )

@@ -202,7 +202,13 @@ def test_small_data_have_typed_warnings(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few = difficulty.DifficultyChoice(documents=("d1", "d2"))
-    assert "decisions.of-some" in {each.code for each in difficulty.compute(campaign, few).warnings}
+    found = difficulty.compute(campaign, few)
+    assert "decisions.of-some" in {each.code for each in found.warnings}
+    assert all(np.isnan(each.human_low) for each in found.bins)
+    three = differences.compute(campaign, Filters(systems=("A", "B", "C")))
+    assert [row.n_systems for row in three.rows] == [3] * len(three.rows)
+    row = next(row for row in as_stored(three).rows if row.value is not None)
+    assert [each.code for each in differences._answer(row)] == ["differences.no-interval"]
     monkeypatch.setattr(difficulty, "_ease", lambda *_: np.zeros(N))
     found = difficulty.compute(campaign, difficulty.DifficultyChoice())
     assert (found.warnings[-1].code, found.bins) == ("difficulty.one-value", [])
