@@ -183,7 +183,7 @@ class PearmutForm(ToolForm, LanguagesForm):
 class GoldForm(forms.Form):
     """One table of gold and practice items."""
 
-    table = OneFileField(label=_("Table"), help_text=_("TSV, CSV, XLSX, Parquet or JSON."))
+    table = OneFileField(label=_("Table"), help_text=_("TSV, CSV, XLSX, ODS, Parquet or JSON."))
 
     def clean_table(self) -> Any:
         """Require a file."""

@@ -210,8 +210,8 @@ class JudgmentsForm(TablesForm, JudgmentsWords):
     tables = FilesField(
         label=_("Tables"),
         help_text=_(
-            "TSV, CSV, XLSX, Parquet, JSON, or exports of Label Studio, doccano or Potato: the "
-            "judgments, and optionally tables of the texts."
+            "TSV, CSV, XLSX, ODS, Parquet, JSON, or exports of Label Studio, doccano or Potato: "
+            "the judgments, and optionally tables of the texts."
         ),
     )
 
@@ -228,8 +228,8 @@ class HumanScoresForm(TablesForm, HumanScoresWords):
     tables = FilesField(
         label=_("Tables"),
         help_text=_(
-            "TSV, CSV, XLSX, Parquet or JSON: scores of segments or systems, and optionally the "
-            "texts."
+            "TSV, CSV, XLSX, ODS, Parquet or JSON: scores of segments or systems, and optionally "
+            "the texts."
         ),
     )
 

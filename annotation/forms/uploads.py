@@ -156,8 +156,8 @@ class UploadForm(LanguagesForm):
         required=False,
         label=_("Tables"),
         help_text=_(
-            "TSV, CSV, XLSX, Parquet or JSON with the columns below, TMX, XLIFF, or WMT’s XML or "
-            "SGML."
+            "TSV, CSV, XLSX, ODS, Parquet or JSON with the columns below, TMX, XLIFF, or WMT’s XML "
+            "or SGML."
         ),
     )
 

@@ -29,6 +29,11 @@ FORBIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 FORBIDDEN_IN_NAMES = re.compile(r"[\x00-\x1f\x7f\x80-\x9f\u2028\u2029\ud800-\udfff]")
 DAMAGED = re.compile(r"[\x80-\x84\x86-\x9f\ufeff\ufffd\ufffe\uffff]")
 REPLACED = "\ufffd"
+# What spreadsheets write where they took a text for a formula that is wrong.
+LOST = {
+    "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "#N/A", "#SPILL!", "#CALC!",
+    *(f"Err:{number}" for number in (501, 502, 504, 507, 508, 509, 510, 512)),
+}  # fmt: skip
 ODD_BREAK = re.compile(r"[\x85\u2028\u2029]")
 CHARACTER_NAMES = {
     "\x00": "NUL", "\x0b": "vertical tab", "\x0c": "form feed", "\r": "carriage return",
@@ -169,12 +174,13 @@ def _check_keys(draft: TestSetDraft, report: Report) -> None:
 
 def is_odd(text: str) -> bool:
     """Return True if a text needs a closer look; a cheap test, which few texts fail."""
-    return not text.isprintable() or not text or text.isspace() or REPLACED in text
+    is_plain = text.isprintable() and text and not text.isspace() and REPLACED not in text
+    return not is_plain or text in LOST
 
 
 def has_odd(texts: Collection[str]) -> bool:
     """Return True if any of some texts `is_odd`; all at once, because most files have none."""
-    if not all(texts) or any(map(str.isspace, texts)):
+    if not all(texts) or any(map(str.isspace, texts)) or not LOST.isdisjoint(texts):
         return True
     together = map("".join, batched(texts, TOGETHER))
     return any(REPLACED in whole or not whole.isprintable() for whole in together)
@@ -311,6 +317,14 @@ def _check_text(text: str, place: Place, report: Report, *, blank: bool = False)
             position=found.start() + 1,
         )
         report.error(refusal, place)
+    elif text in LOST:
+        warning = message(
+            "text.lost",
+            "The text is “{text}”, which spreadsheets write in place of a formula they cannot "
+            "compute. Check whether it was a text that begins with =, + or -.",
+            text=text,
+        )
+        report.warn(warning, place)
     elif found := DAMAGED.search(text):
         warning = message(
             "text.damaged",

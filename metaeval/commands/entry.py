@@ -35,6 +35,7 @@ from metaeval.correlation.measure import CORRELATIONS, Measure
 from metaeval.correlation.panel import panel
 from metaeval.correlation.values import metric_values
 from metaeval.documents import DOCUMENTS
+from metaeval.files.text import STATED_ENCODING
 from metaeval.messages import Message, MessageError, message, plural, printable
 from metaeval.repeats import refuse_repeats
 from metaeval.replication.questions.cells import CELLS_SWAP
@@ -56,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     problem = ""
+    stated = STATED_ENCODING.set(options.encoding)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", StatisticsWarning)
         try:
@@ -64,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             problem = f"{error.filename}: {error.strerror}"
         except (MessageError, ValueError, KeyError) as error:
             problem = str(error.args[0] if error.args else error)
+    STATED_ENCODING.reset(stated)
     for warning in dict.fromkeys(str(entry.message) for entry in caught):
         print(f"warning: {printable(warning)}", file=sys.stderr)
     if problem:
@@ -310,6 +313,12 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--tolerance", type=float, default=0.0,
                          help="relative tolerance; default: 0 (bit for bit)")  # fmt: skip
     command.add_argument("--output", choices=OUTPUTS, default="tsv", help=OUTPUT_HELP)
+    for command in commands.choices.values():
+        command.add_argument(
+            "--encoding", default="", metavar="NAME",
+            help="encoding of files that are not Unicode, such as Windows-1250; default: "
+            "recognised, with a warning",
+        )  # fmt: skip
     return refuse_repeats(parser)
 
 

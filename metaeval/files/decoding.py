@@ -76,7 +76,8 @@ MAGIC = (
     (b"\x7fELF", message("file.program", "This is a program, not text.")),
 )
 OPEN_DOCUMENT = message(
-    "file.open-document", "This is an OpenDocument file, not text. Save the table as .xlsx or CSV."
+    "file.open-document",
+    "This is an OpenDocument file, but no spreadsheet. Save the table as ODS, XLSX or CSV.",
 )
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
 MARKS = (
@@ -271,8 +272,8 @@ def _legacy(data: bytes, offset: int, stated: str, notes: list[Note]) -> Decoded
         read = message(
             "file.encoding-guessed",
             "The file is not UTF-8 and was read as {encoding}: “{text}”. If letters are wrong, "
-            "choose another encoding (command line: --column “(encoding)=NAME”; API: columns), or "
-            "save it as UTF-8.",
+            "choose another encoding (command line: --column “(encoding)=NAME”, in metaeval "
+            "--encoding NAME; API: columns), or save it as UTF-8.",
             encoding=name,
             text=sample,
         )
@@ -281,7 +282,8 @@ def _legacy(data: bytes, offset: int, stated: str, notes: list[Note]) -> Decoded
     refusal = message(
         "file.encoding-unclear",
         "The file is not UTF-8, and it is unclear which encoding it has: {readings}. Choose one "
-        "(command line: --column “(encoding)=NAME”; API: columns), or save it as UTF-8.",
+        "(command line: --column “(encoding)=NAME”, in metaeval --encoding NAME; API: columns), or "
+        "save it as UTF-8.",
         readings=[f"{each.encoding} (“{each.sample}”)" for each in found[:4]],
     ) if found else message(
         "file.not-utf-8",

@@ -19,7 +19,7 @@ from metaeval.files.headers import in_one_row
 from metaeval.files.names import is_known
 from metaeval.messages import Message, MessageError, message, plural, truncated
 
-TSV, CSV, XLSX = "tsv", "csv", "xlsx"
+TSV, CSV, XLSX, ODS = "tsv", "csv", "xlsx", "ods"
 # Characters. A paragraph has some thousand; what is longer is a file whose line endings were lost.
 LONGEST_CELL = 100_000
 # Lines above a header that are not part of the table.
@@ -27,6 +27,8 @@ MOST_TITLES = 5
 # Bytes of an unpacked workbook: an archive of 1 MB may hold a thousand times as much. A row is as
 # wide as the position of its last cell, so a few bytes may mean thousands of cells.
 LARGEST_WORKBOOK, MOST_CELLS = 400_000_000, 10_000_000
+UNREADABLE = message("workbook.unreadable", "The workbook cannot be read. Export the table as CSV.")
+TOO_LARGE = message("workbook.too-large", "The workbook is too large. Export the table as CSV.")
 # Signs between cells, with the note on a file that uses another one than its kind does.
 SEPARATORS = {
     "\t": message("table.tabs", "The cells are separated by tabs."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import cast
 
@@ -17,14 +18,13 @@ from metaeval.files.grids import (
     CSV,
     SEPARATOR,
     TSV,
-    XLSX,
     Grid,
     GridError,
     read_separated,
 )
 from metaeval.files.names import column_of
 from metaeval.files.parquet import is_parquet, read_parquet
-from metaeval.files.workbooks import read_workbook
+from metaeval.files.workbooks import is_workbook, read_workbook
 from metaeval.messages import Message, MessageError, message, truncated
 from metaeval.results import MissingDataWarning, Notes
 
@@ -40,6 +40,8 @@ class FormatError(MessageError, ValueError):
 
 
 EMPTY = ("", "None")
+# The encoding that a person stated for files that are no Unicode.
+STATED_ENCODING = ContextVar("STATED_ENCODING", default="")
 NO_FILE = message("file.missing", "The file does not exist.")
 
 
@@ -49,7 +51,7 @@ def read_text(path: Path) -> str:
     Raises FormatError if there is no such file, or it is not text.
     """
     try:
-        decoded = decode(path.read_bytes())
+        decoded = decode(path.read_bytes(), encoding=STATED_ENCODING.get())
     except FileNotFoundError:
         raise FormatError(path, None, NO_FILE) from None
     except UndecodableError as error:
@@ -140,7 +142,7 @@ def plain_numbers(values: FloatArray, *, empty: str = "") -> list[str]:
 
 
 class Table:
-    """A table with a header: TSV, CSV, XLSX (`metaeval.files.grids`), Parquet, or blanks between.
+    """A table with a header: text or workbook (`metaeval.files.grids`), Parquet, or blanks between.
 
     A first line with a comma and without a tab is that of a CSV file. ``required`` and ``optional``
     name columns in any case: fields of `metaeval.files.names` by all their names, and alternatives
@@ -242,8 +244,9 @@ def no_column(names: Sequence[str], header: Sequence[str]) -> Message:
 def _grid(path: Path) -> Grid:
     try:
         data = path.read_bytes() if path.is_file() else b""
-        if data.startswith(b"PK\x03\x04"):
-            grid = next(iter(read_workbook(data).tables), Grid(XLSX))
+        if is_workbook(path.name, data):
+            book = read_workbook(data)
+            grid = next(iter(book.tables), Grid(book.kind))
             if len(grid.parts) > 1 and not column_of("system", grid.header):
                 grid.header[0] = "system"
         elif is_parquet(data):

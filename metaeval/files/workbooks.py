@@ -1,4 +1,4 @@
-"""Workbooks to tables: XLSX, sheet by sheet.
+"""Workbooks to tables: XLSX and ODS, sheet by sheet.
 
 Sheets with the same columns are one table with the names of the sheets in a column. Others are read
 if a person chooses them.
@@ -15,10 +15,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, time
 from typing import Any
+from xml.parsers import expat
 
 from metaeval.files.grids import (
     LARGEST_WORKBOOK,
     MOST_CELLS,
+    ODS,
+    TOO_LARGE,
+    UNREADABLE,
     XLSX,
     Grid,
     GridError,
@@ -26,67 +30,79 @@ from metaeval.files.grids import (
     fill,
 )
 from metaeval.files.names import is_known, plain
+from metaeval.files.opendocument import SPREADSHEET, Merged, Sheets
 from metaeval.messages import message, plural, truncated
 
 # The column with the names of sheets.
 SHEET = "sheet"
+ARCHIVE = b"PK\x03\x04"
+# Bytes at the start of an archive with the type of an ODS, and at its end with the names of files.
+MIMETYPE, DIRECTORY = 200, 65_536
 # What openpyxl, zipfile and the XML parsers raise for a broken file; those of XML are SyntaxErrors.
 BROKEN = (
-    *(zipfile.BadZipFile, zlib.error, EOFError, OSError, SyntaxError, ArithmeticError),
+    *(
+        zipfile.BadZipFile,
+        zlib.error,
+        expat.ExpatError,
+        EOFError,
+        OSError,
+        SyntaxError,
+        ArithmeticError,
+    ),
     *(AttributeError, LookupError, RuntimeError, TypeError, ValueError),
 )
+# A character that XML may not hold, or a carriage return (ECMA-376, part 1, 22.9.2.19).
+ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 MERGED = re.compile(rb'<(?:\w+:)?mergeCell [^>]*?ref="([A-Z]+\d+:[A-Z]+\d+)"')
-TOO_LARGE = message("workbook.too-large", "The workbook is too large. Export the table as CSV.")
 
 
 @dataclass(frozen=True)
 class Workbook:
     """The tables of a workbook: each of one sheet, or of sheets with the same columns.
 
-    `sheets` are the names of all sheets with content, `tables` those that were read.
+    `kind` is that of the file, `sheets` are the names of all sheets with content, and `tables`
+    those that were read.
     """
 
+    kind: str
     sheets: list[str] = field(default_factory=list)
     tables: list[Grid] = field(default_factory=list)
 
 
+def is_workbook(name: str, data: bytes) -> bool:
+    """Return True for XLSX and ODS, whatever the name, and for archives that are called so."""
+    if not data.startswith(ARCHIVE):
+        return False
+    is_named = name.lower().endswith((".xlsx", ".xlsm", ".ods"))
+    return is_named or SPREADSHEET in data[:MIMETYPE] or b"xl/workbook." in data[-DIRECTORY:]
+
+
 def read_workbook(data: bytes, *, has_names: bool = True, chosen: Sequence[str] = ()) -> Workbook:
-    """Return the tables of an XLSX workbook. Raises GridError for anything else.
+    """Return the tables of an XLSX or ODS workbook. Raises GridError for anything else.
 
     Without `chosen` sheets, the first sheet that is a table is read, with all that have its
     columns; the others are named in a note, or in a warning if they are tables.
     """
-    try:
-        from openpyxl import load_workbook
-    except ImportError:
-        lacking = message(
-            "workbook.no-reader", "Install openpyxl to read workbooks, or save the file as CSV."
-        )
-        raise GridError(lacking) from None
     found: dict[str, Grid] = {}
+    kind = ODS if SPREADSHEET in data[:MIMETYPE] else XLSX
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > LARGEST_WORKBOOK:
                 raise GridError(TOO_LARGE)
-            book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-            n_cells = 0
-            for sheet in book.worksheets:
-                lines = _cells(sheet, MOST_CELLS - n_cells)
-                n_cells += sum(len(cells) for _, cells in lines)
+            for title, lines, merged in (
+                Sheets(archive, MOST_CELLS) if kind == ODS else _xlsx(data, archive)
+            ):
                 if any(cells for _, cells in lines):
-                    grid = found[sheet.title] = Grid(XLSX, parts=[(0, sheet.title)])
-                    _fill_merged(grid, lines, _merged(archive, sheet))
+                    grid = found[title] = Grid(kind, parts=[(0, title)])
+                    _fill_merged(grid, lines, merged)
                     # A workbook ends a row at its last cell with content.
                     fill(grid, lines, has_names=has_names, pads=True)
                     grid.n_lines = lines[-1][0]
     except GridError:
         raise
     except BROKEN:
-        unreadable = message(
-            "workbook.unreadable", "The workbook cannot be read. Export the table as CSV."
-        )
-        raise GridError(unreadable) from None
-    return Workbook(list(found), _chosen(found, chosen)) if found else Workbook()
+        raise GridError(UNREADABLE) from None
+    return Workbook(kind, list(found), _chosen(found, chosen) if found else [])
 
 
 def _chosen(found: dict[str, Grid], chosen: Sequence[str]) -> list[Grid]:
@@ -159,6 +175,27 @@ def _joined(alike: Sequence[Grid]) -> Grid:
     return whole
 
 
+def _xlsx(
+    data: bytes, archive: zipfile.ZipFile
+) -> Iterator[tuple[str, list[Line], Iterable[Merged]]]:
+    """Yield name, rows and merged cells of the sheets of an XLSX workbook."""
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        lacking = message(
+            "workbook.no-reader", "Install openpyxl to read workbooks, or save the file as CSV."
+        )
+        raise GridError(lacking) from None
+    n_cells = 0
+    book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+    if not book.worksheets:  # A workbook by the strict schema has other namespaces.
+        raise GridError(UNREADABLE)
+    for sheet in book.worksheets:
+        lines = _cells(sheet, MOST_CELLS - n_cells)
+        n_cells += sum(len(cells) for _, cells in lines)
+        yield sheet.title, lines, _merged(archive, sheet)
+
+
 def _cells(sheet: Any, most: int) -> list[Line]:
     """Return the rows by number, empty ones too; the size that the sheet states is ignored.
 
@@ -175,7 +212,7 @@ def _cells(sheet: Any, most: int) -> list[Line]:
     return lines
 
 
-def _merged(archive: zipfile.ZipFile, sheet: Any) -> Iterator[tuple[int, int, int]]:
+def _merged(archive: zipfile.ZipFile, sheet: Any) -> Iterator[Merged]:
     """Yield the column, the first and the last row of cells that are merged down, from 1."""
     from openpyxl.utils import range_boundaries
 
@@ -191,7 +228,7 @@ def _merged(archive: zipfile.ZipFile, sheet: Any) -> Iterator[tuple[int, int, in
             rest = rest[max(rest.rfind(b"<"), end) :]
 
 
-def _fill_merged(grid: Grid, lines: list[Line], merged: Iterable[tuple[int, int, int]]) -> None:
+def _fill_merged(grid: Grid, lines: list[Line], merged: Iterable[Merged]) -> None:
     """Give cells that are merged down the text of the first, with a note."""
     n_filled = 0
     for column, first, last in merged:
@@ -219,6 +256,8 @@ def _written(value: Any) -> str:
     """Return the cell of a workbook as a CSV would have it."""
     if value is None:
         return ""
+    if isinstance(value, str):
+        return ESCAPED.sub(lambda found: chr(int(found[1], 16)), value) if "_x" in value else value
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, float) and math.isfinite(value) and value == int(value):

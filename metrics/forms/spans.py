@@ -27,11 +27,11 @@ class SpanFilesForm(forms.Form):
     tables = FilesField(
         label=_("Files with spans"),
         help_text=_(
-            "TSV, CSV, XLSX, Parquet or JSON with one row per span: system, segment, start, end "
-            "and severity. Category, side (target, source or missing), confidence and score are "
-            "optional. Write the severity no-error for an output without errors. Lists of WMT25 "
-            "(start_indices, end_indices, error_types) and JSON lists (errors) are accepted too. "
-            "Offsets count Unicode characters from 0."
+            "TSV, CSV, XLSX, ODS, Parquet or JSON with one row per span: system, segment, start, "
+            "end and severity. Category, side (target, source or missing), confidence and score "
+            "are optional. Write the severity no-error for an output without errors. Lists of "
+            "WMT25 (start_indices, end_indices, error_types) and JSON lists (errors) are accepted "
+            "too. Offsets count Unicode characters from 0."
         ),
         error_messages=if_missing("spans.choose-file", "Choose at least one file."),
     )
@@ -99,9 +99,9 @@ class SuggestForm(forms.Form):
         label=_("or files with spans"),
         required=False,
         help_text=_(
-            "TSV, CSV, XLSX, Parquet or JSON with one row per span: system, segment, start, end "
-            "and severity. Category and side (target, source or missing) are optional. Write the "
-            "severity no-error for an output without errors. Offsets count Unicode characters "
+            "TSV, CSV, XLSX, ODS, Parquet or JSON with one row per span: system, segment, start, "
+            "end and severity. Category and side (target, source or missing) are optional. Write "
+            "the severity no-error for an output without errors. Offsets count Unicode characters "
             "from 0."
         ),
     )

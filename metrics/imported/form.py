@@ -24,10 +24,11 @@ class ScoreFilesForm(forms.Form):
     tables = FilesField(
         label=_("Files with scores"),
         help_text=_(
-            "TSV, CSV, XLSX, Parquet or JSON with segment, system and a column for each metric, or "
-            "with segment, system, metric and score. For scores of documents or domains, replace "
-            "the segment by document or domain; omit it for scores of whole systems. "
-            "The output files of COMET, MetricX, BLEURT and mt-metrics-eval are accepted too."
+            "TSV, CSV, XLSX, ODS, Parquet or JSON with segment, system and a column for each "
+            "metric, or with segment, system, metric and score. For scores of documents or "
+            "domains, replace the segment by document or domain; omit it for scores of whole "
+            "systems. The output files of COMET, MetricX, BLEURT and mt-metrics-eval are accepted "
+            "too."
         ),
         error_messages={"required": _("Choose at least one file.")},
     )

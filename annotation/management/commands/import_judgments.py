@@ -89,7 +89,7 @@ def add_table_arguments(parser: ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="TABLE",
-        help="TSV, CSV, XLSX, Parquet, JSON, or files of other tools",
+        help="TSV, CSV, XLSX, ODS, Parquet, JSON, or files of other tools",
     )
     parser.add_argument(
         "--column", action="append", default=[], metavar="COLUMN=FIELD",

@@ -60,8 +60,8 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--table", "--outputs", type=Path, action="append", default=[], dest="tables",
-            help="TSV, CSV, XLSX, Parquet or JSON with segments, outputs or both, TMX, XLIFF, or "
-            "WMT's XML or SGML",
+            help="TSV, CSV, XLSX, ODS, Parquet or JSON with segments, outputs or both, TMX, XLIFF, "
+            "or WMT's XML or SGML",
         )  # fmt: skip
         parser.add_argument(
             "--column", action="append", default=[], metavar="[FILE:]COLUMN=FIELD",

@@ -1,4 +1,4 @@
-"""Read files as rows of named cells: TSV, CSV, XLSX by `metaeval.files.grids`, Parquet, and JSON.
+"""Read files as rows of named cells: text and workbooks (`metaeval.files`), Parquet, and JSON.
 
 JSON may be an object a line, a list of objects, or an object that holds one such list. Objects in
 cells become columns of their own, `refs.refA`.
@@ -25,14 +25,13 @@ from metaeval.files.grids import (
     CSV,
     LONGEST_CELL,
     TSV,
-    XLSX,
     Grid,
     GridError,
     read_separated,
 )
 from metaeval.files.names import is_known, plain
 from metaeval.files.parquet import is_parquet, parquet_rows
-from metaeval.files.workbooks import read_workbook
+from metaeval.files.workbooks import is_workbook, read_workbook
 from metaeval.messages import Message, message, plural, printable, truncated
 
 JSON = "jsonl"
@@ -57,7 +56,6 @@ NO_TABLES = (
 )
 # Characters of a cell that is shown, and the rows among which one is looked for.
 SAMPLE, SAMPLED = 60, 50
-WORKBOOK = b"PK\x03\x04"
 Row = dict[str, Any]
 # Types of cells that have no cells within.
 ATOMS = frozenset({str, int, float, bool})
@@ -214,9 +212,9 @@ def binary_tables(name: str, data: bytes, report: Report, *, has_names: bool = T
         report.error(error.message, Place(name, error.row))
         return []
     read = [title for grid in book.tables for _, title in grid.parts]
-    report.saw(name, format=XLSX.upper(), sheets=book.sheets, sheets_read=read)
+    report.saw(name, format=book.kind.upper(), sheets=book.sheets, sheets_read=read)
     tables = []
-    for grid in book.tables or [Grid(XLSX)]:
+    for grid in book.tables or [Grid(book.kind)]:
         # Several tables need names of their own.
         file = f"{name} [{grid.parts[0][1]}]" if len(book.tables) > 1 else name
         if len(book.sheets) > 1:
@@ -229,11 +227,7 @@ def binary_tables(name: str, data: bytes, report: Report, *, has_names: bool = T
 
 def is_binary(name: str, data: bytes) -> bool:
     """Return True for tables that are no text: Parquet files, and workbooks."""
-    return is_parquet(data) or _is_workbook(name, data)
-
-
-def _is_workbook(name: str, data: bytes) -> bool:
-    return data.startswith(WORKBOOK) and PurePath(name).suffix.lower() in (".xlsx", ".xlsm")
+    return is_parquet(data) or is_workbook(name, data)
 
 
 def format_of(name: str, text: str) -> str:

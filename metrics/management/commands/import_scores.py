@@ -42,7 +42,7 @@ class Command(BaseCommand):
         add_test_set_arguments(parser)
         parser.add_argument(
             "files", nargs="+", type=Path, metavar="FILE",
-            help="TSV, CSV, XLSX, Parquet or JSON, or NAME.seg.score and NAME.sys.score of "
+            help="TSV, CSV, XLSX, ODS, Parquet or JSON, or NAME.seg.score and NAME.sys.score of "
             "mt-metrics-eval",
         )  # fmt: skip
         parser.add_argument(

@@ -38,7 +38,7 @@ class Command(BaseCommand):
         add_test_set_arguments(parser)
         parser.add_argument(
             "files", nargs="+", type=Path, metavar="FILE",
-            help="a row a span or an output, TSV, CSV, XLSX, Parquet or JSON",
+            help="a row a span or an output, TSV, CSV, XLSX, ODS, Parquet or JSON",
         )  # fmt: skip
         parser.add_argument("--name", required=True, help="the metric that found them")
         parser.add_argument(

@@ -6,6 +6,7 @@ from pathlib import Path
 import django
 import pytest
 
+from metaeval.commands import main
 from metaeval.files.decoding import UndecodableError, decode
 from metaeval.files.encodings import ENCODINGS
 
@@ -86,3 +87,20 @@ def test_bytes_of_no_language_are_refused() -> None:
     with pytest.raises(UndecodableError) as caught:
         decode(bytes(range(128, 256)) * 3)
     assert caught.value.message.code == "file.encoding-unclear"
+
+
+def test_commands_read_the_encoding_that_is_stated(tmp_path, capsys):
+    path = tmp_path / "scores.csv"
+    rows = [f"Łódź;{n};{n};{n * n}" for n in range(1, 6)]
+    table = "\n".join(["system;segment;human;žluť", *rows])
+    found = []
+    for data, more in (
+        (table.encode(), ()),
+        (table.encode("cp1250"), ("--encoding", "Windows-1250")),
+    ):
+        path.write_bytes(data)
+        assert main(["correlate", str(path), "--human", "human", *more]) == 0
+        found.append(capsys.readouterr().out)
+    assert found[0] == found[1]
+    assert "žluť" in found[0]
+    assert main(["correlate", str(path), "--human", "human", "--encoding", "ascii"]) == 2
