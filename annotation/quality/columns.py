@@ -180,7 +180,6 @@ class JudgmentColumns:
             yield self.select(order[start:end])
 
 
-@memo
 def read_columns(
     campaign: Campaign, *, with_excluded: bool = False, scale: str = ""
 ) -> JudgmentColumns:
@@ -190,11 +189,20 @@ def read_columns(
     it are dropped. Repeated calls within one computation return the same columns, which are
     read-only.
     """
+    return _read(campaign, () if with_excluded else _excluded(campaign), scale)
+
+
+@memo
+def _excluded(campaign: Campaign) -> tuple[int, ...]:
+    excluded = campaign.annotators.exclude(excluded_at=None).order_by("pk")
+    return tuple(excluded.values_list("pk", flat=True))
+
+
+@memo
+def _read(campaign: Campaign, excluded: tuple[int, ...], scale: str) -> JudgmentColumns:
     rows = _rows(campaign)
     chosen = rows["kind"] != Item.Kind.TUTORIAL.value
-    if not with_excluded:
-        excluded = campaign.annotators.exclude(excluded_at=None).values_list("pk", flat=True)
-        chosen &= ~np.isin(rows["annotator"], list(excluded))
+    chosen &= ~np.isin(rows["annotator"], excluded)
     if scale:
         rows = with_scale(campaign, rows, scale)
         chosen &= ~np.isnan(rows["score"])

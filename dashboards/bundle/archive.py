@@ -1,13 +1,15 @@
 """Write a bundle: data files, the numbers computed from them, manifest, README, zip."""
 
+import base64
 import hashlib
-import io
 import json
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 import msgspec
@@ -24,6 +26,7 @@ from dashboards.trust import verdict
 from dashboards.trust.shown import lines
 from metaeval.documents import units_message as units
 from metaeval.messages import Message
+from metaeval.replication import forget_judgments, forget_scores
 
 # Write the README and the script of a bundle.
 
@@ -129,16 +132,23 @@ def script(tables: Sequence[BundleTable]) -> str:
 
 # The first level of compression takes a third of the time of the usual one.
 LEVEL = 1
+# Bytes of a zip file that are encoded at a time: three become four characters.
+CHUNK = 3 << 18
 
 
 @dataclass(frozen=True)
 class Built:
-    """A bundle as a zip file, its manifest, its tables, and its warnings."""
+    """A bundle as a zip file in base64, its manifest, its tables, and its warnings."""
 
-    zip: bytes
+    encoded: str
     manifest: dict[str, Any]
     tables: Sequence[BundleTable]
     warnings: Sequence[Message]
+
+    @property
+    def zip(self) -> bytes:
+        """The zip file."""
+        return base64.b64decode(self.encoded)
 
 
 def build(campaign: Campaign, filters: Filters) -> Built:
@@ -150,20 +160,21 @@ def build(campaign: Campaign, filters: Filters) -> Built:
         folder = Path(name)
         for path, lines in data_files(content):
             _write(folder / path, lines)
-        for table in tables:  # computed from the files, as readers do
-            give_back()
-            _write(folder / f"expected/{table.name}.json", [expected(folder, table)])
+        for _, group in groupby(tables, key=lambda table: table.arguments[1]):
+            for table in group:  # computed from the files, as readers do
+                give_back()
+                _write(folder / f"expected/{table.name}.json", [expected(folder, table)])
+            forget_judgments()
+            forget_scores()
+        give_back()
         manifest = manifest_of(content, tables, _sums(folder))
         manifest["trust"] = msgspec.to_builtins(trust)
         _write(folder / "manifest.json", [json.dumps(manifest, ensure_ascii=False, indent=1)])
         _write(folder / "README.md", [readme(content, tables, trust)])
         _write(folder / "reproduce.sh", [script(tables)])
-        return Built(
-            _zipped(folder, f"{campaign.slug}-bundle"),
-            manifest,
-            tables,
-            list(content.excluded.values()),
-        )
+        excluded = list(content.excluded.values())
+        del content
+        return Built(_zipped(folder, f"{campaign.slug}-bundle"), manifest, tables, excluded)
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
@@ -177,17 +188,26 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _sums(folder: Path) -> dict[str, str]:
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in _files(folder)
-    }
+    found = {}
+    for path in _files(folder):
+        with path.open("rb") as file:
+            found[path.relative_to(folder).as_posix()] = hashlib.file_digest(
+                file, "sha256"
+            ).hexdigest()
+    return found
 
 
-def _zipped(folder: Path, top: str) -> bytes:
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as members:
-        for path in _files(folder):
-            info = zipfile.ZipInfo(f"{top}/{path.relative_to(folder).as_posix()}", EPOCH)
-            info.external_attr = 0o644 << 16
-            members.writestr(info, path.read_bytes(), zipfile.ZIP_DEFLATED, LEVEL)
-    return archive.getvalue()
+def _zipped(folder: Path, top: str) -> str:
+    """Return all files as a zip file in base64."""
+    with TemporaryFile() as archive:
+        with zipfile.ZipFile(archive, "w") as members:
+            for path in _files(folder):
+                info = zipfile.ZipInfo(f"{top}/{path.relative_to(folder).as_posix()}", EPOCH)
+                info.external_attr = 0o644 << 16
+                # Public as `compress_level` from Python 3.13 on.
+                info.compress_type, info._compresslevel = zipfile.ZIP_DEFLATED, LEVEL  # type: ignore[attr-defined]
+                with path.open("rb") as file, members.open(info, "w") as member:
+                    copyfileobj(file, member)
+        archive.seek(0)
+        encoded = b"".join(map(base64.b64encode, iter(lambda: archive.read(CHUNK), b"")))
+    return encoded.decode()

@@ -5,9 +5,21 @@ its tables and compare every number with the one that it holds.
 """
 
 from metaeval.replication import questions
-from metaeval.replication.judgments import JudgmentFile, human_rows, quality_rows, read_judgments
+from metaeval.replication.judgments import (
+    JudgmentFile,
+    forget_judgments,
+    human_rows,
+    quality_rows,
+    read_judgments,
+)
 from metaeval.replication.reproduce import FORMAT, Reproduction, reproduce, versions
-from metaeval.replication.tables import CorrelationRow, ScoreFile, correlation_table, read_scores
+from metaeval.replication.tables import (
+    CorrelationRow,
+    ScoreFile,
+    correlation_table,
+    forget_scores,
+    read_scores,
+)
 from metaeval.results import plain
 
 __all__ = [
@@ -17,6 +29,8 @@ __all__ = [
     "Reproduction",
     "ScoreFile",
     "correlation_table",
+    "forget_judgments",
+    "forget_scores",
     "human_rows",
     "plain",
     "quality_rows",

@@ -156,6 +156,11 @@ def read_judgments(
 _remembered: dict[bytes, JudgmentFile] = {}
 
 
+def forget_judgments() -> None:
+    """Free the file that is remembered."""
+    _remembered.clear()
+
+
 def _read(path: str | Path, annotators: str | Path, chosen: Chosen) -> JudgmentFile:
     who = Table(annotators, ["annotator", "is_excluded"])
     excluded = {

@@ -6,11 +6,14 @@ Touchstone's pages operation by operation, so that the numbers agree to the last
 
 from __future__ import annotations
 
+import re
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from hashlib import blake2b
+from hashlib import file_digest
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 import numpy as np
@@ -81,6 +84,8 @@ def _row(scored: Scored, key: str, r_hybrid: float, r_limit: float) -> Correlati
 
 
 Row = dict[str, Any]
+# A number as Python writes it.
+WRITTEN = re.compile(r"-?\d+(\.\d+)?(e[+-]\d+)?", re.ASCII).fullmatch
 OTHER_CELLS = message(
     "bundle.other-cells", "The systems or segments of the file differ from those of the scores."
 )
@@ -228,14 +233,62 @@ def read_scores(
 def _grid(path: str | Path) -> dict[str, ScoreMatrix]:
     """Return all columns of scores; cached, because all tables of a bundle read one file."""
     file = Path(path)
-    return dict(_columns(file, blake2b(file.read_bytes()).digest() if file.is_file() else b""))
+    digest = b""
+    if file.is_file():
+        with file.open("rb") as stream:
+            digest = file_digest(stream, "blake2b").digest()
+    return dict(_columns(file, digest))
+
+
+def forget_scores() -> None:
+    """Free the columns that are cached."""
+    _columns.cache_clear()
 
 
 @lru_cache(maxsize=1)
 def _columns(path: Path, digest: bytes) -> dict[str, ScoreMatrix]:
+    if (written := _as_written(path)) is not None:
+        return written
     table = Table(path, ["system", "segment"], optional=[DOCUMENT])
     keys = set(table.columns.values())
     return score_columns(table, [n for i, n in enumerate(table.header) if i not in keys])
+
+
+def _as_written(path: Path) -> dict[str, ScoreMatrix] | None:
+    """Return the columns of a file as bundles have it, read row by row; None for any other."""
+    keys: tuple[list[str], ...] = ([], [], [])
+    try:
+        with path.open(encoding="utf-8", newline="\n") as file:
+            header = next(file, "").removesuffix("\n").split("\t")
+            n_keys = 3 if header[2:3] == ["document"] else 2
+            if header[:2] != ["system", "segment"] or len({*map(str.lower, header)}) < len(header):
+                return None
+            columns = [array("d") for _ in header[n_keys:]]
+            for line in file:
+                cells = line.removesuffix("\n").split("\t")
+                for key, cell in zip(keys, cells[:n_keys], strict=False):
+                    key.append(intern(cell))
+                for column, cell in zip(columns, cells[n_keys:], strict=True):
+                    column.append(float(cell) if cell else np.nan)
+                if not all(map(WRITTEN, filter(None, cells[n_keys:]))) or '"' in line:
+                    return None
+    except (OSError, ValueError):
+        return None
+    systems, segments = (list(dict.fromkeys(names)) for names in keys[:2])
+    documents = keys[2][: len(segments)]
+    is_grid = (
+        keys[0] == [name for name in systems for _ in segments]
+        and keys[1] == segments * len(systems)
+        and keys[2] == documents * len(systems)
+        and all(name and name == name.strip() for name in (*systems, *segments, *documents))
+    )
+    if not is_grid:
+        return None
+    shape = len(systems), len(segments)
+    return {
+        name: ScoreMatrix(np.array(column).reshape(shape), systems, segments, documents or None)
+        for name, column in zip(header[n_keys:], columns, strict=True)
+    }
 
 
 def _counts(name: str, text: str, human: ScoreMatrix) -> CorpusStatistics:

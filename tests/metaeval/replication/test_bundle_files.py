@@ -1,5 +1,6 @@
 """Files of a bundle without a database: which judgments filters choose, questions to a table."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -7,11 +8,12 @@ import pytest
 from scipy import stats
 
 from metaeval.commands import main, run_command
+from metaeval.files import FormatError, read_score_table
 from metaeval.messages import message
-from metaeval.replication import judgments, read_judgments
+from metaeval.replication import judgments, read_judgments, read_scores
 from metaeval.replication.judgments import Chosen
 from metaeval.results import Interval, StatisticResult, StatisticsWarning
-from tests.refusals import tells
+from tests.refusals import refused, tells
 
 # annotator, kind, system, segment, score, is_target, seconds, submitted_at, item, partner, output
 LINES = """\
@@ -147,3 +149,34 @@ def test_every_warning_of_a_statistic_has_a_row() -> None:
     for name in parts:
         found = {value for key, value in rows.items() if key.startswith(name)}
         assert {note.message for note in notes} <= found
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "system\tsegment\th\tm\na\t1\t0.5\t\na\t2\t-1e-07\t3\nb\t1\t1\t2.25\nb\t2\t\t0\n",
+        "system\tsegment\tdocument\th\tm\na\t1\td\t1\t2\na\t2\te\t3\t4\nb\t1\td\t5\t6\nb\t2\te\t7\t8\n",
+        # Not as a bundle has them: other orders, words, signs and quotation marks.
+        "segment\tsystem\th\tm\n1\ta\t1\t2\n2\ta\t3\t4\n",
+        "system\tsegment\th\tm\na\t2\t1\t2\nb\t1\t3\t4\nb\t2\t3\t9\na\t1\t7\t8\n",
+        "system\tsegment\th\tm\na\t1\t1\t2\nb\t2\t3\t4\n",
+        "system\tsegment\th\tm\na\t1\tNA\t 2\nb\t1\t3\tinf\n",
+        'system\tsegment\th\tm\n"a"\t1\t0.5\t1\n"b"\t1\t1\t2\n',
+        "system\tsegment\th\tm\r\na\t1\t1\t2\r\nb\t1\t3\t4\r\n",
+    ],
+)
+def test_scores_are_those_of_any_table(tmp_path: Path, lines: str) -> None:
+    file = tmp_path / "scores.tsv"
+    file.write_bytes(lines.encode())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StatisticsWarning)
+        found = read_scores(file, "h")
+        wanted = read_score_table(file, columns=["h", "m"])
+    for name, matrix in (("h", found.human), ("m", found.metrics["m"])):
+        assert matrix.systems == wanted[name].systems
+        assert matrix.segments == wanted[name].segments
+        assert matrix.documents == wanted[name].documents
+        np.testing.assert_array_equal(matrix.values, wanted[name].values)
+    file.write_bytes(lines.replace("\t2", "\tx2", 1).replace("h\tm", "h\th").encode())
+    with refused("table.columns-twice", kind=FormatError):
+        read_scores(file, "h")
