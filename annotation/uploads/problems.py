@@ -331,7 +331,7 @@ class Report:
         for problem in self.problems:
             place = problem.place
             # The fields of JSON are paths: one cause has as many as there are values.
-            where: object = "" if place.row is None and "[" in str(place.field) else place.field
+            where: object = "" if "[" in str(place.field) else place.field
             if isinstance(place.field, Message):
                 where = str(place.field.parameters.get("part"))
             cause = (problem.severity, place.file, where, problem.code)
@@ -339,7 +339,7 @@ class Report:
         self.problems = [
             problem
             for alike in causes.values()
-            for problem in (alike if len(alike) <= PLACES else [_gathered(alike)])
+            for problem in ([_gathered(alike)] if _is_one(alike) else alike)
         ]
 
     def _of(self, severity: Severity) -> list[Problem]:
@@ -372,11 +372,20 @@ def _too_many(limit: int) -> Message:
     )
 
 
+def _is_one(alike: Sequence[Problem]) -> bool:
+    """Return True for problems that are shown as one: many, or with the same message in rows."""
+    if len(alike) > PLACES:
+        return True
+    first = alike[0]
+    is_same = all(each.message == first.message and each.more is None for each in alike)
+    return len(alike) > 1 and first.place.row is not None and is_same
+
+
 def _gathered(alike: Sequence[Problem]) -> Problem:
     """Return the first problem of one cause, with a count and the next rows."""
     rows = [each.place.row for each in alike[1:PLACES] if each.place.row is not None]
     fields = list(dict.fromkeys(str(each.place.field) for each in alike))[1:PLACES]
-    if fields and not rows:
+    if fields and len({alike[0].place.row, *rows}) == 1:
         more = message(
             "problem.times-at", "{n} times, next at {places}", n=len(alike), places=fields
         )

@@ -74,6 +74,13 @@ MAGIC = (
         message("file.sqlite", "This is an SQLite database, not text. Export the table as TSV."),
     ),
     (b"\x7fELF", message("file.program", "This is a program, not text.")),
+    (
+        b"version https://git-lfs.github.com/",
+        message(
+            "file.git-lfs",
+            "This is a pointer of Git LFS, not the file. Fetch the file with “git lfs pull”.",
+        ),
+    ),
 )
 OPEN_DOCUMENT = message(
     "file.open-document",

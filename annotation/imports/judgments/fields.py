@@ -117,7 +117,8 @@ def read_tables(
         return is_usable
 
     report.chosen = {"": options.columns}
-    tables = read_files(files, base.Import(door, report), prepare=prepare)
+    pair = options.source_language, options.target_language
+    tables = read_files(files, base.Import(door, report, pair), prepare=prepare)
     for table in tables:
         require_rows(table, report)
     return tables

@@ -116,7 +116,9 @@ class Collector:
                 if kind == "domain"
                 else message(
                     "judgments.other-source",
-                    "Segment “{segment}” has a different source in {place}.",
+                    "Segment “{segment}” has a different source in {place}. If every document "
+                    "counts its segments anew, choose the column of documents, or ignore that of "
+                    "segments: then the different sources are numbered.",
                     segment=segment.key,
                     place=first.label,
                 )

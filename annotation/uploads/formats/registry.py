@@ -47,6 +47,7 @@ from annotation.uploads.problems import Place
 from annotation.uploads.tables.columns import FIRST
 from annotation.uploads.tables.nested import unnested
 from annotation.uploads.tables.objects import GROUP
+from annotation.uploads.tables.pairs import with_languages
 from annotation.uploads.tables.rows import (
     Table,
     binary_tables,
@@ -370,7 +371,9 @@ def read_files(
 
 def _tables(found: Format | None, group: list[Content], to: Import) -> Iterable[Table]:
     if found is None or found.read is None:
-        return [unnested(each.table, to.report) for each in group if each.table is not None]
+        tables = [unnested(each.table, to.report) for each in group if each.table is not None]
+        target = "reference" if to.door is TEST_SET else "output"
+        return [with_languages(table, to.pair, target, to.report) for table in tables]
     return found.read(group, to)
 
 

@@ -79,7 +79,7 @@ def _by_name(table: Table) -> dict[str, str]:
     """Return the fields of the outputs in an object by system, such as `outputs.gpt`."""
     parts = {column: table.titles.get(column, column).partition(".") for column in table.columns}
     return {c: f"{SYSTEM}{name}" for c, (head, _, name) in parts.items()
-            if name and is_called(head, OF_OUTPUTS)}  # fmt: skip
+            if name and c not in OWN and is_called(head, OF_OUTPUTS)}  # fmt: skip
 
 
 def _numbered(table: Table) -> dict[str, str]:

@@ -3,12 +3,15 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.rows import Table
 from core import languages
+from metaeval.files.names import column_of, is_known
 from metaeval.messages import Message, Parameter, message, plural, truncated
 
 BETWEEN = re.compile(r"[-–—→>_/|: ]+")
@@ -66,6 +69,44 @@ def of_row(row: dict[str, Any]) -> Pair | None:
     if not source and not target:
         return None
     return code_of(source) if source else "", code_of(target) if target else ""
+
+
+def with_languages(table: Table, pair: Pair, target: str, report: Report) -> Table:
+    """Return a table whose columns `en` and `translation.de` are the texts of a pair.
+
+    Those of the source language are sources, the others the field ``target``.
+    Other columns that can be these go first. A word such as `id` is a language beside the other one
+    only.
+    """
+    found: dict[str, str] = {}
+    for language, field in zip(pair, ("source", target), strict=True):
+        if language and not column_of(field, table.columns):
+            named = (c for c in table.columns if _is_language(table.titles.get(c, c), language))
+            found |= {column: field for column in islice(named, 1) if column not in found}
+    found = {c: field for c, field in found.items() if len(found) > 1 or not is_known(c)}
+    if not found:
+        return table
+    titles = {found.get(c, c): table.titles.get(c, c) for c in table.columns}
+    text = message(
+        "columns.of-languages",
+        "Columns were read by their languages: {pairs}.",
+        pairs=[
+            message("columns.pair", "“{column}” as {field}", column=titles[field], field=field)
+            for field in found.values()
+        ],
+    )
+    report.note(text, table.head)
+    report.name_columns(table.file, titles)
+    own = table.with_columns({c: found.get(c, c) for c in table.columns})
+    return replace(own, titles=titles)
+
+
+def _is_language(title: str, language: str) -> bool:
+    try:
+        found = languages.find(title.rpartition(".")[2])
+    except languages.LanguageError:
+        return False
+    return languages.bare(found) == languages.bare(language)
 
 
 ALL = "all"

@@ -240,10 +240,10 @@ def test_a_table_without_an_ending_is_known_by_its_content(db: None, text: str, 
 
 def test_every_cause_is_an_error_not_only_the_first(db: None) -> None:
     text = "source\treference\n" + "Eins\t\n" * 40 + "\tZwei\n" * 2
-    assert [str(error.place) for error in check(("t.tsv", text)).report.errors] == [
-        "t.tsv, row 42, source",
-        "t.tsv, row 43, source",
-    ]
+    (error,) = check(("t.tsv", text)).report.errors
+    assert str(error.place) == "t.tsv, row 42, source"
+    assert error.more is not None
+    assert error.more.parameters == {"n": 2, "rows": [43]}
 
 
 def test_byte_order_mark_and_windows_lines(db: None) -> None:
