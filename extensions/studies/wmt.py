@@ -11,8 +11,7 @@ from annotation.filters.chosen import fitted
 from annotation.models import Campaign
 from dashboards.documents.computing import settled
 from dashboards.documents.head import StudyDocument, UnitsOf, units_of
-from dashboards.pages.page import campaigns_in_order
-from dashboards.panel.choice import Choice, general
+from dashboards.panel.choice import PooledChoice, general, others
 from dashboards.panel.panel import Panel, read_panel
 from extensions.studies.matrix import heads_of
 from metaeval.messages import Message, message, truncated
@@ -47,14 +46,10 @@ LABELS = {
 
 
 @dataclass(frozen=True)
-class WmtChoice(Choice):
-    """`year` is the year whose statistics are used; `others` are campaigns, by primary keys.
-
-    Readers choose the year. The page names the other campaigns of the study that they may read.
-    """
+class WmtChoice(PooledChoice):
+    """`year` is the year whose statistics are used."""
 
     year: str = NEWEST
-    others: str = ""
 
     def __post_init__(self) -> None:
         """Check the year."""
@@ -121,14 +116,6 @@ class WmtTasks(StudyDocument):
 
 
 DOCUMENT = WmtTasks
-
-
-def others(campaign: Campaign, filters: Filters) -> list[Campaign]:
-    """Return the other campaigns of the study that the document uses."""
-    if not isinstance(filters, WmtChoice) or not filters.others:
-        return []
-    keys = [int(key) for key in filters.others.split(",")]
-    return campaigns_in_order(Campaign.objects.filter(pk__in=keys))
 
 
 def compute(campaign: Campaign, filters: Filters) -> WmtTasks:
@@ -285,13 +272,6 @@ def _ranking(ranking: Ranking, labels: Mapping[str, str]) -> list[Place]:
         )
         for n, key in enumerate(ranking.metrics)
     ]
-
-
-def asked(campaigns: Sequence[Campaign], filters: WmtChoice) -> WmtChoice:
-    """Return the question on these campaigns; raise FilterError for names that none of them has."""
-    for each in campaigns:
-        fitted(each, campaigns, general(filters))
-    return replace(filters, others=",".join(str(each.pk) for each in campaigns[1:]))
 
 
 def without_ranks(document: WmtTasks, refused: frozenset[str]) -> WmtTasks:

@@ -29,7 +29,7 @@ class AgreementCurve(Result):
     n_systems: int
 
     def probability(self, difference: float) -> tuple[float, Interval]:
-        """Return the probability that humans agree with a difference of the metric's scores."""
+        """Return the probability that humans agree with a difference, whatever its sign."""
         size = abs(difference)
         low, high, confidence = self.slope_interval
         ends = Interval(float(expit(low * size)), float(expit(high * size)), confidence)

@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotation.models import Campaign
 from dashboards.documents.computing import settled
 from dashboards.pages.page import campaigns_in_order
-from extensions.studies.wmt import WmtChoice, WmtTasks, asked, compute, without_ranks
+from extensions.studies.wmt import WmtChoice, WmtTasks, compute, without_ranks
 from tests.dashboards.documents.working import compute_waiting
 from tests.dashboards.tex import problems
 from tests.metaeval.wmt.laid_out import figures, lay_out, lay_out_years
@@ -48,7 +48,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory, shared_rows: SharedRows[None]
 
 def run(study: str, **choices: object) -> WmtTasks:
     campaigns = campaigns_in_order(Campaign.objects.filter(study=study))
-    return settled(compute(campaigns[0], asked(campaigns, WmtChoice(**choices))))
+    return settled(compute(campaigns[0], WmtChoice(**choices).of(campaigns)))
 
 
 def check(found: WmtTasks, name: str, task_name: str, statistic: str, slug: str = "") -> None:
