@@ -38,9 +38,7 @@ def with_trust(
     return results.completed(found, verdict, _attach, PARTS[VERDICT])
 
 
-def pooled(
-    kind: str, campaigns: Sequence[Campaign], question: PooledChoice
-) -> results.Result[Any]:
+def pooled(kind: str, campaigns: Sequence[Campaign], question: PooledChoice) -> results.Result[Any]:
     """Return the newest document of several campaigns, with the worst of their verdicts."""
     if not campaigns:
         return results.Result(None, None, is_fresh=True)

@@ -20,7 +20,12 @@ EXTENSION = Extension(
         Place("ensemble", _("Ensemble"), before="scatter", tab=_("Metrics")),
     ),
     study=(
-        Place("differences", _("Score differences"), "study-differences", before="wmt",
-              tab=_("Metrics")),
+        Place(
+            "differences",
+            _("Score differences"),
+            "study-differences",
+            before="wmt",
+            tab=_("Metrics"),
+        ),
     ),
 )

@@ -65,9 +65,7 @@ def compute(campaign: Campaign, filters: Filters) -> PooledDifferences:
             for each, panel in panels.items()
             if key in panel.measures
         }
-        rows.append(
-            PooledRow(**row_fields(measure, scores, problems), n_campaigns=len(scores))
-        )
+        rows.append(PooledRow(**row_fields(measure, scores, problems), n_campaigns=len(scores)))
     rows.sort(key=lambda row: (-row.n_campaigns, -row.agreeing / max(row.n, 1)))
     notes = [
         message("warning.of-campaign", "{campaign}: {warning}", campaign=each.name, warning=note)
@@ -104,9 +102,7 @@ def _partly(rows: Sequence[PooledRow], n: int) -> list[Problem]:
     ]
 
 
-def study_context(
-    request: HttpRequest, study: str, document: PooledDifferences
-) -> dict[str, Any]:
+def study_context(request: HttpRequest, study: str, document: PooledDifferences) -> dict[str, Any]:
     """Return the sentences that answer, and what is pooled."""
     pooled: Message = message(
         "differences.pooled",
