@@ -121,7 +121,7 @@ class PooledChoice(Choice):
 
     others: str = ""
 
-    def of(self, campaigns: Sequence[Campaign]) -> Self:
+    def over(self, campaigns: Sequence[Campaign]) -> Self:
         """Return the question on campaigns; FilterError for filters that fit none of them."""
         for each in campaigns:
             fitted(each, campaigns, self.shared())

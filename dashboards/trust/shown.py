@@ -42,7 +42,7 @@ def pooled(kind: str, campaigns: Sequence[Campaign], question: PooledChoice) -> 
     """Return the newest document of several campaigns, with the worst of their verdicts."""
     if not campaigns:
         return results.Result(None, None, is_fresh=True)
-    found = [results.latest(kind, campaigns[0], question.of(campaigns))]
+    found = [results.latest(kind, campaigns[0], question.over(campaigns))]
     found += [results.latest("trust", each, question.shared()) for each in campaigns]
     return results.together(found, lambda known: judged(known[0], worst_of(known[1:])))
 

@@ -196,7 +196,7 @@ def _looked_up(row: Row, difference: float) -> Row:
     )
 
 
-def context(request: HttpRequest, campaign: Campaign, document: Differences) -> dict[str, Any]:
+def context(request: HttpRequest, subject: Campaign | str, document: Any) -> dict[str, Any]:
     """Return the sentences that answer, or none where the verdict forbids conclusions.
 
     `has_pairs` says whether a metric distinguishes two systems that humans distinguish.

@@ -87,7 +87,7 @@ def latest(
     study: str, campaigns: Sequence[Campaign], filters: WmtChoice
 ) -> results.Result[WmtTasks]:
     """Return the newest document with the verdict, without the ranks that this does not permit."""
-    question = filters.of(campaigns)
+    question = filters.over(campaigns)
     shared = question.shared()
     found = [results.latest("wmt", campaigns[0], question)]
     found += [results.latest("trust", each, shared) for each in campaigns]

@@ -22,8 +22,8 @@ FEWEST_PAIRS = 6
 class AgreementCurve(Result):
     """P(humans agree | difference d) = 1 / (1 + exp(-slope d)); ``n`` counts pairs of systems.
 
-    ``slope_interval`` has nan ends below 6 systems or 6 pairs. ``agreeing`` counts the pairs that the metric
-    orders as the humans do.
+    ``slope_interval`` has nan ends below 6 systems or 6 pairs. ``agreeing`` counts the pairs that
+    the metric orders as the humans do.
     """
 
     slope: float

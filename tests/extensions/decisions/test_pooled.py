@@ -1,4 +1,4 @@
-"""Score differences over a study: pairs of systems of each campaign are pooled, as by the command."""
+"""Score differences of a study pool the pairs of systems of each campaign, as the command does."""
 
 import json
 from collections.abc import Sequence
@@ -97,7 +97,7 @@ def of_command(study: list[Campaign], folder: Path, capsys: pytest.CaptureFixtur
 def test_the_study_is_what_the_command_and_a_plain_loop_compute(
     study: list[Campaign], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = as_stored(pooled.compute(study[0], PooledChoice().of(study)))
+    found = as_stored(pooled.compute(study[0], PooledChoice().over(study)))
     assert [(row.key, row.n_campaigns) for row in found.rows] == [
         ("imported-fair", 2), ("imported-rare", 1),
     ]  # fmt: skip
@@ -174,7 +174,7 @@ def test_page_and_files_wait_for_a_worker(
 
 def test_a_campaign_without_scores_is_named(study: list[Campaign], tmp_path: Path) -> None:
     bring(tmp_path, "en-fr", (), np.random.default_rng(6))
-    found = as_stored(pooled.compute(study[0], PooledChoice().of(of_study())))
+    found = as_stored(pooled.compute(study[0], PooledChoice().over(of_study())))
     assert [row.n_campaigns for row in found.rows] == [2, 1]
     assert {each.code for each in found.warnings} >= {"decisions.of-some"}
     campaign = Campaign.objects.get(name="s-en-fr")

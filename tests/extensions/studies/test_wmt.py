@@ -48,7 +48,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory, shared_rows: SharedRows[None]
 
 def run(study: str, **choices: object) -> WmtTasks:
     campaigns = campaigns_in_order(Campaign.objects.filter(study=study))
-    return settled(compute(campaigns[0], WmtChoice(**choices).of(campaigns)))
+    return settled(compute(campaigns[0], WmtChoice(**choices).over(campaigns)))
 
 
 def check(found: WmtTasks, name: str, task_name: str, statistic: str, slug: str = "") -> None:
