@@ -29,7 +29,7 @@ from metaeval.results import Interval
 from metaeval.systems import AgreementCurve, agreement_curve
 from metrics.scores import MeasureScores
 
-VERSION = 1
+VERSION = 2
 SHARES = (0.7, 0.8, 0.9, 0.95)
 # The share that the headline names.
 USUAL = 0.8

@@ -26,7 +26,7 @@ from metaeval.results import StatisticsWarning
 from metaeval.sensitivity.ensembles import BEST, ENSEMBLE
 from metaeval.sensitivity.ensembles import ensemble as fit_ensemble
 
-VERSION = 1
+VERSION = 2
 GAIN = "gain"
 LABELS = {
     ENSEMBLE: message("ensemble.ensemble", "Ensemble"),

@@ -21,7 +21,7 @@ from metaeval.scores import CorpusStatistics, ScoreMatrix
 from metaeval.systems import system_table
 from metrics.scores import system_scores
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, kw_only=True)
