@@ -343,7 +343,7 @@ def _partly(document: Correlations) -> list[str]:
 
 def _methods(document: Correlations) -> list[Message | str]:
     compared = document.comparison
-    if not compared:
+    if not compared or compared.interval is None:
         return []
     methods = f"Intervals: {compared.interval}. Ranks: {compared.test_label}, p ≤ .05."
     return [methods, *document.marks, *document.baseline_marks]

@@ -40,9 +40,10 @@ from dashboards.pages.answers import (
     public,
     require_measures,
 )
+from dashboards.panel.choice import PooledChoice
 from dashboards.papers import latex
 from dashboards.trust.marks import INTERVALS, PARTS
-from dashboards.trust.shown import comments, judged, with_trust, worst_of
+from dashboards.trust.shown import comments, judged, pooled, with_trust, worst_of
 from metaeval.messages import Message
 
 # The type of a page: the document of an analysis, or the part that a reader chose.
@@ -162,10 +163,12 @@ def _named(kind: str, question: str) -> str:
 class StudyPage(Page[D]):
     """A page of a study; `combine` turns campaigns and their documents into one document.
 
-    It has its own figures, not those of a campaign; its `context` gets the study's name.
+    With `is_pooled`, a worker computes one document of all campaigns (`PooledChoice`) instead. The
+    page has its own figures, not those of a campaign; its `context` gets the study's name.
     """
 
     combine: Callable[[Sequence[Campaign], Sequence[Any]], Any] = field(default=_nothing)
+    is_pooled: bool = False
 
 
 @dataclass(frozen=True)
@@ -333,11 +336,14 @@ def _of_all(
 ) -> _Shown[D]:
     filters = kinds.filters_of(page.kind).from_query(request.GET)
     require_measures(request.GET, campaigns)
-    found = [
-        page.latest(request.GET, campaign, fitted(campaign, campaigns, filters))
-        for campaign in campaigns
-    ]
-    result = results.together(found, lambda documents: _combined(page, campaigns, documents))
+    if page.is_pooled and isinstance(filters, PooledChoice):
+        result = pooled(_named(page.kind, page.ask(request.GET)), campaigns, filters)
+    else:
+        found = [
+            page.latest(request.GET, campaign, fitted(campaign, campaigns, filters))
+            for campaign in campaigns
+        ]
+        result = results.together(found, lambda documents: _combined(page, campaigns, documents))
     return _Shown(
         page,
         filters,

@@ -1,11 +1,13 @@
 """Choices of a page besides the filters of all pages, as its address holds them."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from annotation.filters import FilterError, Filters
+from annotation.filters.chosen import fitted
+from annotation.models import Campaign
 from core.text import whole as whole_number
 from metaeval.messages import message
 
@@ -108,3 +110,33 @@ class Choice(Filters):
                 )
             )
         return value
+
+
+@dataclass(frozen=True)
+class PooledChoice(Choice):
+    """The choice of a document of several campaigns, of which `others` are all but the first.
+
+    They are primary keys. The page of a study names those that its reader may read.
+    """
+
+    others: str = ""
+
+    def over(self, campaigns: Sequence[Campaign]) -> Self:
+        """Return the question on campaigns; FilterError for filters that fit none of them."""
+        for each in campaigns:
+            fitted(each, campaigns, self.shared())
+        return replace(self, others=",".join(str(each.pk) for each in campaigns[1:]))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values; without `others` where the page has not named them."""
+        found = super().as_json()
+        return found if self.others else {n: v for n, v in found.items() if n != "others"}
+
+
+def others(campaign: Campaign, filters: Filters) -> list[Campaign]:
+    """Return the campaigns that a pooled document uses besides the first, in the page's order."""
+    if not isinstance(filters, PooledChoice) or not filters.others:
+        return []
+    keys = [int(key) for key in filters.others.split(",")]
+    rows = Campaign.objects.select_related("test_set").in_bulk(keys)
+    return [rows[key] for key in keys if key in rows]

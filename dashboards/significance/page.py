@@ -157,7 +157,8 @@ def _row_table(document: Shown) -> latex.Table:
 
 
 def _about(document: Shown) -> str:
-    return f"{document.statistic_label}, {document.name}; {document.test_label}."
+    tested = f"; {document.test_label}" if document.test_label else ""
+    return f"{document.statistic_label}, {document.name}{tested}."
 
 
 def _bold(document: Shown) -> list[Message]:

@@ -181,7 +181,7 @@ def drawn(campaign: Campaign, filters: Filters, human: HumanScores) -> list[Draw
     ]
 
 
-VERSION = 11
+VERSION = 12
 N_RESAMPLES = 1000
 
 

@@ -13,9 +13,10 @@ import numpy as np
 from annotation.filters import IN, Filters
 from annotation.filters.systems import unique_names
 from annotation.models import Campaign, Output, System
+from core.languages import is_character_based
 from dashboards.panel.choice import general
 from dashboards.panel.human import Floats, human_scores
-from dashboards.panel.measures import lengths, unit_of
+from dashboards.panel.measures import WORDS, lengths, unit_of
 from dashboards.panel.panel import Panel
 from dashboards.systems.columns import Row
 from metaeval.messages import Message, message
@@ -29,6 +30,11 @@ REFERENCE, SOURCE = "reference", "source"
 # Rounding of the target length: none, or half to even and at least 1, as in prompts to systems.
 UNROUNDED, HALF_EVEN = "none", "half-even"
 NO_TEXTS = message("lengths.no-texts", "There are no lengths, because this test set has no texts.")
+NO_WORDS = message(
+    "lengths.no-words",
+    "There are no lengths in words: the target is the length of the source, which has no blanks "
+    "between words. Choose characters.",
+)
 # The accepted deviation, as a share of the target length.
 TOLERANCE = 0.1
 
@@ -89,7 +95,7 @@ def deviations(
         about = message("lengths.unavailable", "There are no lengths. {error}", error=error.message)
         return Lengths(unit, wanted, rounding=rounding), [about]
     if not np.nan_to_num(goal).any():
-        return Lengths(unit, of, rounding=rounding), [NO_TEXTS]
+        return Lengths(unit, of, rounding=rounding), [without_lengths(campaign, unit, of)]
     rows, notes = [], []
     named = zip(unique_names(chosen), chosen, own, goal, strict=True)
     for name, system, length, goals in named:
@@ -118,7 +124,7 @@ def output_lengths(
 
     The default systems are those of the panel. The target length is the system's length ratio times
     the mean length of the references, or of the source where `of` is the source or a segment has no
-    reference. Raises MetricError.
+    reference; nan for words of a source without blanks between them. Raises MetricError.
     """
     rows = campaign.test_set.segments.order_by("position")
     texts: dict[int, list[str]] = {segment: [] for segment in panel.human.segments}
@@ -127,9 +133,21 @@ def output_lengths(
     if of == SOURCE or not all(texts.values()):
         of, texts = SOURCE, {pk: [source] for pk, source in rows.values_list("pk", "source")}
     full = np.array([np.mean(lengths(each, unit)) for each in texts.values()], dtype=float)
+    if _has_no_words(campaign, unit, of):
+        full[:] = np.nan
     chosen = tuple(panel.human.systems if systems is None else systems)
     ratios = np.array([float(system.length_ratio) for system in chosen])
     return _lengths(chosen, panel.human.segments, unit), ratios[:, None] * full[None, :], of
+
+
+def _has_no_words(campaign: Campaign, unit: str, of: str) -> bool:
+    source = campaign.test_set.source_language
+    return of == SOURCE and unit == WORDS and is_character_based(source)
+
+
+def without_lengths(campaign: Campaign, unit: str, of: str) -> Message:
+    """Return the reason why no output has a target length."""
+    return NO_WORDS if _has_no_words(campaign, unit, of) else NO_TEXTS
 
 
 def _lengths(systems: tuple[System, ...], segments: tuple[int, ...], unit: str) -> Floats:

@@ -17,7 +17,7 @@ from dashboards.documents.reasons import (
     Verdict,
     fields_of,
 )
-from dashboards.panel.choice import general
+from dashboards.panel.choice import PooledChoice, general
 from dashboards.trust.marks import PARTS, VERDICT
 from metaeval.messages import Message, message
 
@@ -36,6 +36,15 @@ def with_trust(
     if found.document is None:
         return found
     return results.completed(found, verdict, _attach, PARTS[VERDICT])
+
+
+def pooled(kind: str, campaigns: Sequence[Campaign], question: PooledChoice) -> results.Result[Any]:
+    """Return the newest document of several campaigns, with the worst of their verdicts."""
+    if not campaigns:
+        return results.Result(None, None, is_fresh=True)
+    found = [results.latest(kind, campaigns[0], question.over(campaigns))]
+    found += [results.latest("trust", each, question.shared()) for each in campaigns]
+    return results.together(found, lambda known: judged(known[0], worst_of(known[1:])))
 
 
 def _attach(document: Any, found: results.Completion[CampaignTrust]) -> Any:

@@ -1,6 +1,6 @@
 """Show from which difference of two systems' scores on humans agree, for every metric."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.http.request import QueryDict
 from scipy.special import expit
 
-from annotation.filters import Filters
+from annotation.filters import FilterError, Filters
 from annotation.models import Campaign
 from core.numbers import short
 from dashboards.charts.style import ACCENT, INK, Spec, figure
@@ -19,6 +19,7 @@ from dashboards.documents.head import CampaignDocument, head
 from dashboards.documents.reasons import measure_fields
 from dashboards.pages.page import Page
 from dashboards.panel.choice import decimal
+from dashboards.panel.human import Floats
 from dashboards.panel.panel import Panel, each_on_its_own, read_panel
 from dashboards.papers import latex
 from dashboards.trust.marks import forbidden
@@ -28,7 +29,7 @@ from metaeval.results import Interval
 from metaeval.systems import AgreementCurve, agreement_curve
 from metrics.scores import MeasureScores
 
-VERSION = 1
+VERSION = 2
 SHARES = (0.7, 0.8, 0.9, 0.95)
 # The share that the headline names.
 USUAL = 0.8
@@ -110,24 +111,36 @@ def compute(campaign: Campaign, filters: Filters) -> Differences:
 
 
 def _row(panel: Panel, key: str, measure: MeasureScores, problems: list[Problem]) -> Row:
-    ours, theirs = panel.scored.system_level(key)
+    return Row(**row_fields(measure, {"": panel.scored.system_level(key)}, problems))
+
+
+def row_fields(
+    measure: MeasureScores, scores: Mapping[str, tuple[Floats, Floats]], problems: list[Problem]
+) -> dict[str, Any]:
+    """Return the fields of a metric's row; add its warnings to `problems`.
+
+    `scores` are the systems' scores by the humans and the metric, by campaign, higher better.
+    """
     with collected(lambda problem: problems.append((measure.label, problem))):
-        curve = agreement_curve({"": ours}, {"": theirs})
-    both = theirs[np.isfinite(ours + theirs)]
-    return Row(
+        curve = agreement_curve(
+            {name: ours for name, (ours, _) in scores.items()},
+            {name: theirs for name, (_, theirs) in scores.items()},
+        )
+    known = [theirs[np.isfinite(ours + theirs)] for ours, theirs in scores.values()]
+    return {
         **measure_fields(measure),
-        metric=measure.metric,
-        family=measure.family_of(is_over_segments=False),
-        is_leading=measure.is_leading,
-        value=curve.slope,
-        low=curve.slope_interval.low,
-        high=curve.slope_interval.high,
-        n=curve.n,
-        agreeing=curve.agreeing,
-        n_systems=curve.n_systems,
-        largest=float(np.ptp(both)) if len(both) else None,
-        needed=[Needed(share, *_ends(*curve.difference(share))) for share in SHARES],
-    )
+        "metric": measure.metric,
+        "family": measure.family_of(is_over_segments=False),
+        "is_leading": measure.is_leading,
+        "value": curve.slope,
+        "low": curve.slope_interval.low,
+        "high": curve.slope_interval.high,
+        "n": curve.n,
+        "agreeing": curve.agreeing,
+        "n_systems": curve.n_systems,
+        "largest": max((float(np.ptp(each)) for each in known if len(each)), default=None),
+        "needed": [Needed(share, *_ends(*curve.difference(share))) for share in SHARES],
+    }
 
 
 def _ends(value: float, interval: Interval) -> tuple[float, float, float]:
@@ -135,8 +148,20 @@ def _ends(value: float, interval: Interval) -> tuple[float, float, float]:
 
 
 def sought(query: QueryDict) -> float | None:
-    """Return the difference that the reader looks up; FilterError for other text."""
-    return decimal("difference", query.get("difference", "").strip())
+    """Return the difference that the reader looks up; FilterError for a negative one or text."""
+    text = query.get("difference", "").strip()
+    value = decimal("difference", text)
+    if value is not None and value < 0.0:
+        raise FilterError(
+            message(
+                "differences.negative",
+                "difference must not be negative, but is {value}. Give the size of the difference, "
+                "{size}: the curve holds for the better of two systems.",
+                value=text,
+                size=text.removeprefix("-"),
+            )
+        )
+    return value
 
 
 def ask(query: QueryDict) -> str:
@@ -149,7 +174,7 @@ def choose(document: Differences, query: QueryDict) -> Differences:
     """Return the metrics that the address names, with the probability of its difference."""
     rows, wanted = shown(document.rows, query), sought(query)
     if wanted is not None:
-        rows = [_looked_up(row, abs(wanted)) for row in rows]
+        rows = [_looked_up(row, wanted) for row in rows]
     return replace(document, rows=rows, all_metrics=document.rows, difference=wanted)
 
 
@@ -171,11 +196,18 @@ def _looked_up(row: Row, difference: float) -> Row:
     )
 
 
-def context(request: HttpRequest, campaign: Campaign, document: Differences) -> dict[str, Any]:
-    """Return the sentences that answer, or none where the verdict forbids conclusions."""
+def context(request: HttpRequest, subject: Campaign | str, document: Any) -> dict[str, Any]:
+    """Return the sentences that answer, or none where the verdict forbids conclusions.
+
+    `has_pairs` says whether a metric distinguishes two systems that humans distinguish.
+    """
     known = [row for row in document.rows if row.value is not None]
     may_answer = known and not forbidden(document.trust)
-    return {"shares": SHARES, "answer": _answer(known[0]) if may_answer else []}
+    return {
+        "shares": SHARES,
+        "answer": _answer(known[0]) if may_answer else [],
+        "has_pairs": any(row.n and row.largest for row in document.rows),
+    }
 
 
 def _answer(row: Row) -> list[Message]:

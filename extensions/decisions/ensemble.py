@@ -26,7 +26,7 @@ from metaeval.results import StatisticsWarning
 from metaeval.sensitivity.ensembles import BEST, ENSEMBLE
 from metaeval.sensitivity.ensembles import ensemble as fit_ensemble
 
-VERSION = 1
+VERSION = 2
 GAIN = "gain"
 LABELS = {
     ENSEMBLE: message("ensemble.ensemble", "Ensemble"),
@@ -168,7 +168,7 @@ def _fitted(part: Scored, asked: Question) -> tuple[dict[str, Any], Sequence[Mes
             for key, label, own in zip(part.metrics, found.metrics, found.weights.T, strict=True)
         ],
         "n_folds": len(found.weights),
-    }, [*notes_of(held_out.warnings)]  # fmt: skip
+    }, [*notes_of((*found.warnings, *held_out.warnings))]  # fmt: skip
 
 
 def choose(document: Ensemble, query: QueryDict) -> Ensemble:

@@ -9,13 +9,23 @@ EXTENSION = Extension(
     urls="extensions.decisions.urls",
     analyses={
         "differences": "extensions.decisions.differences",
+        "study-differences": "extensions.decisions.pooled",
         "difficulty": "extensions.decisions.difficulty",
         "ensemble": "extensions.decisions.ensemble",
     },
-    slow=("difficulty", "ensemble"),
+    slow=("difficulty", "ensemble", "study-differences"),
     results=(
         Place("differences", _("Score differences"), before="scatter", tab=_("Metrics")),
         Place("difficulty", _("Difficulty"), before="scatter", tab=_("Metrics")),
         Place("ensemble", _("Ensemble"), before="scatter", tab=_("Metrics")),
+    ),
+    study=(
+        Place(
+            "differences",
+            _("Score differences"),
+            "study-differences",
+            before="wmt",
+            tab=_("Metrics"),
+        ),
     ),
 )

@@ -21,16 +21,17 @@ from metaeval.scores import CorpusStatistics, ScoreMatrix
 from metaeval.systems import system_table
 from metrics.scores import system_scores
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """A system by one measure: its `rank`, and the mark of its test against the next one."""
+    """A system by one measure: its `score` over `n` segments, `rank`, and mark against the next."""
 
     measure: str
     system: str
     score: float | None
+    n: int
     rank: int
     p: float | None
     mark: str
@@ -115,6 +116,7 @@ def _rows(
                 measure=column.metric,
                 system=name,
                 score=float(column.scores[n]),
+                n=int(column.counts[n]),
                 rank=n + 1,
                 p=float(column.pvalues[n]),
                 mark=column.marks[n],

@@ -1,14 +1,14 @@
 """Write tables 2 to 5 and 8 to 14 of Cheng et al. (2023) with a study's own numbers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from core.numbers import is_known
-from dashboards.papers.averages import columns_of, direction_heads, latex_table
+from dashboards.papers.averages import columns_of, direction_heads, direction_name, latex_table
 from dashboards.papers.fitting import Cell, Row, Table
 from dashboards.papers.latex import number, small_number, texts
-from dashboards.systems.outside import HALF_EVEN
+from dashboards.systems.outside import HALF_EVEN, NO_WORDS
 from extensions.layers.document import PARTS
 from extensions.layers.page import Averaged, LayersOfStudy, combine
 from extensions.paper.choices import BEST, FIRST, HELD_OUT, SCORED
@@ -211,6 +211,7 @@ def _systems(paper: Paper) -> Table:
     unjudged = [n for n in systems if not any(n in d.systems[: d.n_judged] for d in documents)]
     bare = [paper.refused(place) is not None for place in places]
     body: list[Row] = []
+    counts = set[int]()
     for key in _of_table9(paper, labels):
         found = [{row.system: row for row in d.rows if row.measure == key} for d in documents]
         lines = [
@@ -225,17 +226,26 @@ def _systems(paper: Paper) -> Table:
             if any(name in own for own in found)
         ]
         body += [[Cell(STANDING.get(key, labels[key]), is_bold=True)], *lines] if lines else []
+        of_columns = [{row.n for row in own.values()} for own in found]
+        counts |= set().union(*(each for each in of_columns if len(each) > 1))
     which = "the best system against the second" if paper.choices.marked == FIRST else (
         "each system against the next below it"
     )  # fmt: skip
     caption = (
-        "MT systems by metrics, mean over all segments. † p < .05, †† p < .01: two-sided paired "
-        f"bootstrap, {which} of the column."
+        f"MT systems by metrics, mean over {_segments(counts)}. † p < .05, †† p < .01: two-sided "
+        f"paired bootstrap, {which} of the column."
     )
     if unjudged and documents and documents[0].n_judged:
         caption += f" Nobody judged {', '.join(unjudged)}."
     columns = "l" + "r" * len(places)
     return Table(caption, _label(paper, "9"), columns, _heads(paper, places), body)
+
+
+def _segments(counts: Collection[int]) -> str:
+    """Say of which segments scores are means; `counts` are those that differ within a column."""
+    if not counts:
+        return "all segments"
+    return f"the {min(counts)} to {max(counts)} segments that a system has"
 
 
 def _of_table9(paper: Paper, labels: Mapping[str, str]) -> list[str]:
@@ -256,7 +266,10 @@ def _score(row: Any, marked: str, *, is_bare: bool) -> Cell:
 
 
 def _lengths(paper: Paper) -> Table:
-    """Return table 10: mean absolute deviations from the target length, two digits each."""
+    """Return table 10: mean absolute deviations from the target length, two digits each.
+
+    The caption says why a campaign has none.
+    """
     places = paper.in_order(paper.choices.order)
     found = [paper.of("standings")[place].lengths for place in places]
     known = [each for each in found if each.rows]
@@ -275,6 +288,13 @@ def _lengths(paper: Paper) -> Table:
         f"in {' or '.join(units)}. The target is the length ratio times the length of the "
         f"{' or '.join(of)}, {rounding}."
     )
+    wordless = dict.fromkeys(
+        direction_name(each.direction)
+        for each in (paper.of("standings")[place] for place in places)
+        if NO_WORDS in each.warnings
+    )
+    if wordless:
+        caption += f" {', '.join(wordless)}: none, because the source has no blanks between words."
     columns = "l" + "r" * len(places)
     return Table(caption, _label(paper, "10"), columns, _heads(paper, places), body)
 

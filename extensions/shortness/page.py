@@ -19,7 +19,7 @@ from dashboards.panel.choice import Choice
 from dashboards.panel.human import Floats
 from dashboards.panel.measures import unit_of
 from dashboards.panel.panel import Panel, read_panel
-from dashboards.systems.outside import NO_TEXTS, REFERENCE, SOURCE, output_lengths
+from dashboards.systems.outside import REFERENCE, SOURCE, output_lengths, without_lengths
 from metaeval.messages import Message, message
 from metaeval.systems.shortness import compliance, own_forms, partial_on_length
 from metrics.base import MetricError
@@ -133,7 +133,7 @@ def plain(value: float) -> float | None:
 
 # Compare metrics with humans by output length, in shorter forms, and at equal compliance.
 
-VERSION = 5
+VERSION = 6
 TOLERANCES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
@@ -217,7 +217,7 @@ def compute(campaign: Campaign, filters: Filters) -> Shortness:
         )
         return Shortness(**known, of=filters.wanted, warnings=[*notes, missing])
     if not np.nan_to_num(goal).any():
-        return Shortness(**known, of=of, warnings=[*notes, NO_TEXTS])
+        return Shortness(**known, of=of, warnings=[*notes, without_lengths(campaign, unit, of)])
     goal = np.where(goal > 0, goal, np.nan)
     rows, of_rows = _rows(panel, own / goal * _ratios(panel)[:, None])
     forms, of_forms = _forms(panel)

@@ -11,9 +11,9 @@ from annotation.filters.chosen import fitted
 from annotation.models import Campaign
 from dashboards.documents.computing import settled
 from dashboards.documents.head import StudyDocument, UnitsOf, units_of
-from dashboards.pages.page import campaigns_in_order
-from dashboards.panel.choice import Choice, general
+from dashboards.panel.choice import PooledChoice, general, others
 from dashboards.panel.panel import Panel, read_panel
+from dashboards.trust.amount import MIN_SYSTEMS
 from extensions.studies.matrix import heads_of
 from metaeval.messages import Message, message, truncated
 from metaeval.scores import ScoreMatrix
@@ -47,14 +47,10 @@ LABELS = {
 
 
 @dataclass(frozen=True)
-class WmtChoice(Choice):
-    """`year` is the year whose statistics are used; `others` are campaigns, by primary keys.
-
-    Readers choose the year. The page names the other campaigns of the study that they may read.
-    """
+class WmtChoice(PooledChoice):
+    """`year` is the year whose statistics are used."""
 
     year: str = NEWEST
-    others: str = ""
 
     def __post_init__(self) -> None:
         """Check the year."""
@@ -121,14 +117,6 @@ class WmtTasks(StudyDocument):
 
 
 DOCUMENT = WmtTasks
-
-
-def others(campaign: Campaign, filters: Filters) -> list[Campaign]:
-    """Return the other campaigns of the study that the document uses."""
-    if not isinstance(filters, WmtChoice) or not filters.others:
-        return []
-    keys = [int(key) for key in filters.others.split(",")]
-    return campaigns_in_order(Campaign.objects.filter(pk__in=keys))
 
 
 def compute(campaign: Campaign, filters: Filters) -> WmtTasks:
@@ -287,22 +275,44 @@ def _ranking(ranking: Ranking, labels: Mapping[str, str]) -> list[Place]:
     ]
 
 
-def asked(campaigns: Sequence[Campaign], filters: WmtChoice) -> WmtChoice:
-    """Return the question on these campaigns; raise FilterError for names that none of them has."""
-    for each in campaigns:
-        fitted(each, campaigns, general(filters))
-    return replace(filters, others=",".join(str(each.pk) for each in campaigns[1:]))
+# Statistics over systems, which need some to be ranked.
+OVER_SYSTEMS = ("accuracy", "sys-pearson", "spa")
 
 
 def without_ranks(document: WmtTasks, refused: frozenset[str]) -> WmtTasks:
-    """Return a document without ranks of these campaigns and of averages that include them."""
-    if not refused:
+    """Return a document without ranks of these campaigns and of averages that include them.
+
+    Tasks over too few systems of a campaign are not ranked either, and a warning names them.
+    """
+    of_campaign = {each.campaign: each.n_systems for each in document.tasks if each.campaign}
+    few = {campaign for campaign, n in of_campaign.items() if n < MIN_SYSTEMS}
+
+    def is_small(task: Task) -> bool:
+        return task.statistic in OVER_SYSTEMS and bool(
+            task.campaign in few if task.campaign else few
+        )
+
+    def is_refused(task: Task) -> bool:
+        return is_small(task) or bool(task.campaign in refused if task.campaign else refused)
+
+    if not refused and not any(map(is_small, document.tasks)):
         return document
     tasks = [
         replace(task, places=[replace(each, rank=None, own_rank=None) for each in task.places])
-        if task.campaign in refused or not task.campaign
+        if is_refused(task)
         else task
         for task in document.tasks
     ]
+    small = dict.fromkeys(task.label for task in document.tasks if is_small(task))
+    notes = [
+        message(
+            "wmt-task.few-systems-to-rank",
+            "Not ranked over fewer than {least} systems: {statistics}. So few do not predict how "
+            "metrics would do on other systems.",
+            least=MIN_SYSTEMS,
+            statistics=list(small),
+        )
+    ]
     ranking = [replace(each, rank=None, mean_rank=None) for each in document.ranking]
-    return replace(document, tasks=tasks, ranking=ranking)
+    warnings = [*document.warnings, *(notes if small else ())]
+    return replace(document, tasks=tasks, ranking=ranking, warnings=warnings)

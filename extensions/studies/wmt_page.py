@@ -30,7 +30,7 @@ from dashboards.papers.wmt import Place as Ranked
 from dashboards.papers.wmt import Task as Column
 from dashboards.trust.marks import forbidden
 from dashboards.trust.shown import comments, judged, worst_of
-from extensions.studies.wmt import AVERAGE, Task, WmtChoice, WmtTasks, asked, without_ranks
+from extensions.studies.wmt import AVERAGE, Task, WmtChoice, WmtTasks, without_ranks
 from metaeval.messages import Message, message
 from metaeval.wmt import YEARS
 
@@ -87,7 +87,7 @@ def latest(
     study: str, campaigns: Sequence[Campaign], filters: WmtChoice
 ) -> results.Result[WmtTasks]:
     """Return the newest document with the verdict, without the ranks that this does not permit."""
-    question = asked(campaigns, filters)
+    question = filters.over(campaigns)
     shared = question.shared()
     found = [results.latest("wmt", campaigns[0], question)]
     found += [results.latest("trust", each, shared) for each in campaigns]
@@ -125,7 +125,7 @@ def study_wmt(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBas
             tables = with_units([table(document, name)], document.over)
             return latex.response(tables, name, head=head)
         rows = list(lines(document))
-        data = public(document, as_of=as_of, is_fresh=result.is_fresh, filters=_json(filters))
+        data = public(document, as_of=as_of, is_fresh=result.is_fresh, filters=filters.as_json())
         return data_response(fmt, name, COLUMNS, rows, data)
     if request.headers.get("If-None-Match") == result.tag:
         return HttpResponseNotModified()
@@ -149,10 +149,6 @@ def study_wmt(request: HttpRequest, slug: str, fmt: str = "") -> HttpResponseBas
     response = render(request, "studies/wmt.html", shown)
     response["ETag"] = result.tag
     return response
-
-
-def _json(filters: WmtChoice) -> dict[str, Any]:
-    return {name: value for name, value in filters.as_json().items() if name != "others"}
 
 
 def _cells(document: WmtTasks, metric: str) -> list[Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.commands.scores import named_scores
+from metaeval.commands.scores import named_scores, pooled_scores
 from metaeval.commands.systems import CommandError, print_note
 from metaeval.correlation.hybrids import pairwise_difference_pearson
 from metaeval.correlation.measure import OF_SYSTEMS, SYSTEM_LEVEL, Measure
@@ -42,15 +42,29 @@ def pdp(options: argparse.Namespace) -> tuple[Row, list[Row]]:
 
 def agreement(options: argparse.Namespace) -> tuple[Row, list[Row]]:
     """Say from which difference of two systems' scores on humans agree, for every metric."""
-    named = named_scores(options, Measure("pearson", SYSTEM_LEVEL))
+    if options.difference is not None and not options.difference >= 0.0:
+        raise CommandError(
+            message(
+                "command.negative-difference",
+                "--difference must be a number of at least 0, not {value}.",
+                value=options.difference,
+            )
+        )
+    sets = pooled_scores(options, Measure("pearson", SYSTEM_LEVEL))
     rows = []
-    for name, metric in named.metrics.items():
-        scores = panel(named.human, {name: metric}, Notes())
-        ours, theirs = scores.human_matrix.system_means(), scores.matrix(0).system_means()
+    for name in dict.fromkeys(metric for named in sets.values() for metric in named.metrics):
+        human, metrics = {}, {}
+        for path, named in sets.items():
+            if name in named.metrics:
+                scores = panel(named.human, {name: named.metrics[name]}, Notes())
+                human[path] = scores.human_matrix.system_means()
+                metrics[path] = scores.matrix(0).system_means()
         with _named_warnings(name):
-            curve = agreement_curve({"": ours}, {"": theirs})
+            curve = agreement_curve(human, metrics)
         row: Row = {"metric": name, "n": curve.n, "agreeing": curve.agreeing,
                     "n_systems": curve.n_systems}  # fmt: skip
+        if options.also:
+            row["n_sets"] = len(human)
         if options.difference is not None:
             value, interval = curve.probability(options.difference)
             row |= {"probability": value, "low": interval.low, "high": interval.high}
@@ -60,7 +74,7 @@ def agreement(options: argparse.Namespace) -> tuple[Row, list[Row]]:
                 title = f"difference for {share:.0%}"
                 row |= {title: value, f"{title} low": interval.low, f"{title} high": interval.high}
         rows.append(row)
-    for note in named.notes():
+    for note in dict.fromkeys(note for named in sets.values() for note in named.notes()):
         print_note(note)
     return {"difference": options.difference, "metrics": plain(rows)}, rows
 
@@ -165,6 +179,11 @@ def add_field(commands: Any, add_scored: Callable[..., None]) -> None:
         command = commands.add_parser(run.__name__, help=run.__doc__)
         command.set_defaults(run=run)
         add_scored(command, needs_human=True)
+    commands.choices["agreement"].add_argument(
+        "--also", action="append", default=[], metavar="PATH",
+        help="another table of scores, or another language pair of the directory (may be "
+        "repeated): pairs of systems of each are pooled",
+    )  # fmt: skip
     commands.choices["agreement"].add_argument(
         "--difference", type=float,
         help="print the probability that humans agree with this difference of system scores; "

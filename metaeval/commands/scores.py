@@ -181,6 +181,37 @@ def named_scores(options: argparse.Namespace, measure: Measure) -> Named:
     )
 
 
+# Options that name columns of scores.
+COLUMNS = ("metric", "higher", "lower")
+
+
+def pooled_scores(options: argparse.Namespace, measure: Measure) -> dict[str, Named]:
+    """Read the scores of the path and of each of ``options.also``, by these names.
+
+    Those are other tables, or other language pairs of a directory. Options may name columns that
+    only some of them have; CommandError for one that none has.
+    """
+    if not options.also:
+        return {str(options.path): named_scores(options, measure)}
+    place = "language_pair" if options.language_pair else "path"
+    names = dict.fromkeys(map(str, [getattr(options, place), *options.also]))
+    each_own = {name: argparse.Namespace(**vars(options) | {place: name}) for name in names}
+    columns = {
+        name: {*_read(argparse.Namespace(**vars(own) | {"metric": []}), measure).metrics,
+               options.human}
+        for name, own in each_own.items()
+    }  # fmt: skip
+    for option in COLUMNS:
+        known(options, option, sorted(set().union(*columns.values())))
+        for name, own in each_own.items():
+            setattr(own, option, [each for each in getattr(own, option) if each in columns[name]])
+    return {
+        name: named_scores(own, measure)
+        for name, own in each_own.items()
+        if own.metric or not options.metric
+    }
+
+
 def _systems(options: argparse.Namespace, measure: Measure, found: Named) -> ChosenSystems:
     """Return the compared systems; outliers matter only for statistics over systems."""
     names = found.human.systems

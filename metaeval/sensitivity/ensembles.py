@@ -14,8 +14,8 @@ from metaeval.correlation.intervals.crossed import correlation_intervals
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.panel import Panel, panel
 from metaeval.correlation.values import correlate_metrics
-from metaeval.messages import data_error
-from metaeval.results import Interval, Notes, StatisticsWarning
+from metaeval.messages import data_error, message
+from metaeval.results import DirectionWarning, Interval, Notes, StatisticsWarning
 from metaeval.scores.matrix import ScoreMatrix
 from metaeval.sensitivity.folds import folds
 
@@ -37,6 +37,8 @@ class Ensemble:
         intervals and their difference.
     in_sample, best_in_sample
         The same on the documents that chose the weights and the metric: too good.
+    warnings
+        Of folds in which every weight is 0.
     """
 
     metrics: tuple[str, ...]
@@ -45,6 +47,7 @@ class Ensemble:
     held_out: CorrelationIntervals
     in_sample: float
     best_in_sample: float
+    warnings: tuple[StatisticsWarning, ...] = ()
 
     @property
     def gain(self) -> tuple[float, Interval]:
@@ -72,6 +75,11 @@ def ensemble(
     DataError
         All judged segments belong to one document, or no metric has a correlation on the other
         folds.
+
+    Warns
+    -----
+    DirectionWarning
+        Every weight is 0 in a fold, where the ensemble is a constant.
 
     Examples
     --------
@@ -107,6 +115,19 @@ def ensemble(
         single[:, held_out] = z[chosen][:, held_out]
         weights.append(own)
         best.append(scores.names[chosen])
+    notes, n_empty = Notes(), sum(not own.any() for own in weights)
+    if n_empty:
+        notes.warn(
+            DirectionWarning(
+                message(
+                    "ensemble.no-weight",
+                    "In {n} of {n_folds} folds every weight is 0, because no metric agrees with "
+                    "the humans on the other folds.",
+                    n=n_empty,
+                    n_folds=len(weights),
+                )
+            )
+        )
     gold = scores.human_matrix
     both = {ENSEMBLE: gold.with_values(combined), BEST: gold.with_values(single)}
     all_weights = _weights(scores, scores.valid)
@@ -121,6 +142,7 @@ def ensemble(
             correlate_metrics(gold, {ENSEMBLE: gold.with_values(fitted)}, measure).correlations[0]
         ),
         best_in_sample=float(np.nanmax(_values(scores, everywhere, measure))),
+        warnings=notes.warnings,
     )
 
 

@@ -207,7 +207,7 @@ TABLE: dict[str, tuple[str, Statuses, Statuses]] = {
     "documents-figure": ("GET", *CAMPAIGN),
     **{
         f"{page}{part}": ("GET", *CAMPAIGN)
-        for page in ("differences", "difficulty", "ensemble")
+        for page in ("differences", "difficulty", "ensemble", "study-differences")
         for part in ("", "-data", "-figure")
     },
     "layers": ("GET", *CAMPAIGN),
@@ -410,6 +410,7 @@ TABLES = (
     "results", "dashboard", "whatif", "samplesize", "correlations", "significance", "scatter",
     "systems", "systems-pair", "metrics-pair", "layers", "documents", "study", "study-printed",
     "study-significance", "study-layers", "differences", "difficulty", "ensemble",
+    "study-differences",
 )  # fmt: skip
 OF_TABLES = [f"{page}-table{file}" for page in TABLES for file in ("", "-file")]
 TABLE |= dict.fromkeys(OF_TABLES, ("GET", *CAMPAIGN))
@@ -422,6 +423,7 @@ STUDIES = {
     "study-significance", "study-significance-data", "study-significance-figure",
     "study-layers", "study-layers-data", "study-layers-figure",
     "study-paper", "study-paper-file",
+    "study-differences", "study-differences-data", "study-differences-figure",
     "study-systems", "study-systems-data", "study-report",
     "study-shortness", "study-shortness-data", "study-wmt", "study-wmt-data",
     *(name for name in OF_TABLES if name.startswith("study")),

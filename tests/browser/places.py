@@ -117,6 +117,8 @@ NOT_PAGES = {
     "documents-figure": "a file",
     "differences-data": "a file",
     "differences-figure": "a file",
+    "study-differences-data": "a file",
+    "study-differences-figure": "a file",
     "difficulty-data": "a file",
     "difficulty-figure": "a file",
     "ensemble-data": "a file",
@@ -258,6 +260,7 @@ PAGES: dict[str, list[str]] = {
     "study-significance": [f"/studies/{STUDY}/significance/"],
     "study-layers": [f"/studies/{STUDY}/layers/"],
     "study-paper": [f"/studies/{STUDY}/paper/"],
+    "study-differences": [f"/studies/{STUDY}/differences/?difference=5"],
     "study-quality": [f"/studies/{STUDY}/quality/"],
     "scatter": [
         f"/campaigns/{DEMO}/scatter/",

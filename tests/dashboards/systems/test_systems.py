@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from io import BytesIO
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -9,13 +11,16 @@ from django.test import Client
 from django.urls import reverse
 from scipy import stats
 
-from annotation.models import Campaign, Item, Judgment, Output, System
+from annotation.filters import Filters
+from annotation.models import Campaign, Item, Judgment, Output, Reference, System
+from dashboards.bundle import build
 from dashboards.panel import measures
 from dashboards.panel.human import human_scores
 from dashboards.systems.document import SystemsChoice, compute
 from dashboards.systems.figures import ranking
 from dashboards.systems.page import marked
 from dashboards.systems.tables import tables
+from extensions.shortness.page import compute as shortness
 from metrics.base import MetricError
 from metrics.scores import system_scores
 from tests.refusals import tells
@@ -81,6 +86,21 @@ def test_units_and_what_is_wanted(demo: Campaign) -> None:
     assert measures.unit_of("de") == "words"
     with pytest.raises(MetricError):
         measures.counter("nobody/nothing")
+
+
+def test_words_of_a_source_without_blanks_are_no_target(demo: Campaign) -> None:
+    campaign = Campaign.objects.get(slug="demo-zh-en-80")
+    Reference.objects.filter(segment__test_set=campaign.test_set).delete()
+    found = compute(campaign, SystemsChoice())
+    assert (found.lengths.unit, found.lengths.of, found.lengths.rows) == ("words", "source", ())
+    assert found.warnings[-1].code == "lengths.no-words"
+    assert shortness(campaign, Filters()).warnings[-1].code == "lengths.no-words"
+    with ZipFile(BytesIO(build(campaign, Filters()).zip)) as bundle:
+        (name,) = (each for each in bundle.namelist() if each.endswith("/lengths.tsv"))
+        rows = bundle.read(name).decode().splitlines()[1:]
+    assert {row.split("\t")[-1] for row in rows} == {""}
+    of_characters = compute(campaign, SystemsChoice(length_unit="characters")).lengths
+    assert all(row.statistic is not None for row in of_characters.rows)
 
 
 def test_the_page_and_its_figure(demo: Campaign, client: Client) -> None:

@@ -188,6 +188,7 @@ def test_wrong_addresses(campaign: Campaign, client: Client) -> None:
     client.force_login(make_user("reader", "researcher"))
     for page, query, code in (
         ("differences", "difference=much", "filter.number"),
+        ("differences", "difference=-0.5", "differences.negative"),
         ("difficulty", "by=none", "choice.no-scores"),
         ("difficulty", "statistic=pa", "choice.not-one-of"),
         ("ensemble", "statistic=pa", "choice.not-one-of"),

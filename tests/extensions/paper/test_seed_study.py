@@ -449,3 +449,16 @@ def test_what_a_study_lacks_is_named_and_new_data_are_waited_for(db: None, tmp_p
     after = about()
     assert after["as_of"] >= before["as_of"]
     assert {"6", "7", "9"} <= after["tables"].keys()
+
+
+def test_a_table_over_different_segments_says_so(db: None, tmp_path: Path) -> None:
+    judged, scores = small(tmp_path)
+    lines = (tmp_path / "scores.tsv").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "scores.tsv").write_text("\n".join(lines[:-1]), encoding="utf-8")
+    call_command("import_judgments", *judged, study="small", stdout=StringIO())
+    test_set = Campaign.objects.filter(study="small").values_list("test_set__slug", flat=True)[0]
+    call_command("import_scores", test_set, scores, stdout=StringIO())
+    to = tmp_path / "paper"
+    call_command("study_tables", "small", to=to, here=True, stdout=StringIO())
+    about = json.loads((to / "about.json").read_text(encoding="utf-8"))
+    assert "the 2 to 3 segments" in about["tables"]["9"]

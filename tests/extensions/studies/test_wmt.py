@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterator
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from django.urls import reverse
 from annotation.models import Campaign
 from dashboards.documents.computing import settled
 from dashboards.pages.page import campaigns_in_order
-from extensions.studies.wmt import WmtChoice, WmtTasks, asked, compute, without_ranks
+from extensions.studies.wmt import WmtChoice, WmtTasks, compute, without_ranks
 from tests.dashboards.documents.working import compute_waiting
 from tests.dashboards.tex import problems
 from tests.metaeval.wmt.laid_out import figures, lay_out, lay_out_years
@@ -48,7 +49,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory, shared_rows: SharedRows[None]
 
 def run(study: str, **choices: object) -> WmtTasks:
     campaigns = campaigns_in_order(Campaign.objects.filter(study=study))
-    return settled(compute(campaigns[0], asked(campaigns, WmtChoice(**choices))))
+    return settled(compute(campaigns[0], WmtChoice(**choices).over(campaigns)))
 
 
 def check(found: WmtTasks, name: str, task_name: str, statistic: str, slug: str = "") -> None:
@@ -101,6 +102,27 @@ def test_a_refused_campaign_has_no_rank_and_no_average_has_one(rows: None, db: N
         assert [p.rank for p in task.places] == [p.rank if kept else None for p in before.places]
         assert [p.value for p in task.places] == [p.value for p in before.places]
     assert {each.rank for each in refused.ranking} == {None}
+
+
+def test_statistics_over_few_systems_are_not_ranked(rows: None, db: None) -> None:
+    found = run("wmt25")
+    assert without_ranks(found, frozenset()) == found
+    small = replace(
+        found,
+        tasks=[
+            replace(t, n_systems=5) if t.campaign == "wmt25-en-it_IT-esa-human1" else t
+            for t in found.tasks
+        ],
+    )
+    refused = without_ranks(small, frozenset())
+    for before, task in zip(found.tasks, refused.tasks, strict=True):
+        is_small = task.n_systems == 5 and task.statistic == "spa"
+        assert [p.rank for p in task.places] == [
+            None if is_small else p.rank for p in before.places
+        ]
+    assert {each.rank for each in refused.ranking} == {None}
+    assert [each.value for each in refused.ranking] == [each.value for each in found.ranking]
+    assert refused.warnings[-1].code == "wmt-task.few-systems-to-rank"
 
 
 def test_page_and_files(

@@ -10,6 +10,7 @@ from metaeval import ScoreMatrix
 from metaeval.commands import main
 from metaeval.correlation import pearson
 from metaeval.messages import DataError
+from metaeval.results import DirectionWarning
 from metaeval.sensitivity.difficulty import by_difficulty
 from metaeval.sensitivity.ensembles import ensemble
 from metaeval.sensitivity.folds import folds
@@ -68,6 +69,14 @@ def test_weights_need_other_documents_and_a_metric_that_varies() -> None:
     # A constant metric has no part in the ensemble.
     found = ensemble(human, metrics | {"flat": flat})
     assert (found.weights[:, 2] == 0.0).all()
+    assert not found.warnings
+    # Metrics of the wrong sign have none at all.
+    against = {k: each.with_values(-each.values) for k, each in metrics.items()}
+    with pytest.warns(DirectionWarning) as caught:
+        found = ensemble(human, against)
+    assert (found.weights == 0.0).all()
+    assert [each.message.code for each in found.warnings] == ["ensemble.no-weight"]
+    assert found.warnings[0] in [each.message for each in caught]
 
 
 def test_bins_of_difficulty_are_parts_of_the_segments() -> None:

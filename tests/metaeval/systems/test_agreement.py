@@ -106,6 +106,19 @@ def test_pairs_lie_within_language_pairs() -> None:
     assert np.isnan(found.slope_interval.low)
 
 
+@pytest.mark.parametrize(("n", "has_interval"), [(4, False), (6, True)])
+def test_few_pairs_of_many_systems_have_no_interval(n: int, has_interval: bool) -> None:
+    """Two systems of each of four sets are eight systems, and only four pairs."""
+    human = {str(k): [0.0, 1.0] for k in range(n)}
+    scores = {str(k): [0.0, -1.0 if k == 0 else 1.0 + k] for k in range(n)}
+    found = agreement_curve(human, scores)
+    assert (found.n, found.n_systems) == (n, 2 * n)
+    assert np.isfinite(found.slope)
+    assert np.isfinite(found.slope_interval.low) == has_interval
+    codes = [each.message.code for each in found.warnings]
+    assert codes == ([] if has_interval else ["agreement-curve.few-pairs"])
+
+
 def test_ties_of_humans_are_excluded_and_ties_of_metrics_say_nothing() -> None:
     rng = np.random.default_rng(8)
     human = np.repeat(np.arange(4.0), 2)
