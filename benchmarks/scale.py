@@ -202,7 +202,7 @@ def export(client: Client, slug: str, rows: int) -> None:
     more = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     print(
         f"\nexport of {rows:,} judgments: {took:.1f} s, {worked:.1f} s of the processor, "
-        f"{rows / took:,.0f} rows a second, "
+        f"{rows / took:,.0f} rows a second, {rows / worked:,.0f} of the processor, "
         f"{size / 2**20:.0f} MiB, {more:.0f} MiB more memory"
     )
 

@@ -4,6 +4,7 @@ PostgreSQL queues everybody behind a statement that waits for a lock, such as th
 """
 
 import time
+from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
@@ -11,6 +12,7 @@ from django.core.management.commands import migrate
 from django.db import OperationalError, connection
 
 from core.database.waits import is_lock_timeout, limit_lock_waits
+from metaeval.repeats import refuse_repeats
 
 LOCK_MS = 1_000
 # How often to try, and the pause in seconds in which others go on: ten minutes in all.
@@ -18,6 +20,10 @@ TRIES, PAUSE = 100, 5
 
 
 class Command(migrate.Command):
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        refuse_repeats(parser)
+
     def handle(self, *args: Any, **options: Any) -> None:
         for turn in range(1, TRIES + 1):
             limit_lock_waits(LOCK_MS)
