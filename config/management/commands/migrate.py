@@ -4,10 +4,10 @@ PostgreSQL queues everybody behind a statement that waits for a lock, such as th
 """
 
 import time
-from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
+from django.core.management.base import CommandParser
 from django.core.management.commands import migrate
 from django.db import OperationalError, connection
 
@@ -20,7 +20,7 @@ TRIES, PAUSE = 100, 5
 
 
 class Command(migrate.Command):
-    def add_arguments(self, parser: ArgumentParser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         refuse_repeats(parser)
 
