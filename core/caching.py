@@ -140,6 +140,7 @@ class Cache(Generic[T]):
     def __init__(self, limit: int, *, keeps_newest: bool = False) -> None:
         self.limit, self._least = limit, int(keeps_newest)
         self._values: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._size = 0
         self._lock = Lock()
         _caches.append(self)
 
@@ -154,18 +155,18 @@ class Cache(Generic[T]):
     def put(self, key: Hashable, value: T, size: int) -> None:
         """Set the value of a key; `size` is in bytes."""
         with self._lock:
-            self._values.pop(key, None)
+            before = self._values.pop(key, None)
             self._values[key] = (value, size)
-            while len(self._values) > self._least and self._size() > self.limit:
-                self._values.popitem(last=False)
-
-    def _size(self) -> int:
-        return sum(each for _, each in self._values.values())
+            self._size += size - (before[1] if before else 0)
+            while len(self._values) > self._least and self._size > self.limit:
+                _, (_, gone) = self._values.popitem(last=False)
+                self._size -= gone
 
     def clear(self) -> None:
         """Drop every value."""
         with self._lock:
             self._values.clear()
+            self._size = 0
 
 
 def clear_caches() -> None:

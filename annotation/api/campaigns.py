@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
-from django.db.models import QuerySet, Sum
+from django.db.models import QuerySet
 from django.http import QueryDict
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
@@ -34,6 +34,7 @@ from annotation.api.imports import (
     refusal,
     unless_too_large,
 )
+from annotation.api.pages import ListedRows
 from annotation.api.parameters import TakesParameters, Texts
 from annotation.api.test_sets import ProjectSlug, SystemSerializer
 from annotation.campaign_files import Opened, open_file, to_values
@@ -58,7 +59,7 @@ from metaeval.messages import message
 OF_REQUEST = frozenset({"test_set", "preset", "dry_run"})
 
 
-class CampaignSerializer(serializers.ModelSerializer[Campaign]):
+class CampaignSerializer(ListedRows, serializers.ModelSerializer[Campaign]):
     test_set: serializers.SlugRelatedField[TestSet] = serializers.SlugRelatedField(
         slug_field="slug", read_only=True
     )
@@ -122,6 +123,14 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             "n_completed",
             "n_removed",
         )
+
+
+# The columns of a list, of some 60.
+LISTED = (
+    "test_set__slug",
+    "project__slug",
+    *{each.name for each in Campaign._meta.concrete_fields} & {*CampaignSerializer.Meta.fields},
+)
 
 
 class LinkSerializer(serializers.Serializer[object]):
@@ -263,14 +272,12 @@ def conflict(error: ValidationError) -> Response:
 
 
 def add_progress(rows: Sequence[Campaign]) -> Sequence[Campaign]:
-    """Count the assignments of campaigns, and what was removed, in three queries for all."""
-    people = Annotator.objects.filter(campaign__in=[row.pk for row in rows]).order_by()
+    """Count the assignments of campaigns, and what was removed."""
+    people = Annotator.objects.filter(campaign__in=[row.pk for row in rows])
     counts = count_by_campaign(people)
-    removed = people.filter(n_removed__gt=0).values_list("campaign").annotate(Sum("n_removed"))
-    gone = dict(removed)
     for row in rows:
         own = counts.get(row.pk, Counts())
-        row.n_removed = gone.get(row.pk, 0)  # type: ignore[attr-defined]
+        row.n_removed = own.removed  # type: ignore[attr-defined]
         row.n_assigned, row.n_completed = own.assigned, own.answered  # type: ignore[attr-defined]
     return rows
 
@@ -278,17 +285,19 @@ def add_progress(rows: Sequence[Campaign]) -> Sequence[Campaign]:
 def add_systems(rows: Sequence[Campaign]) -> None:
     """Describe the systems of campaigns, each once, in two queries for all of them."""
     judged = Campaign.systems.through.objects.filter(campaign__in=[row.pk for row in rows])
-    pairs = set(judged.values_list("campaign_id", "system_id"))
-    systems = System.objects.filter(pk__in={system for _campaign, system in pairs})
-    described = SystemSerializer(systems, many=True).data
-    data = {each.pk: dict(own) for each, own in zip(systems, described, strict=True)}
     of: dict[int, list[int]] = {}
-    for campaign, system in pairs:
+    for campaign, system in judged.values_list("campaign_id", "system_id"):
         of.setdefault(campaign, []).append(system)
-    place = {pk: number for number, pk in enumerate(data)}
+    # A page has few test sets.
+    described: dict[int, dict[int, dict[str, Any]]] = {}
+    describe = SystemSerializer().to_representation
+    systems = System.objects.filter(test_set__in={row.test_set_id for row in rows})
+    columns = ("pk", "test_set_id", *SystemSerializer.Meta.fields)
+    for each in systems.values_list(*columns, named=True):
+        described.setdefault(each.test_set_id, {})[each.pk] = describe(each)
     for row in rows:
-        found = sorted(of.get(row.pk, ()), key=place.__getitem__)
-        row.described = [data[pk] for pk in found]  # type: ignore[attr-defined]
+        own, known = {*of.get(row.pk, ())}, described.get(row.test_set_id, {})
+        row.described = [data for pk, data in known.items() if pk in own]  # type: ignore[attr-defined]
 
 
 @extend_schema(tags=["campaigns"])
@@ -312,7 +321,8 @@ class CampaignViewSet(OfCampaign, viewsets.ReadOnlyModelViewSet[Campaign]):
 
     def paginate_queryset(self, queryset: Any) -> Any:
         """Return a page with the progress of its campaigns."""
-        page: Any = super().paginate_queryset(queryset.prefetch_related(None))
+        listed = queryset.prefetch_related(None).only(*LISTED)
+        page: Any = super().paginate_queryset(listed)
         add_systems(page)
         return add_progress(page)
 

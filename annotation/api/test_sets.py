@@ -26,6 +26,7 @@ from annotation.api.imports import (
     refusal,
     unless_too_large,
 )
+from annotation.api.pages import ListedRows
 from annotation.api.parameters import TakesParameters
 from annotation.api.requests import TextsField, request_of
 from annotation.forms.uploads import UploadForm, submission_of
@@ -43,7 +44,7 @@ CHANGED = message(
 )
 
 
-class SystemSerializer(serializers.ModelSerializer[System]):
+class SystemSerializer(ListedRows, serializers.ModelSerializer[System]):
     class Meta:
         model = System
         fields = ("name", "length_ratio", "is_human", "reference")
@@ -70,7 +71,7 @@ class ProjectSlug(serializers.Field[Project, Any, Any, Any]):
         return value.slug if value.pk in context["projects"] else None
 
 
-class TestSetSerializer(serializers.ModelSerializer[TestSet]):
+class TestSetSerializer(ListedRows, serializers.ModelSerializer[TestSet]):
     systems = SystemSerializer(many=True, read_only=True)
     n_segments = serializers.IntegerField(read_only=True)
     project = ProjectSlug(read_only=True, allow_null=True)

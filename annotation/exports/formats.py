@@ -12,10 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from annotation.campaigns.facts import n_removed, removed
 from annotation.exports import appraise, mqm, mtme, pearmut
 from annotation.exports.judgments import (
-    header_of,
     json_lines,
     judgment_dicts,
-    judgment_rows,
+    judgment_lines,
     span_dicts,
     span_header,
     span_rows,
@@ -272,7 +271,7 @@ FORMATS = {
         "judgments.csv",
         CSV,
         TABLE,
-        lambda campaign, filters: csv_lines(header_of(campaign), judgment_rows(campaign, filters)),
+        judgment_lines,
     ),
     "jsonl": Format(
         "JSON Lines",

@@ -26,7 +26,7 @@ The tables of spans have one row per span, which `judgment` joins to the judgmen
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
@@ -37,14 +37,13 @@ from django.http.response import HttpResponseBase
 from django.utils.crypto import salted_hmac
 
 from annotation.exports.rows import (
-    Moments,
     judgments_of,
     moments,
     system_name,
     values_with_spans,
     with_spans,
 )
-from annotation.exports.tables import csv_response, in_blocks
+from annotation.exports.tables import csv_lines, csv_response, in_blocks
 from annotation.filters import EVERYTHING, Filters
 from annotation.imports.judgments.exported.columns import (
     CHOICE,
@@ -63,6 +62,7 @@ from annotation.imports.judgments.exported.columns import (
     SOME,
     TEXT,
     Type,
+    type_of,
 )
 from annotation.imports.judgments.exported.settings import SETTINGS
 from annotation.judging.answers import rated_text
@@ -71,6 +71,7 @@ from annotation.prefill.suggestions import key_of
 from annotation.protocols import Span
 from annotation.protocols.base import TARGET
 from annotation.quality.exclusions import EXCLUDE
+from core.text import RISKY, neutralise
 
 # Error spans as a table of their own: one row per span, joined to judgments by `judgment`.
 # Where errors are suggested, `origin` and `fate` say where a span came from.
@@ -198,7 +199,10 @@ MORE = {
     TEXT: f"{ITEM}__text",
 }
 TIMES = [name for name, kind in (COLUMNS | SOME).items() if kind == Type.TIME]
-Pools = Mapping[str, Mapping[int, Moments]]
+# Both z-scores of a person's value.
+Z = Callable[[int, float], tuple[float | None, ...]]
+# Columns of text that no person wrote: their cells never begin like a formula.
+CODES = frozenset({"kind", "length_ratio", "protocol", "time_doubt", "judgment_key"})
 
 
 def header_of(campaign: Campaign) -> tuple[str, ...]:
@@ -251,6 +255,12 @@ def _values(campaign: Campaign, filters: Filters, header: Sequence[str]) -> Iter
     paths |= MORE if more else {}
     settings: str | None = settings_text(campaign)
     same = _same(campaign)
+
+    @lru_cache(maxsize=10_000)
+    def z(person: int, value: float) -> tuple[float | None, ...]:
+        known = (pools[name].get(person) for name in ("targets", "all"))
+        return tuple(each.z(value) if each else None for each in known)
+
     for values, spans in values_with_spans(campaign, filters, paths):
         values[OPENINGS] = openings.get(values["assignment"], [])
         values[PLAYING] = playing.get(values["judgment"], [])
@@ -258,7 +268,7 @@ def _values(campaign: Campaign, filters: Filters, header: Sequence[str]) -> Iter
         values["exclusion_reason"] = reasons.get(values["person"], "")
         later = [(name, _more(values, name)) for name in more]
         values |= same
-        _make(values, spans, pools)
+        _make(values, spans, z)
         values["settings"], settings = settings, None
         values.update(later)
         yield values
@@ -318,17 +328,17 @@ def _same(campaign: Campaign) -> Row:
     }
 
 
-def _make(values: Row, spans: Sequence[Span], pools: Pools) -> None:
+def _make(values: Row, spans: Sequence[Span], z: Z) -> None:
     """Add the columns that are not stored as they go out."""
     start, end, drawn = values["started_at"], values["submitted_at"], values["drawn"]
     values["system"] = values["by"] or values["whole"]
-    values["z_targets"], values["z_all"] = _z(values, pools["targets"]), _z(values, pools["all"])
+    values["z_targets"], values["z_all"] = _z(values, z)
     values["seconds"] = round((end - start).total_seconds(), 3) if start and end else None
     values["is_excluded"] = values["excluded"] is not None
     values["column"] = (values["stands"] if drawn is None else drawn) + 1
     values["context_openings"] = len(values[OPENINGS])
     values["plays"] = sum(what == "play" for _, what, _ in values[PLAYING])
-    values["spans"] = [span_dict(span) for span in spans]
+    values["spans"] = [span_dict(span) for span in spans] if spans else []
     person = values["person"], values["account"], values["external"]
     values["annotator_key"] = annotator_key(*person)
     values["judgment_key"] = str(values["judgment_key"])
@@ -347,15 +357,12 @@ def annotator_key(person: int, account: int | None, external: str) -> str:
     return salted_hmac("annotation.exports.person", value, algorithm="sha256").hexdigest()[:20]
 
 
-def _z(values: Row, pool: Mapping[int, Moments]) -> float | None:
-    """Return the z-score of a judgment; None if analyses do not count it."""
-    known = pool.get(values["person"])
+def _z(values: Row, z: Z) -> tuple[float | None, ...]:
+    """Return both z-scores of a judgment; None if analyses do not count it."""
     is_practice = values["kind"] == Item.Kind.TUTORIAL
-    if known is None or not values["is_current"] or is_practice:
-        return None
-    if values["excluded"] is not None:
-        return None
-    return known.z(values["score"] if values["score"] is not None else -values["penalty"])
+    if not values["is_current"] or is_practice or values["excluded"] is not None:
+        return (None, None)
+    return z(values["person"], -values["penalty"] if values["score"] is None else values["score"])
 
 
 def plain(row: Row) -> Row:
@@ -366,12 +373,21 @@ def plain(row: Row) -> Row:
     return row
 
 
+def judgment_lines(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[str]:
+    """Yield the judgments as a CSV table in portions of lines."""
+    return csv_lines(header_of(campaign), judgment_rows(campaign, filters), is_harmless=True)
+
+
 def judgment_rows(campaign: Campaign, filters: Filters = EVERYTHING) -> Iterator[tuple[Any, ...]]:
-    """Yield the values of `header_of` as CSV cells; spans are JSON."""
+    """Yield the values of `header_of` as CSV cells that no spreadsheet runs; spans are JSON."""
     header = header_of(campaign)
     cells = itemgetter(*header)
+    texts = [name for name in header if type_of(name) == Type.TEXT and name not in CODES]
     for row in map(plain, _values(campaign, filters, header)):
         row["spans"] = json.dumps(row["spans"], ensure_ascii=False) if row["spans"] else "[]"
+        for name in texts:
+            if (text := row[name]) and str(text)[0] in RISKY:
+                row[name] = neutralise(text)
         yield cells(row)
 
 
@@ -388,7 +404,7 @@ def judgments_response(
     """Answer with the judgments of a campaign that filters choose, all revisions included."""
     if fmt == "csv":
         name = filters.file_name(f"{campaign.slug}-judgments")
-        return csv_response(name, header_of(campaign), judgment_rows(campaign, filters))
+        return csv_response(name, judgment_lines(campaign, filters))
     if fmt == "json":
         name = filters.file_name(f"{campaign.slug}-judgments")
         return StreamingHttpResponse(

@@ -46,7 +46,7 @@ def read_progress(campaigns: Sequence[Campaign]) -> dict[int, Progress]:
     by_people = people.values_list("campaign").order_by()
     for pk, n, last in by_people.annotate(Count("pk"), Max("answered_at")):
         found[pk].n_people, found[pk].last = n, last
-    for pk, counts in count_by_campaign(people).items():
+    for pk, counts in count_by_campaign(people, with_open=True).items():
         found[pk].rated, found[pk].missing = counts.answered, counts.open
     by_campaign = Assignment.objects.filter(annotator__in=people).values_list("annotator__campaign")
     # Only annotators who rated here have the time of their last rating.

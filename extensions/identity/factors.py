@@ -7,6 +7,7 @@ A code is accepted once: the row remembers the last time step, for all processes
 
 import base64
 import json
+import re
 import secrets
 from hmac import compare_digest
 from typing import Any
@@ -77,7 +78,8 @@ def n_recovery_codes(user: User) -> int:
 @transaction.atomic
 def check_code(user: User, code: str) -> bool:
     """Return whether a code of an app or a recovery code is right, and use it up."""
-    code = "".join(code.split())
+    # However its groups were written down.
+    code = re.sub(r"[\s-]", "", code)
     rows = Authenticator.objects.select_for_update().filter(user=user).order_by("pk")
     for row in rows.exclude(type=Type.WEBAUTHN):
         try:

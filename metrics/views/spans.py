@@ -23,7 +23,7 @@ from annotation.access import (
     test_set_for_reader,
     test_set_refusal,
 )
-from annotation.exports.tables import csv_response
+from annotation.exports.tables import csv_lines, csv_response
 from annotation.forms.columns import ColumnsForm, SkipForm
 from annotation.forms.preview import Heading, Preview
 from annotation.models import Output, TestSet
@@ -160,7 +160,7 @@ def shown_of(checked: Look, skip: SkipForm | None = None, tables: Tables = ()) -
 def metric_spans_file(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Download all spans of a test set's metrics, one per row; no-error for outputs without."""
     test_set = test_set_for_reader(request, slug)
-    return csv_response(f"{slug}-metric-spans", COLUMNS, _rows(test_set))
+    return csv_response(f"{slug}-metric-spans", csv_lines(COLUMNS, _rows(test_set)))
 
 
 def _rows(test_set: TestSet) -> Iterator[Sequence[Any]]:

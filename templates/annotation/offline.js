@@ -11,6 +11,7 @@ const HOME = "{% url 'home' %}";
 const ITEM = `${HOME}item/`, CAMPAIGN = `${HOME}annotate/`;
 // Here the person at the browser changes.
 const CHANGES = /\/(login|logout)\/$|\/(a|enter|password)\/[^/]+\/$/;
+const OUT = /\/logout\/$/, DRAFT = "touchstone:draft:";
 const OVER = /\/(done|stopped)\/$/;
 const FILE = /\/media\/$/;
 // A server that has not answered by then is out of reach.
@@ -22,6 +23,17 @@ const pageCaches = async () =>
   (await caches.keys()).filter((each) => each.startsWith(PAGE_PREFIX));
 const forget = async () =>
   Promise.all((await pageCaches()).map((each) => caches.delete(each)));
+
+/** Forget what was begun and not submitted; answers that wait stay (static/js/store.js). */
+function forgetDrafts() {
+  const request = indexedDB.open("touchstone");
+  request.onupgradeneeded = () => request.transaction.abort(); // There is none.
+  request.onsuccess = () => {
+    const kept = request.result.transaction("kept", "readwrite").objectStore("kept");
+    kept.delete(IDBKeyRange.bound(DRAFT, `${DRAFT}\uffff`));
+    request.result.close();
+  };
+}
 
 self.addEventListener("install", (event) => event.waitUntil(install()));
 self.addEventListener("activate", (event) => event.waitUntil(activate()));
@@ -78,6 +90,7 @@ self.addEventListener("fetch", (event) => {
   if (pathname.startsWith(ITEM) && FILE.test(pathname)) event.respondWith(file(request, pathname));
   if (request.mode !== "navigate") return;
   if (CHANGES.test(pathname)) event.waitUntil(forget());
+  if (OUT.test(pathname)) forgetDrafts();
   const isOurs = pathname.startsWith(ITEM) || pathname.startsWith(CAMPAIGN);
   if (request.method === "GET" && isOurs) event.respondWith(answer(event, pathname));
 });

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
-from django.db import connection, models
+from django.core.management import call_command
+from django.db import OperationalError, connection, models
 from django.db.migrations import operations
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
@@ -15,6 +16,7 @@ from django.db.migrations.operations.base import Operation
 from django.db.models.fields import NOT_PROVIDED
 
 from annotation.uploads import waiting
+from config.management.commands import migrate as migrate_command
 
 Migrate = Callable[[str, str], Any]
 
@@ -93,6 +95,29 @@ def test_no_migration_keeps_annotators_waiting() -> None:
     assert is_slow(operations.AddIndex("Judgment", index))
     assert not is_slow(AddIndexConcurrently("Judgment", index))
     assert not is_slow(operations.AddField("Judgment", "mood", models.FloatField(null=True)))
+
+
+def test_a_migration_waits_briefly_and_tries_again(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who asks for a table behind it waits as long as it does."""
+    tried: list[str] = []
+
+    def run(*_args: Any, **_options: Any) -> None:
+        tried.append("once")
+        if len(tried) < 3:
+            locked = Exception()
+            locked.sqlstate = "55P03" if len(tried) == 1 else "57014"  # type: ignore[attr-defined]
+            raise OperationalError from locked
+
+    monkeypatch.setattr(migrate_command, "PAUSE", 0)
+    monkeypatch.setattr(migrate_command.connection, "close", lambda: None)
+    monkeypatch.setattr(migrate_command.migrate.Command, "handle", run)
+    with pytest.raises(OperationalError):
+        call_command("migrate")
+    assert len(tried) == 2
+    call_command("migrate")
+    assert len(tried) == 3
 
 
 def test_test_sets_with_the_order_of_judgments_do_not_claim_that_of_a_file(

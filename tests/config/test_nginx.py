@@ -7,9 +7,11 @@ import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -33,9 +35,13 @@ http {{
 
 
 class App(BaseHTTPRequestHandler):
-    """Answers with the headers that it was sent."""
+    """Answers with the headers that it was sent, to `/slow/` when it may."""
+
+    may = threading.Event()
 
     def do_GET(self) -> None:
+        if self.path == "/slow/":
+            self.may.wait(60)
         body = str(self.headers).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
@@ -66,7 +72,8 @@ class Site:
         with closing(call):
             call.request("GET", path, headers={"Host": host, **headers})
             answer = call.getresponse()
-            return answer.status, answer.headers.get("Location", "") + answer.read().decode()
+            heads = [answer.headers.get(name, "") for name in ("Location", "Retry-After")]
+            return answer.status, "".join(heads) + answer.read().decode()
 
 
 def free_port() -> int:
@@ -89,6 +96,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     for old, new in {
         "listen 80": f"listen 127.0.0.1:{site.plain}",
         "listen 443": f"listen 127.0.0.1:{site.secure}",
+        "limit_conn busy 200": "limit_conn busy 3",
         "127.0.0.1:8000": f"127.0.0.1:{app.server_port}",
         "/etc/ssl/touchstone/fullchain.pem": str(certificate),
         "/etc/ssl/touchstone/privkey.pem": str(key),
@@ -145,3 +153,16 @@ def test_what_is_too_large_gets_a_page(site: Site) -> None:
     status, said = site.ask("/testsets/upload/", **{"Content-Length": str(200 * 2**20)})
     assert status == 413
     assert "100 MB" in said
+
+
+def test_beyond_a_number_of_requests_at_once_the_next_is_refused_at_once(site: Site) -> None:
+    App.may.clear()
+    with ThreadPoolExecutor(8) as pool:
+        waiting = [pool.submit(site.ask, "/slow/") for _ in range(8)]
+        refused = [each.result() for each in islice(as_completed(waiting), 5)]
+        assert {status for status, _ in refused} == {503}
+        assert all(said.startswith("10<!doctype html>") for _, said in refused)
+        assert site.ask("/static/css/base.css")[0] == 200
+        App.may.set()
+        assert sorted(each.result()[0] for each in waiting) == [200] * 3 + [503] * 5
+    assert site.ask("/")[0] == 200

@@ -1,14 +1,19 @@
 """Statements put together once: the same rows as the query's own, whatever the database does."""
 
 import uuid
+from datetime import UTC
 
+import psycopg
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection, connections, transaction
+from django.db.backends.postgresql.psycopg_any import BaseTzLoader
 from django.db.models import Q, Value
 
+from core.database.postgresql.base import TimeLoader
 from core.database.prepared import Prepared, Statement, execute, placeholder_key
 
+TIMESTAMPTZ = psycopg.adapters.types["timestamptz"].oid
 KEY, NAME = placeholder_key(1), "placeholder for a name"
 
 
@@ -69,3 +74,18 @@ def test_a_connection_that_the_server_ended_is_not_used_again() -> None:
         cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
     assert not connection.is_usable()
     connection.close()
+
+
+def test_times_of_postgresql_are_read_as_django_reads_them() -> None:
+    zone = {"timezone": UTC}
+    ours, theirs = (
+        type("Loader", (each,), zone)(TIMESTAMPTZ, None) for each in (TimeLoader, BaseTzLoader)
+    )
+    for fraction in ("", *(f".{'123456'[:n]}" for n in range(1, 7)), ".000001"):
+        for year in ("0001", "1999", "2026", "9999"):
+            text = f"{year}-11-30 03:49:18{fraction}+00".encode()
+            assert ours.load(text) == theirs.load(memoryview(text)) == ours.load(memoryview(text))
+            assert ours.load(text).tzinfo is UTC
+    for text in (b"infinity", b"10000-01-01 00:00:00+00", b"0044-03-15 10:00:00+00 BC"):
+        with pytest.raises(psycopg.DataError):
+            ours.load(text)

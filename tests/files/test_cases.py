@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.exports import csv_lines, judgment_rows
-from annotation.exports.judgments import header_of
+from annotation.exports.judgments import judgment_lines
 from annotation.imports.judgments.rows import UNNAMED
 from annotation.models import Annotator, Campaign, Judgment, Segment, System, TestSet
 from tests.files.doors import RefusedError, case, judge, of_talks, refuses, run, texts, upload
@@ -353,9 +352,7 @@ def test_an_export_comes_back_equal(name: str, scale: str | None) -> None:
     assert " used." not in output
     with path.open(encoding="utf-8", newline="") as file:
         before = list(csv.DictReader(file))
-    lines = "".join(
-        csv_lines(header_of(campaign := Campaign.objects.get()), judgment_rows(campaign))
-    )
+    lines = "".join(judgment_lines(Campaign.objects.get()))
     found = list(csv.DictReader(io.StringIO(lines)))
     assert len(found) == len(before) > 40
     for own, other in zip(found, before, strict=True):

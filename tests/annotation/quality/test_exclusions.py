@@ -10,6 +10,8 @@ from django.utils import timezone
 
 from annotation.campaigns import close_campaign, open_campaign
 from annotation.models import Annotator, Assignment, AuditEntry, Campaign, Item, Judgment
+from annotation.models.assignment import count_by_campaign
+from annotation.pool.claiming import give_next
 from annotation.quality import quality_report, read_columns
 from annotation.quality.exclusions import exclude_annotator, include_annotator, reassign_items
 from dashboards.documents.computing import state_of
@@ -185,3 +187,37 @@ def test_on_the_page(world: World, as_admin: Client, client: Client) -> None:
     assert "Exclude S1" not in client.get(people).text
     client.force_login(world.annotators[0])
     assert client.post(address, {"reason": "x"}).status_code == 403
+
+
+@pytest.mark.parametrize("mode", ["static", "pool"])
+def test_counts_that_were_asked_for_before_are_those_of_the_rows(world: World, mode: str) -> None:
+    """Numbers of assignments are kept, and checked before each use."""
+    campaign = started(assignment_mode=mode)
+
+    def check() -> None:
+        rows = Assignment.objects.filter(annotator__campaign=campaign)
+        stored = list(rows.values_list("completed_at", "released_at"))
+        expected = (
+            len(stored),
+            sum(completed is None for completed, _ in stored),
+            sum(completed is None and released is None for completed, released in stored),
+        )
+        found = count_by_campaign(campaign.annotators.all(), with_open=True)
+        assert found[campaign.pk][:3] == expected
+
+    check()
+    people = list(campaign.annotators.order_by("pk"))
+    for annotator in people:
+        for _ in range(3):
+            give_next(annotator=annotator)
+            given = annotator.assignments.filter(completed_at=None).earliest("position")
+            given.completed_at = timezone.now()
+            given.save()
+            check()
+    exclude_annotator(annotator=people[0], actor=world.admin, reason="answers at random")
+    reassign_items(annotator=people[0], actor=world.admin)
+    check()
+    Assignment.objects.filter(completed_at=None).update(released_at=timezone.now())
+    check()
+    people[1].delete()
+    check()

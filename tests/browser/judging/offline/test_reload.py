@@ -49,6 +49,16 @@ UNMARK = f"""async () => {{
   return found;
 }}"""
 
+# What was begun and not submitted.
+DRAFTS = """async () => {
+  const ask = (request) =>
+    new Promise((resolve) => (request.onsuccess = () => resolve(request.result)));
+  const database = await ask(indexedDB.open("touchstone"));
+  const names = await ask(database.transaction("kept").objectStore("kept").getAllKeys());
+  database.close();
+  return names.filter((name) => name.startsWith("touchstone:draft:"));
+}"""
+
 
 def begin(visitor: MakeVisitor, line: Line) -> tuple[Visitor, Page]:
     """Somebody at the first item, with all that follows in their browser."""
@@ -159,9 +169,12 @@ def test_nothing_is_kept_of_somebody_who_signed_out(
     other = one.context.new_page()
     other.goto(address)
     expect_item(other, "Item 1 of 6")
+    press(page, "7")
+    wait_for(page, f"async () => (await ({DRAFTS})()).length === 1")
     page.get_by_role("button", name="Sign out").click()
     page.get_by_label("User name").wait_for()
     expect_kept(page, 0)
+    wait_for(page, f"async () => !(await ({DRAFTS})()).length")
     # A page that stayed open goes on, and keeps nothing.
     press(other, "4", "2", "Enter")
     expect(other.get_by_role("alert").first).to_contain_text("You are signed out")
