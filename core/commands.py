@@ -20,6 +20,10 @@ class RefusedCommandError(CommandError):
         self.messages = messages
 
 
+# Django writes the name before the sentence, as commands write it before every error of a file.
+RefusedCommandError.__name__ = "error"
+
+
 def refused_by(error: Exception) -> RefusedCommandError:
     """Return what ends a command after an error: the messages of the error, or its reason."""
     if isinstance(error, ValidationError):

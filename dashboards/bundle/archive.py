@@ -26,7 +26,7 @@ from dashboards.trust import verdict
 from dashboards.trust.shown import lines
 from metaeval.documents import units_message as units
 from metaeval.messages import Message
-from metaeval.replication import forget_judgments, forget_scores
+from metaeval.replication import forget_files
 
 # Write the README and the script of a bundle.
 
@@ -164,8 +164,7 @@ def build(campaign: Campaign, filters: Filters) -> Built:
             for table in group:  # computed from the files, as readers do
                 give_back()
                 _write(folder / f"expected/{table.name}.json", [expected(folder, table)])
-            forget_judgments()
-            forget_scores()
+            forget_files()
         give_back()
         manifest = manifest_of(content, tables, _sums(folder))
         manifest["trust"] = msgspec.to_builtins(trust)

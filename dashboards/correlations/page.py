@@ -343,10 +343,12 @@ def _partly(document: Correlations) -> list[str]:
 
 def _methods(document: Correlations) -> list[Message | str]:
     compared = document.comparison
-    if not compared or compared.interval is None:
+    if not compared:
         return []
     methods = f"Intervals: {compared.interval}. Ranks: {compared.test_label}, p ≤ .05."
-    return [methods, *document.marks, *document.baseline_marks]
+    # Metrics that were not compared have neither.
+    stated = [methods] if compared.interval is not None else []
+    return [*stated, *document.marks, *document.baseline_marks]
 
 
 def present(document: OfMetrics, query: QueryDict) -> QueryDict:

@@ -9,11 +9,11 @@ EXTENSION = Extension(
     urls="extensions.decisions.urls",
     analyses={
         "differences": "extensions.decisions.differences",
-        "study-differences": "extensions.decisions.pooled",
+        "pooled": "extensions.decisions.pooled",
         "difficulty": "extensions.decisions.difficulty",
         "ensemble": "extensions.decisions.ensemble",
     },
-    slow=("difficulty", "ensemble", "study-differences"),
+    slow=("difficulty", "ensemble", "pooled"),
     results=(
         Place("differences", _("Score differences"), before="scatter", tab=_("Metrics")),
         Place("difficulty", _("Difficulty"), before="scatter", tab=_("Metrics")),

@@ -115,7 +115,7 @@ def study_context(request: HttpRequest, study: str, document: PooledDifferences)
 
 
 STUDY_DIFFERENCES = DIFFERENCES.of_study(
-    kind="study-differences",
+    kind="pooled",
     template="decisions/study_differences.html",
     figures=DIFFERENCES.figures,
     columns=(*DIFFERENCES.columns, "n_campaigns"),

@@ -7,17 +7,21 @@ its tables and compare every number with the one that it holds.
 from metaeval.replication import questions
 from metaeval.replication.judgments import (
     JudgmentFile,
-    forget_judgments,
     human_rows,
     quality_rows,
     read_judgments,
 )
-from metaeval.replication.reproduce import FORMAT, Reproduction, reproduce, versions
+from metaeval.replication.reproduce import (
+    FORMAT,
+    Reproduction,
+    forget_files,
+    reproduce,
+    versions,
+)
 from metaeval.replication.tables import (
     CorrelationRow,
     ScoreFile,
     correlation_table,
-    forget_scores,
     read_scores,
 )
 from metaeval.results import plain
@@ -29,8 +33,7 @@ __all__ = [
     "Reproduction",
     "ScoreFile",
     "correlation_table",
-    "forget_judgments",
-    "forget_scores",
+    "forget_files",
     "human_rows",
     "plain",
     "quality_rows",

@@ -24,6 +24,8 @@ import numpy as np
 import scipy
 
 from metaeval.messages import Message, MessageError, message
+from metaeval.replication.judgments import forget_judgments
+from metaeval.replication.tables import forget_scores
 from metaeval.results import plain
 
 FORMAT = 1
@@ -76,6 +78,12 @@ def versions() -> dict[str, str]:
         "scipy": scipy.__version__,
         "machine": platform.machine(),
     }
+
+
+def forget_files() -> None:
+    """Free what is remembered of the files of a bundle, because several tables read them."""
+    forget_judgments()
+    forget_scores()
 
 
 def reproduce(path: str | Path, run: Run, *, tolerance: float = 0.0) -> Reproduction:
