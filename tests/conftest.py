@@ -197,9 +197,11 @@ def django_db_modify_db_settings(
     settings["MIGRATE"] = False
     if connection.vendor == "sqlite":
         file = Path(settings["NAME"])
+        _remove_log(file)
         file.write_bytes(request.getfixturevalue("migrated").read_bytes())
         yield
         file.unlink()
+        _remove_log(file)
         return
     made_here: list[str] = []
     folder = request.getfixturevalue("run_folder")
@@ -209,6 +211,12 @@ def django_db_modify_db_settings(
     with django_db_blocker.unblock():
         for name in made_here:
             _of_server(f'DROP DATABASE "{name}"')
+
+
+def _remove_log(file: Path) -> None:
+    """Remove what connections that were never closed left: SQLite would read it into a new file."""
+    for end in ("-wal", "-shm"):
+        file.with_name(file.name + end).unlink(missing_ok=True)
 
 
 def _template(made_here: list[str], folder: Path) -> str:
