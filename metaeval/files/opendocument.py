@@ -28,7 +28,8 @@ Merged = tuple[int, int, int]
 class Sheets:
     """The sheets of a file: name, rows by number, and cells that are merged down.
 
-    These have a column, a first and a last row, from 1. Raises GridError beyond `most` cells.
+    These have a column, a first and a last row, from 1. Raises GridError beyond `most` cells, to
+    which blanks count that are stated by their number.
     """
 
     def __init__(self, archive: zipfile.ZipFile, most: int) -> None:
@@ -60,7 +61,9 @@ class Sheets:
         if self._aside or (self._cell is not None and name in ASIDE):
             self._aside += 1
         elif self._paragraph is not None and name in STATED:
-            self._paragraph.append(STATED[name] * _times(own.get("c"), self._left))
+            n_times = _times(own.get("c"))
+            self._take(n_times)
+            self._paragraph.append(STATED[name] * n_times)
         elif self._cell is not None:
             if name == "p":
                 self._paragraph = []
@@ -129,11 +132,11 @@ class Sheets:
             raise GridError(TOO_LARGE, self._number + 1)
 
 
-def _times(stated: str | None, most: int | None = None) -> int:
+def _times(stated: str | None) -> int:
     """Return how often something is repeated."""
     n_times = int(stated or 1)
-    if n_times < 0 or (most is not None and n_times > most):
-        raise GridError(TOO_LARGE)
+    if n_times < 0:
+        raise GridError(UNREADABLE)
     return n_times
 
 
