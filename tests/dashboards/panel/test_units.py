@@ -91,6 +91,7 @@ PAGES = {
     "agreement": "quality",
     "standings": "study-paper",
     "wmt": "study-wmt",
+    "pooled": "study-differences",
 }
 
 
