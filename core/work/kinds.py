@@ -80,7 +80,8 @@ class WorkKind(ABC, Generic[Row]):
     `is_long` acknowledges its message at once, because RabbitMQ closes a channel without an answer
     for half an hour, and the row is enough to repeat the work. Work that `ends_at_once` is
     returned when its worker has to stop. If a kind `gives_way`, a process pauses after each row
-    for eight times as long as others kept it waiting for a processor, up to that many seconds.
+    for eight times as long as others kept it waiting for a processor, up to that many seconds, but
+    only while no row :meth:`is_urgent`.
     """
 
     name: ClassVar[str]
@@ -100,6 +101,15 @@ class WorkKind(ABC, Generic[Row]):
     def choose(self, rows: QuerySet[Row]) -> Row | None:
         """Return the row to take first, of those that this process may take now."""
         return rows.order_by("-priority", "pk").first()
+
+    def is_urgent(self, rows: QuerySet[Row]) -> bool:
+        """Return True if one of these rows must not wait until others have enough processors."""
+        return False
+
+    def overdue(self, seconds: float) -> QuerySet[Row]:
+        """Return the rows that have waited for so long that a worker should have taken them."""
+        rows = self.model._default_manager.filter(status=Work.Status.QUEUED)
+        return rows.filter(not_before__lte=claims.after(-seconds))
 
     def serves(self) -> set[str]:
         """Return the requirements of rows that this host meets."""

@@ -158,11 +158,14 @@ def waited() -> float:
         return 0.0
 
 
-def rest(seconds: float) -> None:
-    """Leave the processor to others, until the worker stops; only a forked child does."""
+def rest(seconds: float) -> bool:
+    """Leave the processor to others, until the worker stops; False if this process may not."""
     until = time.monotonic() + seconds
-    while _Self.is_child and not is_stopping() and (left := until - time.monotonic()) > 0:
+    while is_own := _Self.is_child and not is_stopping():
+        if (left := until - time.monotonic()) <= 0:
+            break
         time.sleep(min(left, MOMENT))
+    return is_own
 
 
 class Periodic(Thread):

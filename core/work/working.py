@@ -30,6 +30,8 @@ Row = TypeVar("Row", bound=Work)
 TRIES = 20
 # Work that gives way pauses for this many times as long as others kept it waiting.
 WAITS = 8.0
+# How often it looks meanwhile whether something urgent has come.
+LOOK_SECONDS = 1.0
 
 
 class _Busy(local):
@@ -108,10 +110,19 @@ def drain(kind: WorkKind[Any], rows: Any = None, *, seconds: float = math.inf) -
                 break
             n_done += 1
             if kind.gives_way:
-                processes.rest(min(kind.gives_way, WAITS * (processes.waited() - waited)))
+                seconds = min(kind.gives_way, WAITS * (processes.waited() - waited))
+                _rest(kind, due(kind) if rows is None else rows, seconds)
     finally:
         _busy.kinds.discard(kind.name)
     return n_done
+
+
+def _rest(kind: WorkKind[Row], rows: QuerySet[Row], seconds: float) -> None:
+    """Leave the processor to others for some seconds, or until a row is urgent."""
+    while seconds > 0 and not db_retry(partial(kind.is_urgent, rows.all())):
+        if not processes.rest(min(seconds, LOOK_SECONDS)):
+            return
+        seconds -= LOOK_SECONDS
 
 
 TASK_SECONDS = 5.0

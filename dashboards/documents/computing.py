@@ -136,7 +136,7 @@ QUICK, SLOW = "documents", "documents-slow"
 # The least time between computations of a document, and the rest as a multiple of the time that
 # the last computation took (by default 1).
 REST_SECONDS, RESTS = 2.0, {"report": 10.0, "bundle": 10.0, "trust": 10.0}
-# The longest rest between two documents.
+# The longest rest between two documents, while each that is asked for has older numbers.
 GIVES_WAY_SECONDS = 30.0
 # The time before the next attempt after a failure (the database may have restarted, or memory may
 # be free again), and after a killed process.
@@ -161,6 +161,15 @@ class Documents(WorkKind[Analysis]):
         """Choose the verdict first, then questions without numbers, then the oldest numbers."""
         oldest = F("as_of").asc(nulls_first=True)
         return rows.order_by("-priority", oldest, "not_before", "pk").first()
+
+    def is_urgent(self, rows: QuerySet[Analysis]) -> bool:
+        """Return True if a page waits for its first numbers."""
+        return rows.filter(as_of=None).exists()
+
+    def overdue(self, seconds: float) -> QuerySet[Analysis]:
+        """Exclude queues whose workers computed something lately, and may rest."""
+        lately = Analysis.objects.filter(as_of__gte=after(-seconds - GIVES_WAY_SECONDS))
+        return super().overdue(seconds).exclude(queue__in=lately.values("queue"))
 
     def do(self, row: Analysis, lease: object) -> None:
         """Compute the document of the newest state and store it."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from enum import StrEnum, auto
 
 from core.work.models import Now, Work, all_kinds
@@ -14,7 +13,7 @@ from metrics.stock import hosts
 # What each host lacks.
 Lacking = Mapping[str, Sequence[Message | str]]
 # A job that has waited for this time should have a worker; more jobs are not looked at.
-WAITED, MOST_SHOWN = timedelta(seconds=15), 100
+WAITED_SECONDS, MOST_SHOWN = 15.0, 100
 # Current jobs of workers, by the name of their kind.
 JOBS = {
     "document": message("job.results", "results"),
@@ -83,8 +82,7 @@ def waiting_jobs() -> dict[str, list[Lacking]]:
     found: dict[str, list[Lacking]] = {}
     for kind in all_kinds():
         if kind.name != "slice":
-            rows = kind.model._default_manager.filter(status=Work.Status.QUEUED)
-            for row in rows.filter(not_before__lte=Now() - WAITED)[:MOST_SHOWN]:
+            for row in kind.overdue(WAITED_SECONDS)[:MOST_SHOWN]:
                 found.setdefault(row.queue, []).append(getattr(row, "lacking", {}))
     return found
 

@@ -37,23 +37,50 @@ def test_a_kind_gives_way_to_what_it_kept_waiting(
 ) -> None:
     """It rests after each row for eight times as long as others had it wait, but not for ever."""
     waits, rests = iter([0.0, 3.0, 3.0, 103.0, 103.0]), list[float]()
+    rested = list[float]()
+
+    def rest(seconds: float) -> bool:
+        rests.append(seconds)
+        return True
+
+    act(monkeypatch, lambda *_: rested.append(sum(rests)))
     monkeypatch.setattr(processes, "waited", lambda: next(waits))
-    monkeypatch.setattr(processes, "rest", rests.append)
+    monkeypatch.setattr(processes, "rest", rest)
     monkeypatch.setattr(Errands, "gives_way", 60.0)
     Errand.objects.bulk_create(Errand() for _ in range(2))
     assert working.drain(errands) == 2
-    assert rests == [24.0, 60.0]
+    assert (rested, sum(rests)) == ([0.0, 24.0], 84.0)
+
+
+@pytest.mark.django_db
+def test_an_urgent_row_ends_a_rest(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody rests while it waits, and whoever rests looks again."""
+    looks, rests = iter([False, False, True, True]), list[float]()
+    waits = iter([0.0, 100.0, 100.0, 200.0, 200.0])
+
+    def rest(seconds: float) -> bool:
+        rests.append(seconds)
+        return True
+
+    monkeypatch.setattr(processes, "waited", lambda: next(waits))
+    monkeypatch.setattr(processes, "rest", rest)
+    monkeypatch.setattr(Errands, "gives_way", 60.0)
+    monkeypatch.setattr(Errands, "is_urgent", lambda self, rows: next(looks))
+    Errand.objects.bulk_create(Errand() for _ in range(2))
+    assert working.drain(errands) == 2
+    assert rests == [working.LOOK_SECONDS] * 2
+    assert not list(looks)
 
 
 def test_only_a_child_rests_and_not_once_its_worker_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     naps = list[float]()
     monkeypatch.setattr(processes._Self, "is_child", False)
     monkeypatch.setattr(processes.time, "sleep", naps.append)
-    processes.rest(1e9)
+    assert not processes.rest(1e9)
     monkeypatch.setattr(processes._Self, "is_child", True)
     stops = iter([False, False, True])
     monkeypatch.setattr(processes, "is_stopping", lambda: next(stops))
-    processes.rest(1e9)
+    assert not processes.rest(1e9)
     assert naps == [processes.MOMENT, processes.MOMENT]
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from core.work.models import Now
 from core.work.reconciling import reconcile
-from core.work.working import take
+from core.work.working import due, take
 from dashboards.correlations import document as correlations
 from dashboards.documents import computing, kinds, results
 from dashboards.documents.computing import QUICK, SLOW, documents
@@ -47,6 +47,26 @@ def test_what_was_just_computed_rests(world: World) -> None:
     ask(world.campaign)
     assert compute_waiting() == 1
     assert ask(world.campaign).is_fresh
+
+
+def test_a_page_without_numbers_is_urgent_and_what_rests_is_not_overdue(world: World) -> None:
+    """Newer numbers may wait for other work of the computer: their worker is not free."""
+    Analysis.objects.all().delete()
+    ask(world.campaign)
+    Analysis.objects.update(not_before=Now() - timedelta(hours=1))
+    assert documents.is_urgent(due(documents))
+    assert documents.overdue(15).count() == 1
+    end_rests()
+    compute_waiting()
+    score(world, "chrf")
+    Analysis.objects.update(not_before=Now() - timedelta(hours=1))
+    ask(world.campaign)
+    Analysis.objects.update(not_before=Now() - timedelta(hours=1))
+    assert due(documents).count() == 1
+    assert not documents.is_urgent(due(documents))
+    assert documents.overdue(15).count() == 0
+    Analysis.objects.update(as_of=Now() - timedelta(hours=1))
+    assert documents.overdue(15).count() == 1
 
 
 @pytest.mark.parametrize(("kind", "rest"), [("correlations", 30), ("report", 300)])
