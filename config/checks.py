@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
-from django.db.migrations.executor import MigrationExecutor
 
 from annotation.models import SiteMark
 from config import health
 from core import shared_files
+from core.commands import is_migrated
 
 MARK = "site.mark"
 
@@ -127,8 +127,7 @@ def is_complete(app_configs: Sequence[Any] | None, **options: Any) -> list[Check
 
 
 def _table_errors() -> Iterator[CheckMessage]:
-    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    if not is_migrated():
         yield Error(
             "The database lacks tables or columns of this version.",
             hint="Run `touchstone migrate`.",

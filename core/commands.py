@@ -1,15 +1,24 @@
 """Refusals of commands: messages with codes, which the command line writes in English."""
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from django.core.exceptions import ValidationError
+from django.core.management import execute_from_command_line
 from django.core.management.base import CommandError
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
+from django.db.migrations.executor import MigrationExecutor
 
 from core.messages import messages_of
 from metaeval.messages import Message, message
 from metaeval.reasons import reason_of
 
 NOTHING_STORED = message("command.none-stored", "Nothing was stored.")
+NOT_MIGRATED = message(
+    "command.not-migrated",
+    "The database lacks tables or columns of this version. Run `touchstone manage migrate` first.",
+)
 
 
 class RefusedCommandError(CommandError):
@@ -37,3 +46,19 @@ def refused_file(path: Path, error: OSError) -> RefusedCommandError:
     return RefusedCommandError(
         message("command.file", "{path}: {reason}.", path=str(path), reason=reason)
     )
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Run a command, of Django or ours, and exit with one line where the database lacks tables."""
+    try:
+        execute_from_command_line(list(arguments))
+    except DatabaseError as error:
+        if is_migrated():
+            raise
+        sys.exit(f"error: {NOT_MIGRATED.text} ({' '.join(str(error).split())})")
+
+
+def is_migrated() -> bool:
+    """Return True if the database has the tables and columns of this version."""
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    return not executor.migration_plan(executor.loader.graph.leaf_nodes())

@@ -176,10 +176,11 @@ def _manage(arguments: list[str]) -> None:
         if os.environ.get(name):
             os.environ[name] = os.path.abspath(os.environ[name])
     from django.core.exceptions import ImproperlyConfigured
-    from django.core.management import execute_from_command_line
 
     try:
-        execute_from_command_line([str(HOME / "manage.py"), *arguments])
+        from core.commands import run
+
+        run([str(HOME / "manage.py"), *arguments])
     except ImproperlyConfigured as error:
         sys.exit(str(error))
 

@@ -172,3 +172,23 @@ def test_a_database_that_is_away_is_named(tmp_path: Path) -> None:
     assert "touchstone.E007" in found.stderr
     assert "secret-word" not in found.stderr
     assert "Traceback" not in found.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["manage.py", "import_scores", "x", __file__],
+        ["-m", "touchstone", "export_judgments", "x"],
+        ["manage.py", "createsuperuser", "--noinput", "--username", "a", "--email", "a@b.org"],
+    ],
+)
+def test_commands_end_with_one_line_before_there_are_tables(
+    tmp_path: Path, words: list[str]
+) -> None:
+    url = f"sqlite:///{tmp_path / 'db.sqlite3'}"
+    given = os.environ | {"DATABASE_URL": url, "TOUCHSTONE_VAR": str(tmp_path)}
+    found = subprocess.run(
+        [sys.executable, *words], cwd=ROOT, env=given, capture_output=True, text=True, check=False
+    )
+    assert found.returncode == 1
+    assert [line[:6] for line in found.stderr.splitlines()] == ["error:"]

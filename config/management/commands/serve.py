@@ -9,12 +9,11 @@ from typing import Any
 from django.conf import settings
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
-from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.migrations.executor import MigrationExecutor
+from django.db import connections
 
 from annotation.management.command_line import BaseCommand
 from config.checks import mark_folder, other_folder_errors
-from core.commands import RefusedCommandError
+from core.commands import NOT_MIGRATED, RefusedCommandError, is_migrated
 from metaeval.messages import message
 
 
@@ -28,7 +27,8 @@ class Command(BaseCommand):
         parser.add_argument("--threads", type=int, default=4, help="threads of each process")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        _require_migrated()
+        if not is_migrated():
+            raise RefusedCommandError(NOT_MIGRATED)
         mark_folder()
         if errors := other_folder_errors():
             raise RefusedCommandError(
@@ -51,15 +51,3 @@ class Command(BaseCommand):
         # The folder of the code is where gunicorn looks for `config`.
         os.chdir(settings.BASE_DIR)
         os.execv(sys.executable, command)  # noqa: S606
-
-
-def _require_migrated() -> None:
-    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        raise RefusedCommandError(
-            message(
-                "command.not-migrated",
-                "The database lacks tables or columns of this version. Run `touchstone manage "
-                "migrate` first.",
-            )
-        )
