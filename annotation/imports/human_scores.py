@@ -30,19 +30,26 @@ from annotation.imports.judgments.read import (
     seen_in,
 )
 from annotation.imports.judgments.rows import FALSE, TRUE, Row, join, rows_of, with_plain_names
-from annotation.imports.judgments.wide import OF_SYSTEM, is_numeric, unfolded
+from annotation.imports.judgments.wide import OF_SYSTEM, by_segment, is_numeric, unfolded
 from annotation.models import Campaign, Item, Segment
 from annotation.uploads import SystemDraft
 from annotation.uploads.files import InputFile
 from annotation.uploads.formats.base import HUMAN_SCORES
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import direction_message, say_direction
-from annotation.uploads.tables.columns import propose, read_chosen, say_unused
+from annotation.uploads.tables.columns import (
+    propose,
+    read_chosen,
+    refuse_unknown,
+    say_unused,
+    without_all,
+)
 from annotation.uploads.tables.likert import refuse_orders
+from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.rows import Table
 from metaeval.files import names
 from metaeval.files.cells import count_infinite, is_missing
-from metaeval.files.names import fields_of, is_called
+from metaeval.files.names import fields_of, is_called, is_person
 from metaeval.messages import message, plural, truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 
@@ -60,7 +67,7 @@ LEVELS = {
 FIELDS = fields_of(names.HUMAN_SCORES)
 # A column that says `human` goes before all others: beside it, `score` is what a metric gave.
 # A table with one of these has rows of scores.
-OF_WHAT = ("segment", "item", "document", "domain", "source")
+OF_WHAT = ("segment", "item", "document", "domain", "source", SCORE_NAME)
 HUMAN = next(field for field in names.FIELDS if field.name == "human")
 OFTEN_NUMBERED = ("mqm", "esa", "da")
 # Words of names such as `mqm_norm_score` and `adequacy_score`: of what, and which figure of it.
@@ -88,6 +95,8 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     What is wrong goes to the report, with file, row and column; errors there forbid storing.
     """
     tables = read_tables(files, report, options, HUMAN_SCORES)
+    listing = Listing.stored(options.test_set)
+    tables = [by_segment(without_all(table, report), listing, report) for table in tables]
     tables = [_of_systems(table, options, report) for table in tables]
     chosen = read_chosen(tables, FIELDS, report, repeatable=(SCORE,))
     seen = Reading(**seen_in(tables), wanted=FIELDS)
@@ -139,6 +148,15 @@ def _of_systems(table: Table, options: Options, report: Report) -> Table:
     if len(columns) < 2 or {*columns} & {*options.columns}:
         return table
     names = {c: table.titles.get(c, c) for c in columns}
+    if people := [name for name in names.values() if is_person(name)]:
+        refusal = message(
+            "human-scores.of-annotators",
+            "The columns {names} are called as annotators. Import the table as judgments, or "
+            "choose the columns of the scores.",
+            names=truncated(people),
+        )
+        report.error(refusal, table.head)
+        return table
     matches = [OF_SYSTEM.fullmatch(name) for name in names.values()]
     if all(matches):
         names = {c: match["name"] for c, match in zip(columns, matches, strict=True) if match}
@@ -179,6 +197,9 @@ def _is_numbered(column: str) -> bool:
 
 def _ask(sheets: Iterable[Sheet], options: Options, report: Report) -> None:
     for sheet in sheets:
+        if not sheet.has - {NUMBERED}:
+            refuse_unknown(sheet.table, report)
+            continue
         columns = truncated([c for c in sheet.table.columns if c != NUMBERED], 30)
         if "score" not in sheet.has:
             refusal = message(

@@ -232,6 +232,12 @@ def _wide(data: bytes, codec: str, notes: list[Note]) -> Decoded:
 
 
 def _without_mac_ends(text: str, notes: list[Note]) -> str:
+    if "\r\r\n" in text and text.count("\r\r\n") == text.count("\n"):
+        twice = message(
+            "file.crcrlf", "Windows line endings that were converted twice were read as one."
+        )
+        notes.append(Note("note", twice))
+        return text.replace("\r\r\n", "\n")
     if "\r\n" in text:
         crlf = message("file.crlf", "Windows line endings (CRLF) were read as line endings.")
         notes.append(Note("note", crlf))

@@ -183,8 +183,8 @@ FIELDS = (
           "src, source_text, source_segment, src_text, original, orig_sent, input"),
     Field("reference", message("column.reference", "reference"),
           TEXT, _at("reference", *WITH_TEXTS),
-          "ref, reference_text, ref_text, human_translation, ref_a, refa, ref1, reference1, "
-          "reference_a"),
+          "ref, reference_text, ref_text, human_translation, reference_translation, ref_a, refa, "
+          "ref1, reference1, reference_a"),
     Field("reference_B", message("column.reference-b", "second reference"),
           TEXT, _at("reference_B", *WITH_TEXTS), "ref_b, refb, ref2, reference2, reference_2"),
     Field("reference_C", message("column.reference-c", "third reference"),
@@ -239,7 +239,8 @@ FIELDS = (
           NAME, _at("metric", METRIC_SCORES),
           "metric_name, measure"),
     Field("score_name", message("column.human-score-name", "name of the human score"),
-          NAME, _at("score_name", HUMAN_SCORES), "score_type, annotation", is_local=True),
+          NAME, _at("score_name", HUMAN_SCORES),
+          "score_type, annotation, metric, metric_name, measure", is_local=True),
     Field("name", message("column.metric", "name of the metric"),
           NAME, {METRIC_SCORES: "metric"}, is_local=True),
     Field("score", message("column.score", "score"),

@@ -124,13 +124,13 @@ def _check(
     collector.report_file_names()
     _check_chosen(choices, collector, report)
     directions = _directions(test_set, collector, choices)
-    taken = {key: each for key, each in collector.metrics.items() if choices.takes(key)}
+    taken = _taken(collector, choices, report)
     drafts = _drafts(taken, choices, directions, report)
     if not drafts and not report.errors:
         report.error(NO_SCORES)
     plans = dict(zip(taken, plan(test_set, drafts, names), strict=True)) if _fit(report) else {}
     metrics = [
-        _found(key, each, choices, names, plans.get(key), directions[key])
+        _found(key, each, choices, names, plans.get(key), directions[key], key in taken)
         for key, each in collector.metrics.items()
     ]
     _warn(metrics, report)
@@ -217,6 +217,22 @@ def _check_chosen(choices: Choices, collector: Collector, report: Report) -> Non
         )
 
 
+def _taken(collector: Collector, choices: Choices, report: Report) -> dict[str, Collected]:
+    """Return the metrics to import; those without scores only if a person names them, or alone."""
+    taken = {key: each for key, each in collector.metrics.items() if choices.takes(key)}
+    empty = [key for key, each in taken.items() if not each.held.scored]
+    if choices.metrics is not None or len(empty) == len(taken):
+        return taken
+    report.warn_of(
+        len(empty),
+        "scores.metrics-skipped",
+        "{metrics} has no scores and was skipped.",
+        "{metrics} have no scores and were skipped.",
+        metrics=truncated(empty),
+    )
+    return {key: each for key, each in taken.items() if key not in empty}
+
+
 def _drafts(
     taken: Mapping[str, Collected],
     choices: Choices,
@@ -261,12 +277,13 @@ def _found(
     names: Names,
     planned: Plan | None,
     direction: Direction,
+    is_taken: bool,
 ) -> Found:
     held = each.held
     return Found(
         key=key,
         name=choices.name_of(key),
-        is_taken=choices.takes(key),
+        is_taken=is_taken,
         direction=direction,
         is_human=is_human(key),
         n_outputs=held.n_outputs,

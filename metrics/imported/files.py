@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
+from annotation.imports.judgments.wide import by_segment
 from annotation.models import TestSet
 from annotation.uploads.files import InputFile, hashes
 from annotation.uploads.formats.base import METRIC_SCORES, Import
@@ -33,6 +34,7 @@ from annotation.uploads.tables.columns import (
     refuse_unknown,
     renamed,
     say_unused,
+    without_all,
 )
 from annotation.uploads.tables.lines import KEY, Listing, UnknownOrderError, n_unknown
 from annotation.uploads.tables.pairs import Pair, keep_pair
@@ -179,7 +181,9 @@ class _Scores:
 
     def read(self, own: dict[str, str], test_set: TestSet, reading: Reading) -> Iterator[None]:
         """Read all scores, one row per step."""
-        table, report = self.table, self.collector.report
+        report = self.collector.report
+        table = without_all(self.table, report)
+        table = self.table = by_segment(table, self.lines.listing, report)
         fields = {c: f for c, f in propose(table.columns, FIELDS, own).items() if f}
         if SYSTEM not in fields.values() and (column := self._names_systems(own)):
             fields[column] = SYSTEM

@@ -35,6 +35,7 @@ from annotation.uploads.files import InputFile
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import read_chosen, refuse_unknown, say_unused
 from annotation.uploads.tables.likert import refuse_orders
+from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.pairs import of_row
 from annotation.uploads.tables.rows import Table
 from core.languages import LanguageError
@@ -142,7 +143,8 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     """
     every = read_tables(files, report, options)
     suggested = [table for table in every if has_suggestions(table)]
-    tables = [unfold(table, report) for table in every if table not in suggested]
+    listing = Listing.stored(options.test_set)
+    tables = [unfold(table, listing, report) for table in every if table not in suggested]
     n_broken = len(report.errors)
     chosen = read_chosen(tables, FIELDS, report, others=is_other_field)
     if len(report.errors) > n_broken or not tables:
@@ -163,7 +165,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
         Reader(options, report, Clock(options.time_zone, options.dates)).read(_rows(judged), [])
         return seen
     if not judged:
-        _ask_who(sheets, report)
+        _ask_who(sheets, options, report)
         return seen
     sheets = numbered(sheets, report)
     judged = _judged(sheets, options)
@@ -208,18 +210,26 @@ def _judged(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
     return scored or [sheet for sheet in sheets if sheet.has_span_rows]
 
 
-def _ask_who(sheets: Sequence[Sheet], report: Report) -> None:
+def _ask_who(sheets: Sequence[Sheet], options: Options, report: Report) -> None:
     for sheet in sheets:
-        if not sheet.has:
-            refuse_unknown(sheet.table, report)
-            continue
+        columns = truncated(sheet.table.columns, 30)
         refusal = message(
             "judgments.no-annotator-column",
             "No column names the annotators. The columns are {columns}. Choose the column of the "
             "annotators, or name the one annotator of all judgments.",
-            columns=truncated(sheet.table.columns, 30),
+            columns=columns,
         )
-        report.error(refusal, sheet.table.head)
+        if options.annotator:
+            refusal = message(
+                "judgments.no-answer-column",
+                "No column was recognised as a score or as errors. Choose it. The columns are "
+                "{columns}.",
+                columns=columns,
+            )
+        if not sheet.has:
+            refuse_unknown(sheet.table, report)
+        else:
+            report.error(refusal, sheet.table.head)
 
 
 def _rows(sheets: Iterable[Sheet]) -> list[Row]:

@@ -1,13 +1,14 @@
-"""Convert tables with a column per system or annotator to one row per judgment.
+"""Convert tables with a column per system, annotator or segment to one row per score.
 
 `score_A` and `score_B` are scores of systems, `rater1` and `rater2` those of annotators, and so are
 `rating_1` and `rating_2` of tables that name their systems (SimpEval), and what objects such as
 `ratings` have by the names of annotators. WMT's humeval files (2025) have the outputs and the
-scores of every system in objects, by its name.
+scores of every system in objects, by its name. Beside the system, `seg1` and `2` are scores of
+segments, and so are columns with keys of the test set, or with its documents or domains.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from annotation.uploads.formats.assessments import NUMBERED
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.cells import has_decimal_comma
 from annotation.uploads.tables.likert import are_levels
+from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.pairs import document_of, languages_of
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import read_score
@@ -26,24 +28,50 @@ SCORE, OUTPUT, SPANS = "score", "output", "spans"
 OF_SYSTEM = re.compile(r"(?P<field>score|rating|da|esa)[_ .:-]+(?P<name>.+)", re.IGNORECASE)
 # Objects with the answers of people by their names.
 RATINGS = ("ratings", "scores", "judgments", "judgements", "evaluations", "assessments")
+SEGMENT, DOCUMENT, DOMAIN = LEVELS = ("segment", "document", "domain")
+# A table with one of these has a row for each segment, or each score.
+OF_ROWS = ("segment", "item", "document_place", "source", OUTPUT, SCORE)
 # `rating_1`: the scores of people who have numbers alone.
 OF_NUMBERED = ("score", "rating", *NAMES["score"])
 Row = dict[str, Any]
 
 
-def unfold(table: Table, report: Report) -> Table:
+def unfold(table: Table, listing: Listing, report: Report) -> Table:
     """Return a table with a row for each judgment; others stay as they are."""
-    by_name = _of_systems(table)
+    by_name = _of_systems(table, listing.systems)
     if len(by_name) > 1 or any(OUTPUT in columns for columns in by_name.values()):
         return unfolded(table, "system", by_name, report)
     people = _of_people(table)
     if len(people) > 1 or any(column.partition(".")[2] for column in _columns(people)):
         return unfolded(table, "annotator", people, report)
-    return table
+    return by_segment(table, listing, report)
 
 
-def _of_systems(table: Table) -> dict[str, dict[str, str]]:
-    """Return, by system, the column of its output, score and spans."""
+def by_segment(table: Table, listing: Listing, report: Report) -> Table:
+    """Return a table whose columns are segments with a row for each; others stay as they are.
+
+    `listing` is the test set; its documents and domains may be columns, too. `seg1` is the segment
+    1 unless the test set has one that is called so.
+    """
+    is_named = any(column_of(field, table.columns) for field in ("system", "annotator"))
+    if not is_named or any(column_of(field, table.columns) for field in OF_ROWS):
+        return table
+    titles = {column: table.titles.get(column, column).strip() for column in table.columns}
+    known = (listing.keys, listing.documents, listing.domains)
+    found = {level: {c: t for c, t in titles.items() if t in {*names}}
+             for level, names in zip(LEVELS, known, strict=True)}  # fmt: skip
+    level = next((level for level in LEVELS if len(found[level]) > 1), SEGMENT)
+    numbers = {c: t if t.isdecimal() else number_of(t, (SEGMENT, *NAMES[SEGMENT]))
+               for c, t in titles.items()}  # fmt: skip
+    numbered = {column: number for column, number in numbers.items() if number.isdecimal()}
+    columns = found[level] if len(found[level]) > 1 else numbered
+    if len(columns) < 2 or not any(is_numeric(table, column) for column in columns):
+        return table
+    return unfolded(table, level, {name: {SCORE: c} for c, name in columns.items()}, report)
+
+
+def _of_systems(table: Table, systems: Collection[str]) -> dict[str, dict[str, str]]:
+    """Return, by system, the column of its output, score and spans; some `systems` are known."""
     if column_of("system", table.columns):
         return {}
     found: dict[str, dict[str, str]] = {}
@@ -58,6 +86,8 @@ def _of_systems(table: Table) -> dict[str, dict[str, str]]:
             found.setdefault(name or rest, {})[field] = column
         elif (match := OF_SYSTEM.fullmatch(title)) and is_numeric(table, column):
             found.setdefault(match["name"], {})[SCORE] = column
+        elif title in systems and is_numeric(table, column):
+            found.setdefault(title, {})[SCORE] = column
     by_name = {n: columns for n, columns in found.items() if {SCORE, SPANS} & set(columns)}
     return {} if by_name and all(map(is_person, by_name)) else by_name
 
@@ -99,7 +129,7 @@ def is_numeric(table: Table, column: str) -> bool:
 def unfolded(
     table: Table, field: str, by_name: Mapping[str, Mapping[str, str]], report: Report
 ) -> Table:
-    """Return a table with a row for each system or annotator (`field`) and its columns by field."""
+    """Return a table with a row for each system, … (`field`) and its columns by field."""
     used = _columns(by_name)
     others = [column for column in table.columns if column not in used]
     rows = []
@@ -110,22 +140,29 @@ def unfolded(
             own = {made: cell for made, cell in given.items() if cell not in (None, "", [])}
             rows += [(line, common | {field: name} | each) for each in _each_score(own)]
     fields = dict.fromkeys(made for _, row in rows for made in row)
-    text = (
-        message(
+    names = truncated(list(by_name))
+    texts = {
+        "system": message(
             "judgments.column-per-system",
             "The table has a column for each system ({names}). Every score was read separately.",
-            names=truncated(list(by_name)),
-        )
-        if field == "system"
-        else message(
+            names=names,
+        ),
+        "annotator": message(
             "judgments.column-per-annotator",
             "The table has a column for each annotator ({names}). Every score was read separately.",
-            names=truncated(list(by_name)),
-        )
+            names=names,
+        ),
+    }
+    others_have = message(
+        "judgments.column-per-part",
+        "The table has a column for each {level} ({names}). Every score was read separately.",
+        level=field,
+        names=names,
     )
-    report.note(text, table.head)
-    is_numbered = all(name.isdecimal() for name in by_name)
-    if any("annotator" in row for _, row in rows) and (field == "system" or is_numbered):
+    report.note(texts.get(field, others_have), table.head)
+    are_numbers = field == "annotator" and all(name.isdecimal() for name in by_name)
+    are_made = "annotator" in fields and not column_of("annotator", [*others, field])
+    if are_numbers or are_made:
         report.warn(NUMBERED, table.head)
     titles = {each: table.titles.get(each, each) for each in fields}
     return replace(table, columns=list(fields), rows=rows, titles=titles)

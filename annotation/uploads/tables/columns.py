@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from annotation.uploads.problems import FOR_FILES, Place, Report
 from annotation.uploads.tables.rows import Table
-from metaeval.files.names import Field, is_called, plain
+from metaeval.files.names import Field, column_of, is_called, plain
 from metaeval.messages import message, truncated
 
 # What columns without names are called.
@@ -199,6 +199,23 @@ def say_unused(table: Table, used: Container[str], report: Report) -> list[str]:
         columns=truncated([table.titles.get(column, column) for column in empty]),
     )
     return titles
+
+
+def without_all(table: Table, report: Report) -> Table:
+    """Return a table of whole systems, whose segments are all called `all`, without their column.
+
+    So are WMT25's scores of systems; documents and domains are, too.
+    """
+    columns = [column_of(field, table.columns) for field in ("segment", "document", "domain")]
+    named = [c for c in columns if c and {str(cell).lower() for cell in table.column(c)} == {"all"}]
+    if not columns[0] or columns[0] not in named:
+        return table
+    text = message(
+        "columns.of-all", "The scores are those of whole systems: {columns} say “all”.",
+        columns=[table.titles.get(column, column) for column in named],
+    )  # fmt: skip
+    report.note(text, table.head)
+    return table.with_columns({c: c for c in table.columns if c not in named})
 
 
 def renamed(table: Table, fields: Mapping[str, str]) -> Table:

@@ -28,7 +28,9 @@ class UnknownOrderError(MessageError, ValueError):
 
 @dataclass(frozen=True)
 class Listing:
-    """The segments of a test set as it lists them, by key, with the document of each.
+    """The segments of a test set as it lists them, by key, with document and domain of each.
+
+    `systems` are those that it has.
 
     `is_in_file_order`: this is the order of the source file that they came from.
     """
@@ -36,6 +38,8 @@ class Listing:
     keys: Sequence[str]
     documents: Sequence[str]
     is_in_file_order: bool
+    domains: Sequence[str] = ()
+    systems: Sequence[str] = ()
 
     @classmethod
     def stored(cls, slug: str) -> "Listing":
@@ -43,9 +47,11 @@ class Listing:
         test_set = TestSet.objects.filter(slug=slug).first()
         if test_set is None:
             return cls((), (), is_in_file_order=True)
-        rows = list(test_set.segments.order_by("position").values_list("key", "document"))
-        keys, documents = [key for key, _ in rows], [document for _, document in rows]
-        return cls(keys, documents, test_set.is_in_file_order)
+        fields = ("key", "document", "domain")
+        rows = list(test_set.segments.order_by("position").values_list(*fields))
+        keys, documents, domains = ([row[n] for row in rows] for n in range(len(fields)))
+        systems = list(test_set.systems.values_list("name", flat=True))
+        return cls(keys, documents, test_set.is_in_file_order, domains, systems)
 
     @property
     def is_unclear(self) -> bool:

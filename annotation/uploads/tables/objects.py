@@ -1,7 +1,7 @@
 """Read JSON as objects: one per line, a list of them, or the lists that an object holds."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -15,6 +15,7 @@ from metaeval.reasons import reason_of
 GROUP = "group"
 # Keys that hold rows and do not describe them.
 CONTAINERS = ("data", "rows", "items", "records", "results", "examples", "segments", "entries")
+TEXTS = tuple(name for field in ("source", "output") for name in (field, *NAMES[field]))
 EMPTY_ROW = message("table.empty-row", "The row is empty.")
 OBJECTS = message(
     "table.no-objects", "Expected one JSON object per line, such as {example}.",
@@ -107,20 +108,40 @@ def oriented(whole: Row) -> list[Row]:
         return []
     if not all(any(map(is_known, each)) for each in whole.values()):
         return []
+    return _by_key(whole)
+
+
+def _by_key(whole: Mapping[str, Row]) -> list[Row]:
+    """Return objects with their keys, unless these count them."""
     are_numbers = list(whole) == [str(number) for number in range(len(whole))]
     return [({} if are_numbers else {"key": key}) | row for key, row in whole.items()]
 
 
+def _objects(value: Any) -> list[Row]:
+    """Return the objects in a list, or texts in an object by key; else none."""
+    if isinstance(value, dict) and all(isinstance(each, dict) for each in value.values()):
+        value = _by_key(value)
+        return value if len(value) > 1 and _are_texts(value) else []
+    is_list = isinstance(value, list) and all(isinstance(each, dict) for each in value)
+    return value if is_list else []
+
+
+def _are_texts(rows: list[Row]) -> bool:
+    return all(any(is_called(key, TEXTS) for key in row) for row in rows)
+
+
 def _list_within(name: str, whole: Row, report: Report) -> list[Row]:
-    """Return the list of objects that an object holds, or several with their keys; else itself."""
-    lists = {
-        key: each
-        for key, each in whole.items()
-        if isinstance(each, list) and each and all(isinstance(one, dict) for one in each)
-    }
-    if not lists or any(map(are_spans, lists)) or any(map(is_known, whole.keys() - lists.keys())):
+    """Return the list of objects that an object holds, or several with their keys; else itself.
+
+    Names and languages that are told once, beside the texts, are those of each.
+    """
+    lists = {key: rows for key, each in whole.items() if (rows := _objects(each))}
+    known = {key: each for key, each in whole.items() if key not in lists and is_known(key)}
+    is_described = len(lists) == 1 and all(map(_are_texts, lists.values()))
+    if not lists or any(map(are_spans, lists)) or (known and not is_described):
         return [whole]
-    others = [key for key in whole if key not in lists]
+    known = {k: each for k, each in known.items() if isinstance(each, str | int | float)}
+    others = [key for key in whole if key not in lists and key not in known]
     named = truncated(list(lists))
     if others:
         text = message(
@@ -133,8 +154,8 @@ def _list_within(name: str, whole: Row, report: Report) -> list[Row]:
     else:
         text = message("table.rows-of", "The rows were read from {lists}.", lists=named)
         report.note(text, Place(name))
-    if len(lists) == 1 and is_called(next(iter(lists)), CONTAINERS):
-        return next(iter(lists.values()))
+    if len(lists) == 1 and (known or is_called(next(iter(lists)), CONTAINERS)):
+        return [known | row for row in next(iter(lists.values()))]
     return [{GROUP: key, **one} for key, each in lists.items() for one in each]
 
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from annotation.uploads.problems import Report
-from annotation.uploads.tables.pairs import FIELDS, PAIR, pair_of
+from annotation.uploads.tables.pairs import FIELDS, PAIR, TARGET, pair_of
 from annotation.uploads.tables.rows import Table
-from core.languages import LanguageError
+from core.languages import LanguageError, find
 from metaeval.files.names import HUMAN_SCORES, JUDGMENTS, METRIC_SCORES, column_of, is_person
 from metaeval.messages import message, truncated
 
@@ -39,6 +39,8 @@ def _field_of(table: Table, door: str) -> str:
     columns, sheets = table.columns[1:], table.sheets
     if not any(column_of(field, columns) for field in FIELDS) and _are_pairs(sheets):
         return PAIR
+    if not any(column_of(field, columns) for field in (PAIR, TARGET)) and _are_languages(sheets):
+        return TARGET
     has = {f for f in (SYSTEM, OUTPUT, ANNOTATOR, SCORE, "metric") if column_of(f, columns)}
     if door == JUDGMENTS and ANNOTATOR not in has:
         if SYSTEM in has or all(map(is_person, sheets)):
@@ -54,6 +56,13 @@ def _field_of(table: Table, door: str) -> str:
 def _are_pairs(sheets: Sequence[str]) -> bool:
     try:
         return bool([pair_of(sheet) for sheet in sheets])
+    except LanguageError:
+        return False
+
+
+def _are_languages(sheets: Sequence[str]) -> bool:
+    try:
+        return bool([find(sheet) for sheet in sheets])
     except LanguageError:
         return False
 
