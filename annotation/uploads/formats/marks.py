@@ -29,8 +29,10 @@ CANCELLED, UNPLACED = " cancelled", " unplaced"
 # Columns with the errors of one text each.
 SPANS, BY_SIDE = "spans", {"source_errors": "source", "target_errors": "target"}
 PART = "error_subcategory"
-# Columns with the offsets of all errors of an output, and their severities in the same order.
+# Columns with the offsets of all errors of an output, and their severities in the same order; those
+# of WMT's test data and submissions are singular.
 OFFSETS = ("start_ids", "end_ids", "errors")
+OFFSETS_OF_ONE = ("start_id", "end_id", "error")
 NO_ERROR = ("", "no-error")
 Value = dict[str, Any]
 
@@ -73,14 +75,20 @@ def read_sides(contents: Sequence[Content], to: Import) -> Iterator[Table]:
         yield in_documents(replace(table, columns=columns), to.report)
 
 
+def has_offsets(table: Table, *wanted: Sequence[str]) -> bool:
+    """Return True for a table with one of these sets of columns, by default any known one."""
+    return any({*names} <= {*table.columns} for names in wanted or (OFFSETS, OFFSETS_OF_ONE))
+
+
 def read_offsets(contents: Sequence[Content], to: Import) -> Iterator[Table]:
     """Yield tables with the errors of each row as spans, whose ends are excluded.
 
     `-1` and `no-error` are those of a row without errors.
     """
     for table in tables_of(contents):
+        names = OFFSETS if has_offsets(table, OFFSETS) else OFFSETS_OF_ONE
         for line, row in table.rows:
-            starts, ends, severities = (str(row.pop(name, "")).split() for name in OFFSETS)
+            starts, ends, severities = (str(row.pop(name, "")).split() for name in names)
             row[SPANS] = []
             if " ".join(severities) in NO_ERROR:
                 continue
@@ -89,13 +97,13 @@ def read_offsets(contents: Sequence[Content], to: Import) -> Iterator[Table]:
                     "format.offsets-unequal",
                     "The numbers of first offsets, last offsets and severities must be equal.",
                 )
-                to.report.error(refusal, Place(table.file, line, OFFSETS[0]))
+                to.report.error(refusal, Place(table.file, line, names[0]))
                 continue
             row[SPANS] = [
                 {"start": _offset(start), "end": _offset(end), "severity": severity}
                 for start, end, severity in zip(starts, ends, severities, strict=True)
             ]
-        columns = [SPANS, *(column for column in table.columns if column not in OFFSETS)]
+        columns = [SPANS, *(column for column in table.columns if column not in names)]
         yield in_documents(replace(table, columns=columns), to.report)
 
 

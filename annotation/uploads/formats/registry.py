@@ -213,10 +213,10 @@ FORMATS = (
     ),
     Format(
         "WMT’s quality estimation, errors by offsets",
-        "columns `start_ids`, `end_ids` and `errors`",
+        "columns `start_ids`, `end_ids` and `errors`, or `start_id`, `end_id` and `error`",
         (JUDGMENTS, SPANS),
         marks.read_offsets,
-        has=with_columns(*marks.OFFSETS),
+        has=marks.has_offsets,
     ),
     Format(
         "Mechanical Turk",
