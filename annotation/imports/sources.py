@@ -6,6 +6,7 @@ from typing import Any
 from annotation.imports import appraise, human_scores, judgments, pearmut
 from annotation.imports.drafts import CampaignDraft, described
 from annotation.imports.judgments import Reading, read_options
+from annotation.imports.judgments.options import stated_columns
 from annotation.imports.store import examine
 from annotation.uploads import Report, TestSetDraft
 from annotation.uploads.tables.skipping import SKIP, kinds_of, read_skipping
@@ -74,6 +75,7 @@ def _read(sent: Sent, report: Report) -> Reading:
 
 def _read_campaign(sent: Sent, report: Report) -> Drafts:
     name = sent.words.get("name", "")
+    report.chosen = {"": stated_columns(sent.words, report)}
     if sent.door == PEARMUT:
         return pearmut.read(
             sent.files["campaign"],

@@ -155,10 +155,12 @@ class Campaigns(Confirmation):
         return look(*checked)
 
     def forms(self, sent: Sent, look: Look) -> Sequence[BaseForm]:
-        """Return choices for tables; campaigns of tools have none."""
+        """Return choices for tables; files of campaigns have encodings alone."""
         self.choices: dict[str, Any] = {}
         if sent.door not in WORDS:
-            return ()
+            files = ColumnsForm((), (), {}, self.data, files=look.report.files.values())
+            self.choices = {} if files.is_empty else {"columns": files}
+            return tuple(self.choices.values())
         reading, data = look.reading, self.data
         initial = {"name": reading.name} | dict(sent.words)
         skips = kinds_of(sent.words.get(SKIP, ""))
@@ -184,6 +186,8 @@ class Campaigns(Confirmation):
         if not self.choices:
             return sent
         columns = self.choices["columns"]
+        if "words" not in self.choices:
+            return replace(sent, words={**sent.words, COLUMNS: json.dumps(columns.for_files)})
         said = {} if columns.is_renamed else json.loads(sent.words.get(DIRECTIONS, "") or "{}")
         both = {
             COLUMNS: columns.stated(stated_columns(sent.words, Report())),
@@ -221,7 +225,7 @@ class Campaigns(Confirmation):
             "decided": sent.words.get(sources.UNMATCHED, ""),
             "address": f"?{urlencode({'check': self.token})}&",
             "reading": look.reading,
-            "correction": choices,
+            "correction": "words" in choices and choices,
             "is_changed": self.is_changed,
             "languages": languages.offered(),
             "section": "campaigns",

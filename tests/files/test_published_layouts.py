@@ -1,18 +1,21 @@
 """Import files in the layouts of published data sets that are nobody's export."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from openpyxl import Workbook
 
-from annotation.models import Judgment, TestSet
+from annotation.models import Judgment, PublishedScore, TestSet
 from annotation.uploads.problems import Place, Report
 from metaeval.messages import message
 from tests.files import samples
-from tests.files.doors import RefusedError, judge, refuses, run, texts, upload
+from tests.files.doors import RefusedError, judge, of_talks, refuses, run, texts, upload
 from tests.files.test_cases import imported, scores, spans
 from tests.files.test_formats import lines, written
 from tests.files.test_rules import read
+from tests.refusals import tells
 
 pytestmark = pytest.mark.django_db
 
@@ -151,3 +154,75 @@ def test_campaigns_of_other_tools_are_named(
     error = caught.value.problems[0]
     assert (error.code, error.message.parameters["format"]) == ("format.other-import", sent)
     assert is_of in {door.code for door in error.message.parameters["imports"]}
+
+
+def test_errors_of_test_data_by_offsets_have_singular_names(tmp_path: Path) -> None:
+    text = "lp\tgold\tsid\tmt\tstart_id\tend_id\terror\n"
+    text += "en-de\tgold\t0\tEin kleiner Feler.\t12 0\t17 3\tmajor minor\n"
+    text += "en-de\tgold\t1\tZwei.\t-1\t-1\tno-error\n"
+    judge(written(tmp_path, "T2.tsv", text), pair="", annotator="gold", system="MT")
+    assert spans() == [("Ein", 0, 3, "minor"), ("Feler", 12, 17, "major")]
+    assert {key for _, key, _ in scores()} == {"0", "1"}
+
+
+@pytest.mark.parametrize("rows", [list, lambda rows: {str(n): r for n, r in enumerate(rows)}])
+def test_what_stands_beside_the_rows_of_an_object_is_of_each(tmp_path: Path, rows: Any) -> None:
+    own = rows([{"src": "One", "mt": "Eins"}, {"src": "Two", "mt": "Zwei"}])
+    whole = {"system": "Nemo", "lp": "en-de", "scenario": ["x"], "utterances": own}
+    output = upload(written(tmp_path, "t.json", json.dumps(whole)))
+    assert tells(output, "table.rows-of-some")
+    found = [(source, outputs["Nemo"]) for _, source, _, outputs in texts()]
+    assert found == [("One", "Eins"), ("Two", "Zwei")]
+
+
+def test_sheets_called_by_languages_are_pairs(tmp_path: Path) -> None:
+    book = Workbook()
+    for name in ("Hindi", "Tamil"):
+        sheet = book.create_sheet(name)
+        for row in (["segment", "system", "human"], ["1", "A", 5], ["2", "A", 7]):
+            sheet.append(row)
+    del book["Sheet"]
+    book.save(tmp_path / "t.xlsx")
+    run("import_human_scores", tmp_path / "t.xlsx", source_language="en")
+    assert set(TestSet.objects.values_list("target_language", flat=True)) == {"hi", "ta"}
+
+
+def test_line_ends_of_windows_that_were_converted_twice(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"segment,source\r\r\n1,One\r\r\n2,Two\r\r\n")
+    assert tells(upload(path), "file.crcrlf")
+    assert [(key, source) for key, source, *_ in texts()] == [("1", "One"), ("2", "Two")]
+
+
+def test_scores_of_systems_have_a_segment_called_all(tmp_path: Path) -> None:
+    """As the organisers of WMT25 return them, with a column that only some metrics use."""
+    test_set = of_talks(2)
+    table = "doc_id\tsegment_id\tsystem_id\tdomain_name\tmethod\toverall\n"
+    table += "all\tall\tNemo\tall\tNaN\t0.5\nall\tall\tOnline-W\tall\tNaN\t0.25\n"
+    output = run("import_scores", "talks", written(tmp_path, "systems.tsv", table))
+    assert tells(output, "columns.of-all")
+    assert imported(test_set) == {"imported-overall": {("Nemo", ""): 0.5, ("Online-W", ""): 0.25}}
+    run("import_human_scores", tmp_path / "systems.tsv", column=["overall=score"],
+        source_language="zh", target_language="en")  # fmt: skip
+    assert {p.value for p in PublishedScore.objects.filter(output=None)} == {0.5, 0.25}
+
+
+def test_a_metric_without_scores_is_skipped_with_a_warning(tmp_path: Path) -> None:
+    test_set = of_talks(2)
+    path = written(tmp_path, "t.csv", "segment,system,A,B\n1,Nemo,nan,0.5\n2,Nemo,nan,0.25\n")
+    assert tells(run("import_scores", "talks", path), "scores.metrics-skipped")
+    assert list(imported(test_set)) == ["imported-b"]
+    with refuses("scores.metric-without-scores", metric="A"):
+        run("import_scores", "talks", path, metric=["A", "B"])
+
+
+def test_tables_of_human_scores_without_names_ask_what_columns_are(tmp_path: Path) -> None:
+    path = written(tmp_path, "T1.tsv", "en-de\tgold\t0\t0.5\nen-de\tgold\t1\t0.25\n")
+    with refuses("columns.none-known", row=1):
+        run("import_human_scores", path)
+
+
+def test_judgments_of_one_annotator_ask_for_the_score(tmp_path: Path) -> None:
+    path = written(tmp_path, "t.csv", "segment,source,output,Overall quality\n1,One,Eins,5\n")
+    with refuses("judgments.no-answer-column", row=1):
+        judge(path, annotator="R")

@@ -18,12 +18,15 @@ from annotation.management.command_line import (
     is_dry_run,
     opened,
     refuse_errors,
+    values_of,
     write_problems,
 )
 from annotation.uploads import Report
+from annotation.uploads.problems import ENCODING
 from annotation.uploads.tables.skipping import skipped
-from core.commands import refused_by
+from core.commands import RefusedCommandError, refused_by
 from core.text import pluralize
+from metaeval.messages import message
 
 
 class Command(BaseCommand):
@@ -39,6 +42,7 @@ class Command(BaseCommand):
             "--name", default="", help="name of the campaign; default: that of the manifest"
         )
         add_study_arguments(parser)
+        add_encoding_argument(parser)
         parser.add_argument(
             "--unmatched",
             choices=appraise.UNMATCHED,
@@ -57,6 +61,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         report = Report()
+        report.chosen = {"": encodings_of(options)}
         scores = options["scores"]
         drafts = appraise.read(
             opened(options["batches"]),
@@ -77,6 +82,27 @@ def add_study_arguments(parser: ArgumentParser) -> None:
         "--question", default="",
         help="question to the annotators; default: that of the files or of the protocol",
     )  # fmt: skip
+
+
+def add_encoding_argument(parser: ArgumentParser) -> None:
+    """Add the choice of an encoding, which is written as in imports of tables."""
+    parser.add_argument(
+        "--column", action="append", default=[], metavar=f"{ENCODING}=NAME",
+        help="the encoding of files that are not UTF-8, such as (encoding)=Windows-1250",
+    )  # fmt: skip
+
+
+def encodings_of(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the stated encodings. Raises RefusedCommandError for another choice."""
+    chosen = values_of(options["column"])
+    if others := [name for name in chosen if not name.startswith(ENCODING)]:
+        text = message(
+            "command.no-columns",
+            "The files have no columns such as {names}. Write “(encoding)=NAME”.",
+            names=others,
+        )
+        raise RefusedCommandError(text)
+    return chosen
 
 
 def finish(

@@ -6,7 +6,12 @@ from typing import Any
 
 from annotation.imports import pearmut
 from annotation.management.command_line import BaseCommand, opened
-from annotation.management.commands.import_appraise import add_study_arguments, finish
+from annotation.management.commands.import_appraise import (
+    add_encoding_argument,
+    add_study_arguments,
+    encodings_of,
+    finish,
+)
 from annotation.uploads import Report
 from core import languages
 from core.commands import refused_by
@@ -26,6 +31,7 @@ class Command(BaseCommand):
             "--name", default="", help="name of the campaign; default: the campaign_id"
         )
         add_study_arguments(parser)
+        add_encoding_argument(parser)
         parser.add_argument(
             "--ends",
             choices=("included", "excluded"),
@@ -54,6 +60,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         report = Report()
+        report.chosen = {"": encodings_of(options)}
         try:
             source, target = (
                 languages.find(options[f"{side}_language"]) for side in ("source", "target")
