@@ -180,13 +180,13 @@ FIELDS = (
           "doc_seg_id, docSegId, line_in_document"),
     Field("source", message("column.source", "source text"),
           TEXT, _at("source", *WITH_TEXTS, SPANS),
-          "src, source_text, source_segment, src_text, original, orig_sent, input"),
+          "src, source_text, source_segment, source_seg, src_text, original, orig_sent, input"),
     Field("reference", message("column.reference", "reference"),
           TEXT, _at("reference", *WITH_TEXTS),
           "ref, reference_text, ref_text, human_translation, reference_translation, ref_a, refa, "
           "ref1, reference1, reference_a"),
     Field("reference_B", message("column.reference-b", "second reference"),
-          TEXT, _at("reference_B", *WITH_TEXTS), "ref_b, refb, ref2, reference2, reference_2"),
+          TEXT, _at("reference_B", *WITH_TEXTS), "ref_b, refb, ref2, reference2, reference_2, original_target"),
     Field("reference_C", message("column.reference-c", "third reference"),
           TEXT, _at("reference_C", *WITH_TEXTS), "ref_c, refc, ref3, reference3, reference_3"),
     Field("system", message("column.system-name", "system"), NAME, _at("system", *IMPORTS),
@@ -198,6 +198,7 @@ FIELDS = (
           TEXT, _at("output", *WITH_TEXTS, SPANS),
           "hypothesis, hyp, mt, translation, mt_output, system_output, candidate, "
           "machine_translation, machine_translated_text, translated_text, mt_text, prediction, "
+          "filtered_resps, target_seg, "
           "target, tgt, target_text, tgt_text, output_text, generation, generated_text, "
           "simp_sent, simplified"),
     Field("shown_text", message("column.system-output", "output of the system"),

@@ -119,8 +119,7 @@ def _check(
     report: Report,
 ) -> Checked:
     names = names_of(test_set)
-    pair = test_set.source_language, test_set.target_language
-    collected = collect(files, pair, choices.columns, Collector(names, report))
+    collected = collect(files, test_set, choices.columns, Collector(names, report))
     texts = _texts(test_set)
     ends = ends_at_words(
         (texts[cell][1], each.end)

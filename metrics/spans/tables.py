@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from annotation.models import TestSet
 from annotation.uploads.files import InputFile
 from annotation.uploads.formats.base import SPANS, Import
 from annotation.uploads.formats.registry import read_files
@@ -23,13 +24,13 @@ from annotation.uploads.tables.columns import (
     say_unused,
 )
 from annotation.uploads.tables.pairs import Pair, keep_pair
-from annotation.uploads.tables.rows import Table
+from annotation.uploads.tables.rows import Row, Table
 from annotation.uploads.tables.spans import NOT_SPANS, span_objects, with_marked
 from core.text import whole
 from metaeval.files import names
 from metaeval.files.cells import is_missing, read_score
 from metaeval.files.names import fields_of
-from metaeval.messages import Message, message, truncated
+from metaeval.messages import Message, message, plural, truncated
 from metrics.error_spans import LONGEST_SEVERITY, MISSING, SIDES, SOURCE, TARGET
 from metrics.imported.collecting import Collector
 
@@ -82,14 +83,15 @@ class Collected:
 
 
 def collect(
-    files: Sequence[InputFile], pair: Pair, columns: Mapping[str, str], collector: Collector
+    files: Sequence[InputFile], test_set: TestSet, columns: Mapping[str, str], collector: Collector
 ) -> Collected:
-    """Read the rows of a language pair in all files; errors go to the collector's report.
+    """Read the rows of a test set in all files; errors go to the collector's report.
 
     Offsets refer to the texts of their rows if there are any; they move with our line endings.
     `columns` are the fields that a person chose for columns.
     """
     found = Collected()
+    pair = test_set.source_language, test_set.target_language
     collector.report.chosen = {"": columns}
     tables = read_files(files, Import(SPANS, collector.report, pair))
     for table in tables:
@@ -97,19 +99,21 @@ def collect(
         found.samples = table.samples | found.samples
     chosen = read_chosen(tables, FIELDS, collector.report)
     for table, own in zip(tables, chosen, strict=True):
-        _table(table, pair, own, collector, found)
+        _table(table, test_set, own, collector, found)
     return found
 
 
 def _table(
-    table: Table, pair: Pair, own: Mapping[str, str], collector: Collector, found: Collected
+    table: Table, test_set: TestSet, own: Mapping[str, str], collector: Collector, found: Collected
 ) -> None:
     proposed = with_marked(table, propose(table.columns, FIELDS, own, table.constants), own)
     fields = {c: f for c, f in proposed.items() if f or c in own}
     found.fields |= {column: field for column, field in fields.items() if field}
     has = frozenset(fields.values()) - {""}
+    system = "" if "system" in has else collector.system_in(table.file)
     places = ("span_start", "span_end") if "marked_text" not in has else ()
-    needed = ["system", "segment", *(() if "spans" in has else (*places, "severity"))]
+    keys = ["segment"] if "source" not in has else []
+    needed = [*([] if system else ["system"]), *keys, *(() if "spans" in has else (*places, "severity"))]
     if lacking := [name for name in needed if name not in has]:
         if not has:
             refuse_unknown(table, collector.report)
@@ -124,11 +128,38 @@ def _table(
         return
     say_unused(table, {c for c, field in fields.items() if field}, collector.report)
     name_fields(table, fields, collector.report)
+    pair = test_set.source_language, test_set.target_language
     kept, pairs = keep_pair(renamed(table, fields), pair, collector.report, of_test_set=True)
     found.pairs += pairs
-    for line, row in kept.rows:
-        values = {name: row.get(name) for name in has}
+    keyed = kept.rows if "segment" in has else _with_segments(kept, test_set, collector.report)
+    for line, row in keyed:
+        values = {"system": system} | {name: row.get(name) for name in (*has, "segment")}
         _row(values, Place(table.file, line), collector, found)
+
+
+def _with_segments(table: Table, test_set: TestSet, report: Report) -> list[tuple[int, Row]]:
+    """Return the rows with the segments that have their sources; others are errors."""
+    by_source: dict[str, list[str]] = {}
+    for key, source in test_set.segments.order_by("position").values_list("key", "source"):
+        by_source.setdefault(source, []).append(key)
+    text = message(
+        "spans.by-source", "No column names the segments. Rows were matched by their sources."
+    )
+    report.note(text, table.head)
+    rows = []
+    for line, row in table.rows:
+        keys = by_source.get(normalise(str(row.get("source"))).text, [])
+        if len(keys) == 1:
+            rows.append((line, {**row, "segment": keys[0]}))
+            continue
+        refusal = plural(
+            "spans.source-unclear",
+            "{n} segment of the test set has this source. Add a column “segment”.",
+            "{n} segments of the test set have this source. Add a column “segment”.",
+            n=len(keys),
+        )
+        report.error(refusal, Place(table.file, line, "source"))
+    return rows
 
 
 def _row(values: dict[str, Any], place: Place, collector: Collector, found: Collected) -> None:

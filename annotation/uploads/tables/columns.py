@@ -12,6 +12,8 @@ from annotation.uploads.tables.rows import Table
 from metaeval.files.names import Field, column_of, is_called, plain
 from metaeval.messages import message, truncated
 
+# Columns of what a person translated, where another one has outputs or the text before edits.
+TARGETS, UNEDITED = ("target", "tgt", "target_text", "tgt_text"), "original_target"
 # What columns without names are called.
 NUMBERED = re.compile(r"\s*column [1-9]\d*\s*", re.IGNORECASE)
 FIRST = "column 1"
@@ -28,9 +30,11 @@ def propose(
     `chosen` has the person's choices for some columns, with an empty field for unused columns;
     they are returned unchanged. For the others exact names precede synonyms, and synonyms go by
     their order. A comment in brackets at the end of a name, such as a scale, is not part of it.
-    `constants` are outputs only where no other column can be.
+    `constants` are outputs only where no other column can be. A target beside outputs is a
+    reference.
     """
-    found = dict(chosen or {})
+    fields, found = list(fields), dict(chosen or {})
+    is_edited = any(is_called(column, (UNEDITED,)) for column in columns)
     free = [column for column in columns if column not in found]
     for field in fields:
         if field.name in found.values():
@@ -38,10 +42,16 @@ def propose(
         by_name = {plain(column): column for column in reversed(free)}
         own = [by_name[name] for name in map(plain, field.names) if name in by_name]
         if field.name == "output":
+            own = [column for column in own if not (is_edited and is_called(column, TARGETS))]
             own.sort(key=lambda column: column in constants)
         if column := next(iter(own), ""):
             found[column] = field.name
             free.remove(column)
+    has_outputs = any(field.partition(":")[0] in ("output", "system") for field in found.values())
+    if (has_outputs or is_edited) and "reference" in {field.name for field in fields}:
+        target = next((column for column in free if is_called(column, TARGETS)), "")
+        if target and "reference" not in found.values():
+            found[target] = "reference"
     return found
 
 

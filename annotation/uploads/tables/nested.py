@@ -9,8 +9,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from annotation.uploads.files import label_of_file
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.meanings import OF_OUTPUTS
+from annotation.uploads.tables.objects import GROUP
 from annotation.uploads.tables.rows import Cells, Row, Table, column_name, flat
 from annotation.uploads.tables.spans import OTHERS, SEVERITIES
 from metaeval.files.names import NAMES, column_of, is_called, is_field, plain
@@ -31,7 +33,7 @@ DEEPEST = 3
 
 def unnested(table: Table, report: Report) -> Table:
     """Return a table with a row for each object in lists; others are returned unchanged."""
-    table = _with_spans(_unwrapped(table))
+    table = _with_spans(_with_outputs(_unwrapped(table)))
     names: list[str] = []
     while len(names) < DEEPEST and (column := _column_of_rows(table)):
         names.append(table.titles.get(column, column))
@@ -56,6 +58,21 @@ def _unwrapped(table: Table) -> Table:
     columns = {c: names.get(c, c) for c in table.columns}
     titles = {columns[c]: table.titles.get(c, c) for c in table.columns}
     return replace(table.with_columns(columns), titles=titles)
+
+
+def _with_outputs(table: Table) -> Table:
+    """Return a table with texts for lists of one output, and systems for the keys of lists."""
+    column = column_of("output", table.columns)
+    if isinstance(table.rows, Cells) or not column:
+        return table
+    cells = [cell for cell in table.column(column) if cell is not None]
+    if cells and all(isinstance(cell, list) and [*map(type, cell)] == [str] for cell in cells):
+        for _, row in table.rows:
+            row[column] = row[column][0] if row.get(column) else row.get(column)
+    if table.columns[0] != GROUP or column_of("system", table.columns):
+        return table
+    rows = [(line, {"system": label_of_file(row.pop(GROUP)), **row}) for line, row in table.rows]
+    return replace(table, columns=["system", *table.columns[1:]], rows=rows)
 
 
 def _with_spans(table: Table) -> Table:
