@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,8 @@ KEYS = {
     "text": ("words", "span", "span_text", "error_span", "marked_text", "error_text", "term"),
 }
 OTHERS = {plain(name): key for key, names in KEYS.items() for name in (key, *names)}
+# `accuracy/mistranslation - "words"`, as GEMBA asks language models to write.
+DESCRIBED = re.compile(r'(?P<category>[\w/ -]+?) - "(?P<text>.+)"', re.DOTALL)
 # Keys of objects that hold the list.
 HOLDERS = ("payload", "error_spans", "errors", "spans")
 # Keys of an object that hold the spans of a severity each.
@@ -65,6 +68,8 @@ def span_objects(cell: Any) -> list[dict[str, Any]] | None:
     [{'start': 2, 'end': 4, 'text': 'to'}]
     >>> span_objects({"minor": ["to"], "major": []})
     [{'text': 'to', 'severity': 'minor'}]
+    >>> span_objects(['fluency/grammar - "to"'])
+    [{'category': 'fluency/grammar', 'text': 'to'}]
     """
     try:
         values = _parsed(_unquoted(cell)) if isinstance(cell, str) and cell.strip() else cell
@@ -86,7 +91,10 @@ def _object(value: Any) -> dict[str, Any] | None:
     """Return a span that is an object, its words, or its start, end and severity; else None."""
     if isinstance(value, list | tuple) and list(map(type, value)) == [int, int, str]:
         return dict(zip(("start", "end", "severity"), value, strict=True))
-    return {"text": value} if isinstance(value, str) else value if isinstance(value, dict) else None
+    if isinstance(value, str):
+        match = DESCRIBED.fullmatch(value.strip())
+        return match.groupdict() if match else {"text": value}
+    return value if isinstance(value, dict) else None
 
 
 def _parsed(cell: str) -> Any:
