@@ -10,6 +10,7 @@ from openpyxl import Workbook
 from annotation.models import Judgment, PublishedScore, TestSet
 from annotation.uploads.problems import Place, Report
 from metaeval.messages import message
+from metrics.models import SegmentSpans
 from tests.files import samples
 from tests.files.doors import RefusedError, judge, of_talks, refuses, run, texts, upload
 from tests.files.test_cases import imported, scores, spans
@@ -226,3 +227,57 @@ def test_judgments_of_one_annotator_ask_for_the_score(tmp_path: Path) -> None:
     path = written(tmp_path, "t.csv", "segment,source,output,Overall quality\n1,One,Eins,5\n")
     with refuses("judgments.no-answer-column", row=1):
         judge(path, annotator="R")
+
+
+XCOMET = {
+    f"out/{name}.txt": [
+        {"src": f"S {n}", "mt": f"{name} {n}", "ref": f"R {n}", "COMET": 0.5,
+         "errors": [{"text": name[:4], "confidence": 0.5, "severity": "major", "start": 0, "end": 4}]}
+        for n in (1, 2)
+    ]
+    for name in ("Nemo", "Online-W")
+}  # fmt: skip
+
+
+def test_lists_by_system_are_outputs_of_these_systems(tmp_path: Path) -> None:
+    upload(written(tmp_path, "scores.json", json.dumps(XCOMET)))
+    assert [(source, outputs) for _, source, _, outputs in texts()] == [
+        (f"S {n}", {"Nemo": f"Nemo {n}", "Online-W": f"Online-W {n}"}) for n in (1, 2)
+    ]
+
+
+def test_spans_without_segments_are_found_by_their_sources(tmp_path: Path) -> None:
+    test_set = of_talks(2)
+    path = written(tmp_path, "scores.json", json.dumps(XCOMET))
+    run("import_spans", "talks", path, name="xCOMET", ends="excluded")
+    assert SegmentSpans.objects.count() == 4
+    test_set.segments.filter(key="2").update(source="S 1")
+    with refuses("spans.source-unclear", row=1, n=2):
+        run("import_spans", "talks", path, name="xCOMET", ends="excluded")
+
+
+def test_errors_that_language_models_describe_are_spans_of_the_file(tmp_path: Path) -> None:
+    """As GEMBA-MQM's answers are kept; the name of the file is that of the system."""
+    of_talks(2)
+    rows = [{"source_seg": "S 1", "target_seg": "Nemo 1", "errors": {
+        "critical": [], "major": ['accuracy/mistranslation - "Nemo"'], "minor": []}}]  # fmt: skip
+    run("import_spans", "talks", written(tmp_path, "Nemo.jsonl", lines(rows)), name="G",
+        ends="excluded")  # fmt: skip
+    (own,) = SegmentSpans.objects.all()
+    assert own.output.system.name == "Nemo"
+
+
+@pytest.mark.parametrize("output", ["prediction", "hypothesis", "filtered_resps"])
+def test_a_target_beside_outputs_is_a_reference(tmp_path: Path, output: str) -> None:
+    row = {"source": "One", "target": "Eins", output: "Ein"}
+    row[output] = [row[output]] if output == "filtered_resps" else row[output]
+    upload(written(tmp_path, "MT.jsonl", lines([row])))
+    assert texts() == [("1", "One", {"A": "Eins"}, {"MT": "Ein"})]
+
+
+def test_a_target_is_a_reference_where_the_text_before_edits_is_given(tmp_path: Path) -> None:
+    """WMT24++: post-edits, and what was edited."""
+    row = {"lp": "en-de_DE", "segment_id": 1, "source": "One", "target": "Eins",
+           "original_target": "Ein"}  # fmt: skip
+    upload(written(tmp_path, "t.jsonl", lines([row])))
+    assert texts() == [("1", "One", {"A": "Eins", "B": "Ein"}, {})]
