@@ -49,7 +49,7 @@ from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.rows import Table
 from metaeval.files import names
 from metaeval.files.cells import count_infinite, is_missing
-from metaeval.files.names import fields_of, is_called, is_person
+from metaeval.files.names import column_of, fields_of, is_called, is_person
 from metaeval.messages import message, plural, truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
 
@@ -136,9 +136,12 @@ def _of_systems(table: Table, options: Options, report: Report) -> Table:
     """Return a table with a column of scores for each system as one row per score.
 
     So it is where no column names the system or holds scores by its name, and where several have
-    numbers beside the keys of segments, documents or domains.
+    numbers beside the keys of segments, documents or domains, or beside the names of scores, which
+    are also called metrics then.
     """
     found = _sheet(table, {}).fields
+    if metric := column_of("metric", table.columns):
+        found = {**found, metric: SCORE_NAME}
     fields = set(found.values())
     if fields & {"system", SCORE} or options.system or not fields & set(OF_WHAT):
         return table
@@ -160,7 +163,8 @@ def _of_systems(table: Table, options: Options, report: Report) -> Table:
     matches = [OF_SYSTEM.fullmatch(name) for name in names.values()]
     if all(matches):
         names = {c: match["name"] for c, match in zip(columns, matches, strict=True) if match}
-    return unfolded(table, "system", {name: {SCORE: c} for c, name in names.items()}, report)
+    table = unfolded(table, "system", {name: {SCORE: c} for c, name in names.items()}, report)
+    return table.with_columns({c: SCORE_NAME if c == metric else c for c in table.columns})
 
 
 def _is_scored(sheet: Sheet, options: Options) -> bool:

@@ -173,7 +173,7 @@ FIELDS = (
           NAME, _at("document", *WITH_TEXTS, METRIC_SCORES),
           "doc, document_id, doc_id, docid, doc_name, document_name, talk, article"),
     Field("domain", message("column.domain-name", "domain, such as news"),
-          NAME, _at("domain", *WITH_TEXTS, METRIC_SCORES), "text_domain, genre"),
+          NAME, _at("domain", *WITH_TEXTS, METRIC_SCORES), "text_domain, domain_name, genre"),
     Field("document_place", message("column.document-place", "place in the document"),
           WORD, _at("document_place", *RATED),
           "segment_in_document, seg_in_doc, position_in_document, sentence_in_document, "
@@ -186,7 +186,8 @@ FIELDS = (
           "ref, reference_text, ref_text, human_translation, reference_translation, ref_a, refa, "
           "ref1, reference1, reference_a"),
     Field("reference_B", message("column.reference-b", "second reference"),
-          TEXT, _at("reference_B", *WITH_TEXTS), "ref_b, refb, ref2, reference2, reference_2, original_target"),
+          TEXT, _at("reference_B", *WITH_TEXTS),
+          "ref_b, refb, ref2, reference2, reference_2, original_target"),
     Field("reference_C", message("column.reference-c", "third reference"),
           TEXT, _at("reference_C", *WITH_TEXTS), "ref_c, refc, ref3, reference3, reference_3"),
     Field("system", message("column.system-name", "system"), NAME, _at("system", *IMPORTS),
@@ -240,8 +241,7 @@ FIELDS = (
           NAME, _at("metric", METRIC_SCORES),
           "metric_name, measure"),
     Field("score_name", message("column.human-score-name", "name of the human score"),
-          NAME, _at("score_name", HUMAN_SCORES),
-          "score_type, annotation, metric, metric_name, measure", is_local=True),
+          NAME, _at("score_name", HUMAN_SCORES), "score_type, annotation", is_local=True),
     Field("name", message("column.metric", "name of the metric"),
           NAME, {METRIC_SCORES: "metric"}, is_local=True),
     Field("score", message("column.score", "score"),

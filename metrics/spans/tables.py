@@ -112,9 +112,10 @@ def _table(
     has = frozenset(fields.values()) - {""}
     system = "" if "system" in has else collector.system_in(table.file)
     places = ("span_start", "span_end") if "marked_text" not in has else ()
-    keys = ["segment"] if "source" not in has else []
-    needed = [*([] if system else ["system"]), *keys, *(() if "spans" in has else (*places, "severity"))]
-    if lacking := [name for name in needed if name not in has]:
+    marks = () if "spans" in has else (*places, "severity")
+    known = has | {"system"} if system else has
+    known |= {"segment"} if "source" in has else frozenset()
+    if lacking := [name for name in ("system", "segment", *marks) if name not in known]:
         if not has:
             refuse_unknown(table, collector.report)
             return

@@ -232,7 +232,7 @@ def test_judgments_of_one_annotator_ask_for_the_score(tmp_path: Path) -> None:
 XCOMET = {
     f"out/{name}.txt": [
         {"src": f"S {n}", "mt": f"{name} {n}", "ref": f"R {n}", "COMET": 0.5,
-         "errors": [{"text": name[:4], "confidence": 0.5, "severity": "major", "start": 0, "end": 4}]}
+         "errors": [{"text": name[:4], "confidence": 1, "severity": "major", "start": 0, "end": 4}]}
         for n in (1, 2)
     ]
     for name in ("Nemo", "Online-W")

@@ -511,6 +511,7 @@ def test_the_words_of_an_error_in_a_column_called_so(door: str, category: str) -
         ("t.yaml", "- segment: '1'\n  score: 5\n"),
         ("t.yml", "---\n- segment: '1'\n"),
         ("t.tex", "\\begin{tabular}{ll}\nsegment & score \\\\\n"),
+        ("t.txt", "0 ||| Eins. ||| F0= -1.5 ||| -0.5\n0 ||| Ein. ||| F0= -2 ||| -0.6\n"),
     ],
 )
 @pytest.mark.parametrize("door", DOORS)

@@ -133,7 +133,7 @@ def _are_texts(rows: list[Row]) -> bool:
 def _list_within(name: str, whole: Row, report: Report) -> list[Row]:
     """Return the list of objects that an object holds, or several with their keys; else itself.
 
-    Names and languages that are told once, beside the texts, are those of each.
+    Names and languages beside the list are those of each of its rows.
     """
     lists = {key: rows for key, each in whole.items() if (rows := _objects(each))}
     known = {key: each for key, each in whole.items() if key not in lists and is_known(key)}

@@ -53,6 +53,7 @@ NO_TABLES = (
     ),
     (re.compile(r"\\(begin|documentclass|usepackage)\b"), "LaTeX"),
     (re.compile(r"(---\s+)?- [\w\"' -]+:\s"), "YAML"),
+    (re.compile(r"\d+ \|\|\| .*\|\|\| "), "an n-best list"),
 )
 # Characters of a cell that is shown, and the rows among which one is looked for.
 SAMPLE, SAMPLED = 60, 50
@@ -387,7 +388,11 @@ def _check_header(table: Table, grid: Grid, report: Report) -> bool:
         return False
     for name in sorted(n for n, times in Counter(table.columns).items() if times > 1):
         if is_known(name):
-            text = message("table.column-twice", "The column “{column}” occurs twice.", column=name)
+            text = message(
+                "table.column-twice",
+                "The column “{column}” occurs twice. Rename one of them.",
+                column=name,
+            )
             report.error(text, table.head)
         else:
             _number(name, table, grid, report)
