@@ -69,10 +69,10 @@ def _with_outputs(table: Table) -> Table:
     if cells and all(isinstance(cell, list) and [*map(type, cell)] == [str] for cell in cells):
         for _, row in table.rows:
             row[column] = row[column][0] if row.get(column) else row.get(column)
-    if table.columns[0] != GROUP or column_of("system", table.columns):
+    if GROUP not in table.columns or column_of("system", table.columns):
         return table
     rows = [(line, {"system": label_of_file(row.pop(GROUP)), **row}) for line, row in table.rows]
-    return replace(table, columns=["system", *table.columns[1:]], rows=rows)
+    return replace(table, columns=["system", *(c for c in table.columns if c != GROUP)], rows=rows)
 
 
 def _with_spans(table: Table) -> Table:

@@ -11,8 +11,8 @@ from metaeval.files.names import NAMES, is_called, is_known
 from metaeval.messages import Message, MessageError, message, truncated
 from metaeval.reasons import reason_of
 
-# The column with the keys of an object of lists, such as COMET's systems.
-GROUP = "group"
+# The column with the keys of an object of lists, such as COMET's systems; no file calls one so.
+GROUP = "(group)"
 # Keys that hold rows and do not describe them.
 CONTAINERS = ("data", "rows", "items", "records", "results", "examples", "segments", "entries")
 TEXTS = tuple(name for field in ("source", "output") for name in (field, *NAMES[field]))
