@@ -28,7 +28,7 @@ SCORE, OUTPUT, SPANS = "score", "output", "spans"
 OF_SYSTEM = re.compile(r"(?P<field>score|rating|da|esa)[_ .:-]+(?P<name>.+)", re.IGNORECASE)
 # Objects with the answers of people by their names.
 RATINGS = ("ratings", "scores", "judgments", "judgements", "evaluations", "assessments")
-SEGMENT, DOCUMENT, DOMAIN = LEVELS = ("segment", "document", "domain")
+SEGMENT = "segment"
 # A table with one of these has a row for each segment, or each score.
 OF_ROWS = ("segment", "item", "document_place", "source", OUTPUT, SCORE)
 # `rating_1`: the scores of people who have numbers alone.
@@ -57,14 +57,14 @@ def by_segment(table: Table, listing: Listing, report: Report) -> Table:
     if not is_named or any(column_of(field, table.columns) for field in OF_ROWS):
         return table
     titles = {column: table.titles.get(column, column).strip() for column in table.columns}
-    known = (listing.keys, listing.documents, listing.domains)
-    found = {level: {c: t for c, t in titles.items() if t in {*names}}
-             for level, names in zip(LEVELS, known, strict=True)}  # fmt: skip
-    level = next((level for level in LEVELS if len(found[level]) > 1), SEGMENT)
-    numbers = {c: t if t.isdecimal() else number_of(t, (SEGMENT, *NAMES[SEGMENT]))
-               for c, t in titles.items()}  # fmt: skip
-    numbered = {column: number for column, number in numbers.items() if number.isdecimal()}
-    columns = found[level] if len(found[level]) > 1 else numbered
+    numbers = {c: number_of(t, (SEGMENT, *NAMES[SEGMENT])) for c, t in titles.items()}
+    numbers = {c: titles[c] if titles[c].isdecimal() else n for c, n in numbers.items()}
+    found = [
+        *((level, {column: title for column, title in titles.items() if title in names})
+          for level, names in listing.parts.items()),
+        (SEGMENT, {column: number for column, number in numbers.items() if number.isdecimal()}),
+    ]  # fmt: skip
+    level, columns = next((each for each in found if len(each[1]) > 1), found[-1])
     if len(columns) < 2 or not any(is_numeric(table, column) for column in columns):
         return table
     return unfolded(table, level, {name: {SCORE: c} for c, name in columns.items()}, report)

@@ -41,8 +41,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--name", default="", help="name of the campaign; default: that of the manifest"
         )
-        add_study_arguments(parser)
-        add_encoding_argument(parser)
+        add_campaign_arguments(parser)
         parser.add_argument(
             "--unmatched",
             choices=appraise.UNMATCHED,
@@ -50,14 +49,6 @@ class Command(BaseCommand):
             help="whether check items that repeat no target of their task are imported as targets "
             "or skipped; default: they are an error",
         )
-        parser.add_argument(
-            "--ends",
-            choices=("included", "excluded"),
-            default="",
-            help="whether the ends of errors marked beforehand include the last character; "
-            "default: inferred from the words",
-        )
-        add_dry_run_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         report = Report()
@@ -84,12 +75,19 @@ def add_study_arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def add_encoding_argument(parser: ArgumentParser) -> None:
-    """Add the choice of an encoding, which is written as in imports of tables."""
+def add_campaign_arguments(parser: ArgumentParser) -> None:
+    """Add what imports of campaigns ask for; an encoding is written as in imports of tables."""
+    add_study_arguments(parser)
     parser.add_argument(
         "--column", action="append", default=[], metavar=f"{ENCODING}=NAME",
         help="the encoding of files that are not UTF-8, such as (encoding)=Windows-1250",
     )  # fmt: skip
+    parser.add_argument(
+        "--ends", choices=("included", "excluded"), default="",
+        help="whether the ends of errors marked beforehand include the last character; default: "
+        "inferred from the words",
+    )  # fmt: skip
+    add_dry_run_argument(parser)
 
 
 def encodings_of(options: Mapping[str, Any]) -> dict[str, str]:

@@ -7,8 +7,7 @@ from typing import Any
 from annotation.imports import pearmut
 from annotation.management.command_line import BaseCommand, opened
 from annotation.management.commands.import_appraise import (
-    add_encoding_argument,
-    add_study_arguments,
+    add_campaign_arguments,
     encodings_of,
     finish,
 )
@@ -30,15 +29,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--name", default="", help="name of the campaign; default: the campaign_id"
         )
-        add_study_arguments(parser)
-        add_encoding_argument(parser)
-        parser.add_argument(
-            "--ends",
-            choices=("included", "excluded"),
-            default="",
-            help="whether the ends of errors marked beforehand include the last character; "
-            "default: inferred from the words",
-        )
+        add_campaign_arguments(parser)
         parser.add_argument(
             "--breaks",
             choices=("counted", "uncounted"),
@@ -54,9 +45,6 @@ class Command(BaseCommand):
             "--media", type=Path, nargs="+", action="extend", default=[],
             help="recordings and pictures that segments name, or ZIP archives of them",
         )  # fmt: skip
-        parser.add_argument(
-            "--dry-run", action="store_true", help="check the files without storing anything"
-        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         report = Report()

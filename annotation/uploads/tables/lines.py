@@ -54,6 +54,12 @@ class Listing:
         return cls(keys, documents, test_set.is_in_file_order, domains, systems)
 
     @property
+    def parts(self) -> dict[str, frozenset[str]]:
+        """What scores may be of, by level."""
+        named = {"segment": self.keys, "document": self.documents, "domain": self.domains}
+        return {level: frozenset(names) for level, names in named.items()}
+
+    @property
     def is_unclear(self) -> bool:
         """Return True if line n may be another segment than the nth as listed.
 

@@ -1,6 +1,6 @@
 """Say what the names of sheets with the same columns are: systems, annotators, language pairs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from annotation.uploads.problems import Report
@@ -37,9 +37,9 @@ def with_sheets(table: Table, door: str, report: Report) -> Table:
 
 def _field_of(table: Table, door: str) -> str:
     columns, sheets = table.columns[1:], table.sheets
-    if not any(column_of(field, columns) for field in FIELDS) and _are_pairs(sheets):
+    if not any(column_of(field, columns) for field in FIELDS) and _are_read(pair_of, sheets):
         return PAIR
-    if not any(column_of(field, columns) for field in (PAIR, TARGET)) and _are_languages(sheets):
+    if not any(column_of(field, columns) for field in (PAIR, TARGET)) and _are_read(find, sheets):
         return TARGET
     has = {f for f in (SYSTEM, OUTPUT, ANNOTATOR, SCORE, "metric") if column_of(f, columns)}
     if door == JUDGMENTS and ANNOTATOR not in has:
@@ -53,16 +53,9 @@ def _field_of(table: Table, door: str) -> str:
     return "score_name" if door == HUMAN_SCORES else ""
 
 
-def _are_pairs(sheets: Sequence[str]) -> bool:
+def _are_read(read: Callable[[str], object], sheets: Sequence[str]) -> bool:
     try:
-        return bool([pair_of(sheet) for sheet in sheets])
-    except LanguageError:
-        return False
-
-
-def _are_languages(sheets: Sequence[str]) -> bool:
-    try:
-        return bool([find(sheet) for sheet in sheets])
+        return bool([read(sheet) for sheet in sheets])
     except LanguageError:
         return False
 
