@@ -71,7 +71,7 @@ EXTENSIONS = env_list(
     "EXTENSIONS",
     "extensions.neural,extensions.judges,training,extensions.studies,"
     "extensions.layers,extensions.documents,extensions.trials,extensions.shortness,extensions.comparison,"
-    "extensions.paper,extensions.decisions",
+    "extensions.paper,extensions.decisions,extensions.formats",
 )
 # Sign-in through an organization, by OpenID Connect: off without an issuer (docs/access.md).
 OIDC_ISSUER = oidc_issuer(os.environ.get("OIDC_ISSUER", ""))

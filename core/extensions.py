@@ -5,7 +5,7 @@
 path, which is imported when it is first needed. docs/extensions.md explains how to write one.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -50,8 +50,9 @@ class Extension:
     lists data that is deleted with a test set (:mod:`lifecycle.resources.resource_type`). `slow`
     are the analyses that may take longer than a reader waits. `results` are pages of campaigns,
     `study` pages of studies, `pages` other ones that the search finds. `fragments` are templates
-    that other pages include, by place. `reference` returns :class:`Section`s of the generated
-    documentation of metrics. `needs` names the packages of extensions from which it imports.
+    that other pages include, by place. `formats` is a sequence of formats of files
+    (:class:`annotation.uploads.formats.base.Format`). `reference` returns :class:`Section`s of the
+    generated documentation. `needs` names the packages of extensions from which it imports.
     `second_step` is a function of request, account and target, which returns the page that asks for
     more before an account signs in, or None; `proof` is one of request and account, which returns
     what proves who an account without a password is (:mod:`annotation.web.password`).
@@ -73,6 +74,7 @@ class Extension:
     study: Sequence[Place] = ()
     pages: Sequence[Place] = ()
     fragments: Mapping[str, str] = field(default_factory=dict)
+    formats: str = ""
     reference: str = ""
     second_step: str = ""
     proof: str = ""
@@ -83,16 +85,17 @@ class Extension:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the generated documentation.
+    """A section of a page of the generated documentation: of metrics, or of imports or exports.
 
-    The docstring of `module` follows without its first paragraph, then a table of `options`
-    (:class:`metrics.options.Option`).
+    The docstring of `module` follows, without its first paragraph where `text` replaces it, then a
+    table of `options` (:class:`metrics.options.Option`).
     """
 
     heading: str
-    text: str
+    text: str = ""
     module: str = ""
     options: Sequence[Any] = ()
+    page: Literal["metrics", "imports", "exports"] = "metrics"
 
 
 def load(package: str) -> Extension:
@@ -129,10 +132,15 @@ def merged(name: str) -> dict[str, Any]:
 
 def places(name: Literal["results", "study", "pages"], core: Sequence[Place] = ()) -> list[Place]:
     """Return the core's pages with those of all records inserted at their places."""
+    return placed(core, (place for each in installed() for place in getattr(each, name)))
+
+
+def placed(core: Iterable[Any], others: Iterable[Any]) -> list[Any]:
+    """Return a list of the core with others inserted before what they name, or last."""
     found = list(core)
-    for place in (place for each in installed() for place in getattr(each, name)):
-        names = [each.name for each in found]
-        found.insert(names.index(place.before) if place.before in names else len(names), place)
+    for each in others:
+        names = [one.name for one in found]
+        found.insert(names.index(each.before) if each.before in names else len(names), each)
     return found
 
 

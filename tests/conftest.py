@@ -64,7 +64,11 @@ LONG = (
     *("fuzz", "house/test_hostile_names.py", "house/test_messages.py", "lifecycle/projects"),
     # Whole files, reports, bundles and studies.
     *("dashboards/documents", "dashboards/taking", "extensions/paper/test_seed_study.py"),
-    *("files/test_format_values.py", "files/test_round_trip.py", "metaeval/wmt/test_tasks.py"),
+    *(
+        "extensions/formats/test_format_values.py",
+        "files/test_round_trip.py",
+        "metaeval/wmt/test_tasks.py",
+    ),
     # Many samples.
     "metaeval/correlation/test_coverage.py",
     # Installations, and processes that die and go on.

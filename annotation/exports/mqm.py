@@ -6,6 +6,7 @@ quotation marks around them; line breaks and tabs become blanks, one for one. A 
 The format has no column for scores.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from django.db.models import Q
@@ -17,7 +18,6 @@ from annotation.models import Campaign, Item, Judgment
 from annotation.protocols import Span
 from annotation.protocols.base import SOURCE
 from annotation.protocols.published import their_category
-from annotation.uploads.formats.mqm import TAG
 from metaeval.messages import message
 
 HEADER = (
@@ -25,6 +25,7 @@ HEADER = (
 )  # fmt: skip
 NO_ERROR = "No-error"
 BLANKS = str.maketrans("\t\n\r", "   ")
+TAG = re.compile(r"</?v>")
 USUAL = {key: key.capitalize() for key in ("neutral", "minor", "major", "critical")}
 
 

@@ -28,13 +28,13 @@ from annotation.uploads.files import (
 )
 from annotation.uploads.formats.base import TEST_SET, Import
 from annotation.uploads.formats.registry import is_marked, read_files
-from annotation.uploads.formats.wmt_documents import with_references
 from annotation.uploads.media.attachments import attach
 from annotation.uploads.problems import EnoughError, Place, Report
 from annotation.uploads.reading import Reading, wrong_length
 from annotation.uploads.tables.columns import read_chosen
 from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.meanings import WANTED, is_named, understand
+from annotation.uploads.tables.nested import with_references
 from annotation.uploads.tables.outputs import read_outputs
 from annotation.uploads.tables.pairs import ALL, keep_pair
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, too_long

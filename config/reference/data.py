@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
-from itertools import groupby
+from itertools import chain, groupby
 
 from django.utils.module_loading import import_string
 
@@ -12,7 +12,7 @@ from annotation.exports.formats import FACTS, FORMATS
 from annotation.glossary import GROUPS
 from annotation.uploads.formats import base
 from annotation.uploads.formats.base import DOORS, TEST_SET
-from annotation.uploads.formats.registry import FORMATS as DECLARED
+from annotation.uploads.formats.registry import declared
 from config.reference.site import code, docstring, first_sentence, table
 from core import extensions
 from metaeval.files.names import IMPORTS, fields_of
@@ -72,17 +72,6 @@ PLAIN = (
         (*base.TABLES, base.GOLD),
     ),
 )
-TOOLS = {
-    "Label Studio": "uploads.formats.label_studio",
-    "doccano": "uploads.formats.doccano",
-    "Potato": "uploads.formats.potato",
-    "Mechanical Turk": "uploads.formats.mechanical_turk",
-    "TMX and XLIFF": "uploads.formats.parallel",
-    "MLQE and COMET’s assessments": "uploads.formats.assessments",
-    "MQM": "uploads.formats.mqm",
-    "WMT’s XML and SGML": "uploads.formats.wmt_xml",
-    "WMT25 and WMT26": "uploads.formats.wmt_documents",
-}
 READ = {"Campaigns of Appraise": "imports.appraise", "Campaigns of Pearmut": "imports.pearmut"}
 WRITTEN = {
     "`csv`, `jsonl`, `parquet`, `spans`, `spans-jsonl`": "exports.judgments",
@@ -96,10 +85,10 @@ WRITTEN = {
 
 def formats_page() -> str:
     """Return the page."""
-    declared = ((each.name, each.sign, each.doors) for each in DECLARED)
+    formats = ((each.name, each.sign, each.doors) for each in declared())
     read = (
         (name, sign, *("✓" if door in doors else "" for door in DOORS))
-        for name, sign, doors in (*PLAIN, *declared)
+        for name, sign, doors in (*PLAIN, *formats)
     )
     imports = table(("format", "recognised by", *DOORS), read)  # type: ignore[arg-type]
     rows = (
@@ -111,10 +100,11 @@ def formats_page() -> str:
         [
             FORMATS_HEAD,
             imports,
-            _module_texts("##", TOOLS),
+            *_of_extensions("imports"),
             _module_texts("##", READ),
             exports,
             _module_texts("###", WRITTEN),
+            *_of_extensions("exports"),
         ]
     )
 
@@ -163,7 +153,7 @@ def metrics_page() -> str:
     parts = ["# Metrics, families, trainings", "## Metrics", *_metrics()]
     parts += ["## Families", "Set by *Add a metric*, `manage.py add_metric FAMILY`, the API."]
     parts += [*_families()]
-    parts += [*_of_extensions()]
+    parts += [*_of_extensions("metrics")]
     return "\n\n".join(filter(None, parts))
 
 
@@ -189,15 +179,17 @@ def _families() -> Iterable[str]:
         said.add(family.scorer)
 
 
-def _of_extensions() -> Iterable[str]:
-    for sections in extensions.imported("reference"):
-        for section in sections():
-            yield section.heading
+def _of_extensions(page: str) -> Iterable[str]:
+    found = chain.from_iterable(sections() for sections in extensions.imported("reference"))
+    for section in (each for each in found if each.page == page):
+        yield section.heading
+        if section.text:
             yield section.text
-            if section.module:
-                yield docstring(section.module).partition("\n\n")[2]
-            if section.options:
-                yield _options(section.options)
+        if section.module:
+            text = docstring(section.module)
+            yield text.partition("\n\n")[2] if section.text else text
+        if section.options:
+            yield _options(section.options)
 
 
 def _scorer_texts(paths: Iterable[str]) -> Iterable[str]:

@@ -164,7 +164,7 @@ VARIABLES = (
         "EXTENSIONS",
         "extensions.neural,extensions.judges,training,extensions.studies,"
         "extensions.layers,extensions.documents,extensions.trials,extensions.shortness,extensions.comparison,"
-        "extensions.paper,extensions.decisions",
+        "extensions.paper,extensions.decisions,extensions.formats",
         "packages that extend the core; empty for the core only: [extensions](../extensions.md)",
     ),
     Variable(

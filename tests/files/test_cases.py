@@ -184,6 +184,7 @@ def test_wmt24_esa() -> None:
     assert set(test_set.segments.values_list("document", flat=True)) >= {"d1"}
 
 
+@pytest.mark.needs("extensions.formats")
 @pytest.mark.parametrize(
     ("name", "marked"),
     [
@@ -208,6 +209,7 @@ def test_googles_tables_of_mqm(name: str, marked: set[str] | None) -> None:
         )
 
 
+@pytest.mark.needs("extensions.formats")
 def test_wmt25() -> None:
     folder = case("wmt25")
     files = [folder / "wmt25-genmt.jsonl", folder / "CUNI-MH-v2.jsonl", folder / "GPT-4.1.jsonl"]
@@ -226,6 +228,7 @@ def test_wmt25() -> None:
     assert "ar" in output  # the other languages are named
 
 
+@pytest.mark.needs("extensions.formats")
 def test_wmt26() -> None:
     folder = case("wmt26")
     upload(folder / "wmt26.jsonl", folder / "GPT 5.5.jsonl", pair="en-zh_Hant_TW")

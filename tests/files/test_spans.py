@@ -152,10 +152,11 @@ def metric(text: str, cells: Mapping[str, Any], *, skip: frozenset[str] = frozen
     return found, checked.report
 
 
-DOORS: list[Callable[[str, str], Found]] = [
-    in_points, in_units, as_appraise_has, label_studio, potato, of_batches, of_pearmut,
-    of_a_metric,
-]  # fmt: skip
+OF_TOOLS = pytest.mark.needs("extensions.formats")
+DOORS = [
+    *(in_points, in_units, as_appraise_has, of_batches, of_pearmut, of_a_metric),
+    *(pytest.param(each, marks=OF_TOOLS) for each in (label_studio, potato)),
+]
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -281,6 +282,7 @@ def test_a_stated_severity_is_that_of_words_without_one() -> None:
     assert (found, report.errors) == ([WORD], [])
 
 
+@OF_TOOLS
 @pytest.mark.parametrize("door", [label_studio, potato])
 def test_marks_of_tools_without_offsets_are_those_of_their_words(
     door: Callable[..., Found],

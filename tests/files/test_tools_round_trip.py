@@ -170,6 +170,7 @@ def test_mt_metrics_eval(name: str, tmp_path: Path) -> None:
     assert [each for each in found if each] == [before]
 
 
+@pytest.mark.needs("extensions.formats")
 def test_mqm_tsv() -> None:
     campaign = make("mqm", *MARKS)
     carried = carried_of(campaign, "mqm-tsv")

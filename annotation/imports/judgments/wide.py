@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from annotation.uploads.formats.assessments import NUMBERED
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.cells import has_decimal_comma
 from annotation.uploads.tables.likert import are_levels
@@ -33,6 +32,10 @@ SEGMENT = "segment"
 OF_ROWS = ("segment", "item", "document_place", "source", OUTPUT, SCORE)
 # `rating_1`: the scores of people who have numbers alone.
 OF_NUMBERED = ("score", "rating", *NAMES["score"])
+NUMBERED = message(
+    "judgments.annotators-numbered",
+    "The table does not name the annotators. Those of each output are called 1, 2, … in order.",
+)
 Row = dict[str, Any]
 
 

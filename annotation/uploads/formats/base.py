@@ -60,7 +60,8 @@ class Format:
 
     Files that are not tables are recognised by name and text (`begins`), others by the table in
     them (`has`). `sign` says so in the reference. `read` gets all files of the format at once;
-    without it the imports have a reader of their own, because the files are no tables.
+    without it the imports have a reader of their own, because the files are no tables. A format of
+    an extension is tried before the one that `before` names, or last.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Format:
     read: Reader | None = None
     begins: Callable[[str, str], bool] | None = None
     has: Callable[[Table], bool] | None = None
+    before: str = ""
 
 
 def with_columns(*names: str) -> Callable[[Table], bool]:

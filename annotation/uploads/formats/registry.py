@@ -1,39 +1,24 @@
 """Read the files of an import as tables, whichever format they have.
 
-A format is declared here and nowhere else. Files of no declared format are tables: TSV, CSV, XLSX,
-Parquet or JSON (`annotation.uploads.tables.rows`).
+Formats are declared here, or by an extension (`core.extensions.Extension.formats`). Files of no
+declared format are tables: TSV, CSV, XLSX, Parquet or JSON (`annotation.uploads.tables.rows`).
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 
 from annotation.uploads.files import InputFile, decode, read_bytes
-from annotation.uploads.formats import (
-    assessments,
-    campaigns,
-    doccano,
-    label_studio,
-    marks,
-    mechanical_turk,
-    mqm,
-    parallel,
-    potato,
-    scores,
-    surveys,
-    wmt_documents,
-    wmt_xml,
-)
+from annotation.uploads.formats import campaigns, scores
 from annotation.uploads.formats.base import (
     APPRAISE,
     CAMPAIGN_FILE,
     DATA_SET,
     FOLDER,
-    HUMAN_SCORES,
     JUDGMENTS,
     METRIC_SCORES,
     PEARMUT,
-    SPANS,
     TABLES,
     TEST_SET,
     Content,
@@ -57,6 +42,7 @@ from annotation.uploads.tables.rows import (
     without_skipped,
 )
 from annotation.uploads.tables.sheets import with_sheets
+from core import extensions
 from metaeval.files.decoding import split_lines
 from metaeval.files.grids import CSV, Grid
 from metaeval.files.names import is_known
@@ -152,29 +138,6 @@ FORMATS = (
         (FOLDER,),
     ),
     Format("published data set", "its name, and a folder on the server", (DATA_SET,)),
-    Format("TMX", "`<tmx`", (TEST_SET,), parallel.read_tmx, begins=parallel.is_tmx),
-    Format("XLIFF", "`<xliff`", (TEST_SET,), parallel.read_xliff, begins=parallel.is_xliff),
-    Format(
-        "WMT’s XML or SGML",
-        "`<dataset`, `<srcset`, `<refset`, `<tstset`, `<mteval`; any other `<?xml` or `<!DOCTYPE`",
-        (TEST_SET,),
-        wmt_xml.read,
-        begins=wmt_xml.is_wmt,
-    ),
-    Format(
-        "WMT25 or WMT26 documents",
-        "JSON with `doc_id` such as `en-cs_CZ_#_news_#_doc1`",
-        (TEST_SET,),
-        wmt_documents.read,
-        has=wmt_documents.is_wmt,
-    ),
-    Format(
-        "WMT25 scores of paragraphs",
-        "JSON with `metric_scores`, `language_pair`, `domain` and `document_id`",
-        (METRIC_SCORES,),
-        wmt_documents.read_scores,
-        has=wmt_documents.has_scores,
-    ),
     Format(
         "our export of judgments",
         "columns `is_simulated`, `is_current`, `z_targets`, `n_columns` and `sent_together`",
@@ -188,86 +151,6 @@ FORMATS = (
         (JUDGMENTS,),
         tables_of,
         has=with_columns(*OUR_SUGGESTIONS),
-    ),
-    Format(
-        "MQM with tags or tokens, as of Google and Marot",
-        "columns `system`, `rater`, `source`, `target`, `category` and `severity`, with `<v>` in "
-        "a text or `metadata`",
-        (JUDGMENTS,),
-        mqm.read,
-        has=mqm.has_tags,
-    ),
-    Format(
-        "MQM with tagged copies of the texts",
-        "columns `Tagged_Source` and `Tagged_Target`, in which `<tag>` marks an error",
-        (JUDGMENTS,),
-        mqm.read_copies,
-        has=with_columns("tagged_source", "tagged_target"),
-    ),
-    Format(
-        "errors of source and output",
-        "columns `source_errors` and `target_errors`",
-        (JUDGMENTS, SPANS),
-        marks.read_sides,
-        has=with_columns(*marks.BY_SIDE),
-    ),
-    Format(
-        "WMT’s quality estimation, errors by offsets",
-        "columns `start_ids`, `end_ids` and `errors`, or `start_id`, `end_id` and `error`",
-        (JUDGMENTS, SPANS),
-        marks.read_offsets,
-        has=marks.has_offsets,
-    ),
-    Format(
-        "Mechanical Turk",
-        "columns `Input.NAME` and `Answer.NAME`",
-        (JUDGMENTS,),
-        mechanical_turk.read,
-        has=mechanical_turk.is_export,
-    ),
-    Format(
-        "Label Studio",
-        "JSON with `data` and `annotations`; JSON-MIN or CSV with `annotation_id` and `lead_time`",
-        (JUDGMENTS, SPANS),
-        label_studio.read,
-        has=label_studio.is_export,
-    ),
-    Format(
-        "doccano",
-        "JSON with `text` and lists in `label`, `labels`, `entities` or `annotations`",
-        (JUDGMENTS, SPANS),
-        doccano.read,
-        has=doccano.is_export,
-    ),
-    Format(
-        "Potato",
-        "`instance_id` or `displayed_text`, with `label_annotations`, `labels` or "
-        "`SCHEME:::LABEL`; `user_state.json`",
-        (JUDGMENTS, SPANS),
-        potato.read,
-        has=potato.is_export,
-    ),
-    Format(
-        "a survey of LimeSurvey, Qualtrics or Google Forms",
-        "a row of `ImportId`; `submitdate` and `startlanguage`; numbers in columns that name "
-        "segment and system, such as `seg12_sysA` or `Q12[sysA]`",
-        (JUDGMENTS,),
-        surveys.read,
-        has=surveys.is_survey,
-    ),
-    Format(
-        "MLQE",
-        "a column `scores` with a list of numbers in each cell",
-        (JUDGMENTS, HUMAN_SCORES),
-        assessments.read_lists,
-        has=assessments.has_lists,
-    ),
-    Format(
-        "COMET’s direct assessments",
-        "columns `lp`, `src`, `mt`, `score`, `raw` and `annotators`",
-        (JUDGMENTS, HUMAN_SCORES),
-        assessments.read_comet,
-        has=with_columns("lp", "src", "mt", "score", "raw", "annotators"),
     ),
     Format(
         "mt-metrics-eval scores",
@@ -328,6 +211,11 @@ FORMATS = (
 )
 
 
+def declared() -> list[Format]:
+    """Return all formats in the order in which they are tried."""
+    return extensions.placed(FORMATS, chain.from_iterable(extensions.imported("formats")))
+
+
 def read_files(
     files: Iterable[InputFile],
     to: Import,
@@ -379,7 +267,7 @@ def _tables(found: Format | None, group: list[Content], to: Import) -> Iterable[
 
 def _recognised(content: Content, door: Door | None = None) -> Format | None:
     """Return the format of a file among those of one import, or among all; None for a table."""
-    for each in FORMATS:
+    for each in declared():
         if door is not None and door not in each.doors:
             continue
         if content.table is not None:
@@ -392,7 +280,7 @@ def _recognised(content: Content, door: Door | None = None) -> Format | None:
 
 def no_table(name: str, text: str) -> Format | None:
     """Return the format of a file that an import of no tables reads, or None."""
-    own = (each for each in FORMATS if each.read is None and each.begins is not None)
+    own = (each for each in declared() if each.read is None and each.begins is not None)
     return next((each for each in own if each.begins and each.begins(name, text)), None)
 
 

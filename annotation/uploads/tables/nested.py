@@ -4,6 +4,7 @@
 lists within lists are read alike. Lists of error spans stay as they are.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -29,6 +30,8 @@ WRAPPERS = ("result", "data", "metadata", "meta", "info", "response", "evaluatio
             "judgement", "annotation", "assessment", "item", "rating", "fields")  # fmt: skip
 # Lists in lists in lists are no table.
 DEEPEST = 3
+# References by their names, as WMT publishes them.
+REFERENCE = re.compile(r"refs\.(?P<name>[^.]+)(\.ref)?")
 
 
 def unnested(table: Table, report: Report) -> Table:
@@ -127,3 +130,14 @@ def _unnested(table: Table, column: str) -> Table:
                 own[column_name(f"{path}{title}")] = value
             rows.append((line, common | own))
     return replace(table, columns=list(titles), rows=rows, titles=titles)
+
+
+def with_references(table: Table) -> Table:
+    """Rename the references in WMT's `refs` as fields."""
+    found = {c: f"reference_{m['name']}" for c in table.columns if (m := REFERENCE.fullmatch(c))}
+    if not found:
+        return table
+    columns = [found.get(column, column) for column in table.columns]
+    titles = {found.get(c, c): found.get(c, title) for c, title in table.titles.items()}
+    named = table.with_columns(dict(zip(table.columns, columns, strict=True)))
+    return replace(named, titles=titles)

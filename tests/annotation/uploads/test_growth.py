@@ -11,10 +11,10 @@ from annotation import uploads
 from annotation.imports.jsonfiles import read_json
 from annotation.judging.instructions import to_html
 from annotation.uploads import InputFile, Submission
-from annotation.uploads.formats.mqm import read_tags
 from annotation.uploads.media.elements import RefusedTagError, read_tag
 from annotation.uploads.normalising import decode
 from annotation.uploads.problems import Report
+from extensions.formats.readers.mqm import read_tags
 from tests.metaeval.published import DATA
 
 # Text is multiplied by the first number, and time at most by the second: 8 is linear, 64 quadratic.

@@ -15,11 +15,11 @@ from typing import Any, Protocol
 from xml.parsers import expat
 
 from annotation.uploads.formats.base import Content, Import
-from annotation.uploads.formats.marks import counted
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.pairs import code_of
 from annotation.uploads.tables.rows import LONGEST_TEXT, Row, Table, too_long
 from core import languages
+from extensions.formats.readers.marks import counted
 from metaeval.messages import MessageError, message
 
 # Read XML in time proportional to its length, without entities of its own.

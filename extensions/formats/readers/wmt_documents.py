@@ -14,13 +14,13 @@ from typing import Any
 
 from annotation.uploads.formats.base import Content, Import, tables_of
 from annotation.uploads.problems import Report
+from annotation.uploads.tables.nested import with_references
 from annotation.uploads.tables.pairs import languages_of
 from annotation.uploads.tables.rows import Table
 from metaeval.files.names import column_of
 from metaeval.messages import plural, truncated
 
 BLANK = re.compile(r"\r?\n[ \t]*\r?\n\s*")
-REFERENCE = re.compile(r"refs\.(?P<name>[^.]+)(\.ref)?")
 SCORES, DOCUMENT = "metric_scores.", ("language_pair", "domain", "document_id")
 Row = dict[str, Any]
 
@@ -91,17 +91,6 @@ def _part(key: str, place: int, number: int) -> str:
 
 def _id(row: Row) -> str:
     return str(row.get("doc_id"))
-
-
-def with_references(table: Table) -> Table:
-    """Rename the references in WMT's `refs` as fields."""
-    found = {c: f"reference_{m['name']}" for c in table.columns if (m := REFERENCE.fullmatch(c))}
-    if not found:
-        return table
-    columns = [found.get(column, column) for column in table.columns]
-    titles = {found.get(c, c): found.get(c, title) for c, title in table.titles.items()}
-    named = table.with_columns(dict(zip(table.columns, columns, strict=True)))
-    return replace(named, titles=titles)
 
 
 def _texts(table: Table) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
+from annotation.exports.mqm import TAG
 from annotation.uploads.formats.base import Content, Import, tables_of
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import renamed
@@ -23,7 +24,6 @@ NEEDED = ("system", "rater", "source", "target", "category", "severity")
 IDS = ("system", "doc", "docsegid", "doc_id", "seg_id", "globalsegid")
 MADE = ("side", "span_start", "span_end")
 TIME = "submitted_at"
-TAG = re.compile(r"</?v>")
 # Marot adds a blank to a text that is marked to its end, which other rows do not have. Where the
 # blank alone is marked, the sign before it is.
 BLANK_END = re.compile(r"(?:(?P<last>[^<>])<v>)?\s</v>$")

@@ -13,8 +13,8 @@ from sacrebleu.dataset.wmt_xml import WMTXMLDataset
 
 from annotation.uploads import InputFile, Report, Submission, SystemFile, TestSetDraft
 from annotation.uploads.drafts import REFERENCE, SOURCE
-from annotation.uploads.formats.wmt_xml import is_wmt
 from annotation.uploads.readers import read
+from extensions.formats.readers.wmt_xml import is_wmt
 from tests.world import World
 
 DOCUMENTS = {"news.1": 3, "news.2": 2, "talk": 4}

@@ -14,7 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.uploads.formats.base import Content, Import, tables_of
-from annotation.uploads.formats.marks import (
+from annotation.uploads.offsets import placed
+from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.rows import Row, Table
+from extensions.formats.readers.marks import (
     CANCELLED,
     SCORES,
     UNPLACED,
@@ -27,9 +30,6 @@ from annotation.uploads.formats.marks import (
     say_skipped,
     texts,
 )
-from annotation.uploads.offsets import placed
-from annotation.uploads.problems import Place, Report
-from annotation.uploads.tables.rows import Row, Table
 from metaeval.files.names import NAMES, column_of, is_called
 from metaeval.messages import message
 

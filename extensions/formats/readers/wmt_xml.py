@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 
 from annotation.uploads import drafts
 from annotation.uploads.formats.base import Content, Import
-from annotation.uploads.formats.parallel import parse_xml
 from annotation.uploads.media.elements import Start, read_markup
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, too_long
 from core import languages
+from extensions.formats.readers.parallel import parse_xml
 from metaeval.messages import Message, message
 
 # Any other XML too: the reader says what it should have been. Possessive quantifiers: with

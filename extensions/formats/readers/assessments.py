@@ -11,17 +11,13 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from annotation.imports.judgments.wide import NUMBERED
 from annotation.uploads.formats.base import JUDGMENTS, Content, Import, tables_of
 from annotation.uploads.tables.columns import renamed
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import parse_number
-from metaeval.messages import message
 
 SCORES = "scores"
-NUMBERED = message(
-    "judgments.annotators-numbered",
-    "The table does not name the annotators. Those of each output are called 1, 2, … in order.",
-)
 
 
 def has_lists(table: Table) -> bool:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from annotation.uploads.formats.base import Content, Import, tables_of
-from annotation.uploads.formats.marks import made
 from annotation.uploads.tables.rows import Table
+from extensions.formats.readers.marks import made
 from metaeval.files.cells import parse_number
 
 INPUT, ANSWER, OWN_SCALE = "input.", "answer.", "scale_"

@@ -17,7 +17,9 @@ from pathlib import PurePath
 from typing import Any
 
 from annotation.uploads.formats.base import Content, Import, tables_of
-from annotation.uploads.formats.marks import (
+from annotation.uploads.offsets import placed
+from annotation.uploads.tables.rows import Row, Table
+from extensions.formats.readers.marks import (
     UNPLACED,
     count_unread,
     graded,
@@ -26,8 +28,6 @@ from annotation.uploads.formats.marks import (
     say_skipped,
     texts,
 )
-from annotation.uploads.offsets import placed
-from annotation.uploads.tables.rows import Row, Table
 from metaeval.files.names import column_of
 
 LABELS, MARKS = ("label_annotations.", "labels."), ("span_annotations", "spans")

@@ -1,0 +1,1 @@
+"""Files of other tools: annotation tools, surveys, translation memories, and published layouts."""

@@ -1,0 +1,23 @@
+"""Sections of the generated documentation: the docstrings of the modules."""
+
+from collections.abc import Iterator
+
+from core.extensions import Section
+
+READ = {
+    "Label Studio": "readers.label_studio",
+    "doccano": "readers.doccano",
+    "Potato": "readers.potato",
+    "Mechanical Turk": "readers.mechanical_turk",
+    "TMX and XLIFF": "readers.parallel",
+    "MLQE and COMET’s assessments": "readers.assessments",
+    "MQM": "readers.mqm",
+    "WMT’s XML and SGML": "readers.wmt_xml",
+    "WMT25 and WMT26": "readers.wmt_documents",
+}
+
+
+def sections() -> Iterator[Section]:
+    """Yield a section for each module that reads files."""
+    for heading, module in READ.items():
+        yield Section(f"## {heading}", module=f"extensions.formats.{module}", page="imports")

@@ -1,0 +1,3 @@
+"""All tests here read or write files of other tools."""
+
+NEEDS = {"extensions.formats"}
