@@ -161,7 +161,7 @@ def campaign_values(test_set: TestSetDraft, campaign: CampaignDraft) -> dict[str
 
 
 class Campaigns(background.Door):
-    """Tables of judgments and of human scores, and campaigns of Appraise and Pearmut."""
+    """Tables of judgments and of human scores, and campaigns of other tools."""
 
     look = Look
 
@@ -205,7 +205,7 @@ campaigns = Campaigns()
 
 
 class CampaignFiles(background.Door):
-    """Files that hold a whole campaign, ours or Pearmut's; without a confirmation."""
+    """Files that hold a whole campaign, ours or another tool's; without a confirmation."""
 
     has_preview = False
 

@@ -470,14 +470,13 @@ IMPORT_DOORS: dict[str, str] = {
     "test-set": "annotation.doors.test_sets",
     "judgments": "annotation.doors.campaigns",
     "human-scores": "annotation.doors.campaigns",
-    "appraise": "annotation.doors.campaigns",
-    "pearmut": "annotation.doors.campaigns",
     "campaign-file": "annotation.doors.campaign_files",
     "gold": "annotation.doors.gold_items",
     "metric-scores": "metrics.spans.doors.metric_scores",
     "spans": "metrics.spans.doors.spans",
     "mt-metrics-eval": "metrics.datasets.door.folders",
     "data-set": "metrics.datasets.door.published_sets",
+    **{name: path for record in EXTENSION_RECORDS for name, path in record.doors.items()},
 }
 # Seconds without a heartbeat after which another worker takes over the work of one.
 RUN_STALE_SECONDS = env_int("RUN_STALE_SECONDS", 60)

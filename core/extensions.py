@@ -51,8 +51,12 @@ class Extension:
     are the analyses that may take longer than a reader waits. `results` are pages of campaigns,
     `study` pages of studies, `pages` other ones that the search finds. `fragments` are templates
     that other pages include, by place. `formats` is a sequence of formats of files
-    (:class:`annotation.uploads.formats.base.Format`). `reference` returns :class:`Section`s of the
-    generated documentation. `needs` names the packages of extensions from which it imports.
+    (:class:`annotation.uploads.formats.base.Format`), `tools` one of other tools whose campaigns
+    are imported (:class:`annotation.imports.sources.Tool`), `doors` maps kinds of imports to
+    their descriptions (:class:`annotation.imports.background.Door`), and `exports` is a mapping of
+    formats of exports (:class:`annotation.exports.formats.Format`). `reference` returns
+    :class:`Section`s of the generated documentation. `needs` names the packages of extensions from
+    which it imports.
     `second_step` is a function of request, account and target, which returns the page that asks for
     more before an account signs in, or None; `proof` is one of request and account, which returns
     what proves who an account without a password is (:mod:`annotation.web.password`).
@@ -75,6 +79,9 @@ class Extension:
     pages: Sequence[Place] = ()
     fragments: Mapping[str, str] = field(default_factory=dict)
     formats: str = ""
+    tools: str = ""
+    exports: str = ""
+    doors: Mapping[str, str] = field(default_factory=dict)
     reference: str = ""
     second_step: str = ""
     proof: str = ""

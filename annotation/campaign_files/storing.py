@@ -16,7 +16,7 @@ from annotation.campaigns import Invitation, add_annotators, open_campaign
 from annotation.campaigns.sampling import draw, read_rule
 from annotation.forms.campaign.form import CampaignForm
 from annotation.forms.uploads import slug_of
-from annotation.imports import pearmut
+from annotation.imports import sources
 from annotation.imports.drafts import CampaignDraft
 from annotation.imports.jsonfiles import read_json
 from annotation.imports.store import examine, launch, note_suggestions, outputs_of, store_items
@@ -205,8 +205,9 @@ def _stored(file: InputFile, report: Report, wish: Wish, user: Any) -> Opened | 
     values = read_json(file, report, CAMPAIGN_FILE)
     if report.errors:
         return None
-    if not is_own(values):
-        return _of_pearmut(file, report, wish, user)
+    foreign = [each.open_file for each in sources.tools().values() if each.open_file]
+    if foreign and not is_own(values):
+        return _of_tool(foreign[0](file, report, wish), file, report, user)
     whole = read(file, report, wish.media)
     if whole is None or report.errors:
         return None
@@ -219,24 +220,7 @@ def _stored(file: InputFile, report: Report, wish: Wish, user: Any) -> Opened | 
     return Opened(campaign, links)
 
 
-def _of_pearmut(file: InputFile, report: Report, wish: Wish, user: Any) -> Opened | None:
-    if not (wish.source_language and wish.target_language):
-        text = message(
-            "campaign-file.no-languages",
-            "This is not a campaign file of Touchstone, because it has no key “touchstone”. If it "
-            "is a file of Pearmut, state its languages.",
-        )
-        report.error(text, Place(file.name))
-        return None
-    drafts = pearmut.read(
-        file,
-        report,
-        source_language=wish.source_language,
-        target_language=wish.target_language,
-        name=wish.slug,
-        ends=wish.ends,
-        media=wish.media,
-    )
+def _of_tool(drafts: sources.Drafts, file: InputFile, report: Report, user: Any) -> Opened | None:
     if not report.errors:
         examine(drafts, report, user=user)
     if report.errors:

@@ -1,7 +1,4 @@
-"""Judgments out, as streams: tidy tables, Appraise's order, mt-metrics-eval.
-
-`FORMATS` is the list that the export page and `manage.py export_judgments` offer.
-"""
+"""Judgments out, as streams: tidy tables, mt-metrics-eval, and the formats of extensions."""
 
 from annotation.exports.formats import FORMATS, Format
 from annotation.exports.judgments import JUDGMENT_HEADER, judgment_rows, judgments_response

@@ -1,7 +1,8 @@
-"""Every format of an export: label, description, file name, and the stream that makes it."""
+"""Formats of exports: label, description, file name, and the stream that makes it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from django.db.models import Count, F, Q, QuerySet
@@ -10,7 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotation.campaigns.facts import n_removed, removed
-from annotation.exports import appraise, mqm, mtme, pearmut
+from annotation.exports import mtme
 from annotation.exports.judgments import (
     json_lines,
     judgment_dicts,
@@ -27,6 +28,7 @@ from annotation.filters import EVERYTHING, Filters
 from annotation.models import Campaign, ContextOpening, ErrorSpan, Item, Judgment, Playback
 from annotation.protocols import Protocol
 from annotation.protocols.base import SOURCE, TARGET
+from core import extensions
 from metaeval.messages import Message, message
 
 # What a campaign has that a format of exports may have no place for. Every format declares in
@@ -229,7 +231,7 @@ def sample_rows(campaign: Campaign) -> Iterator[tuple[str, str, float]]:
         yield key, document, drawn.get(pk, 1.0)
 
 
-def _with_readme(
+def with_readme(
     bundle: Callable[[Campaign, Filters], Iterator[tuple[str, Iterable[str]]]],
     campaign: Campaign,
     filters: Filters,
@@ -247,19 +249,10 @@ def _with_readme(
 
 
 README = "{name}: these filters chose judgments: {words}. The others were excluded.\n"
-# What the tables of judgments carry, and what the formats of other tools have a place for.
+# What the tables of judgments carry, and what mt-metrics-eval has a place for.
 TABLE = frozenset(FACTS) - {"texts", "domains", "suggestions", "published", "unrated"}
 SPANS = frozenset(
     ("errors", "categories", "severities", "source-errors", "tokens", "revisions", "controls")
-)
-SCORES = frozenset(("scores", "errors", "categories", "revisions", "times", "documents"))
-APPRAISE = SCORES | {"texts", "controls", "batches", "unrated"}
-PEARMUT = frozenset(("texts", "scales", "notes", "tokens", "categories", "gold", "unrated"))
-PEARMUT_LOG = frozenset(
-    (
-        *("scores", "scales", "post-edits", "errors", "categories", "tokens", "comments"),
-        *("times", "gold"),
-    )
 )
 MTME = frozenset(("texts", "domains", "scores", "errors", "categories", "published"))
 CSV, ZIP = "text/csv; charset=utf-8", "application/zip"
@@ -321,66 +314,19 @@ FORMATS = {
         frozenset({"sample"}),
         lambda campaign, _filters: csv_lines(SAMPLE_HEADER, sample_rows(campaign)),
     ),
-    "appraise": Format(
-        _("Appraise scores"),
-        _("Appraise’s columns in its order, without a header, as Appraise exports them."),
-        "appraise.csv",
-        CSV,
-        SCORES,
-        appraise.score_lines,
-        appraise.loses,
-    ),
-    "appraise-header": Format(
-        _("Appraise scores with header"),
-        _("The same with the names of the columns."),
-        "appraise-header.csv",
-        CSV,
-        SCORES,
-        lambda campaign, filters: appraise.score_lines(campaign, filters, header=True),
-        appraise.loses,
-    ),
-    "appraise-zip": Format(
-        _("Appraise campaign"),
-        _("Batches, manifest and scores, for Appraise and for the import page."),
-        "appraise.zip",
-        ZIP,
-        APPRAISE,
-        lambda campaign, filters: zip_bytes(_with_readme(appraise.bundle, campaign, filters)),
-        appraise.loses,
-    ),
-    "pearmut": Format(
-        _("Pearmut campaign"),
-        _("The imported file, or one written from the items: systems, tokens, notes."),
-        "pearmut.json",
-        "application/json",
-        PEARMUT,
-        pearmut.campaign_json,
-        pearmut.loses,
-    ),
-    "pearmut-log": Format(
-        _("Pearmut answers"),
-        _("One line per screen with the current answers, as Pearmut logs them."),
-        "pearmut.jsonl",
-        LINES,
-        PEARMUT_LOG,
-        pearmut.log_lines,
-        pearmut.loses,
-    ),
-    "mqm-tsv": Format(
-        "MQM, TSV",
-        _("One row per error, marked by <v>…</v> in its text, as Google publishes MQM."),
-        "mqm.tsv",
-        "text/tab-separated-values; charset=utf-8",
-        frozenset(("texts", "errors", "categories", "source-errors")),
-        mqm.mqm_lines,
-    ),
     "mtme": Format(
         "mt-metrics-eval",
         _("Sources, references, outputs, documents, human scores and ratings in the V2 layout."),
         "mt-metrics-eval.zip",
         ZIP,
         MTME,
-        lambda campaign, filters: zip_bytes(_with_readme(mtme.bundle, campaign, filters)),
+        lambda campaign, filters: zip_bytes(with_readme(mtme.bundle, campaign, filters)),
         mtme.loses,
     ),
 }
+
+
+def declared() -> dict[str, Format]:
+    """Return all formats by name: the core's, then those of extensions."""
+    others = (each.items() for each in extensions.imported("exports"))
+    return dict(chain(FORMATS.items(), *others))

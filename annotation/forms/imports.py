@@ -7,9 +7,7 @@ from django import forms
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from annotation.forms.uploads import FilesField, LanguagesForm, OneFileField
-from annotation.imports.jsonfiles import CHOICES
-from annotation.imports.sources import APPRAISE, PEARMUT
+from annotation.forms.uploads import OneFileField
 from annotation.uploads import InputFile
 from annotation.uploads.waiting import Sent
 from core.messages import invalid
@@ -94,90 +92,6 @@ class ToolForm(forms.Form):
             if role not in getattr(self, "optional", ()) and not data.get(role):
                 self.add_error(role, invalid("upload.choose-file", "Choose a file."))
         return data
-
-
-class AppraiseForm(ToolForm):
-    """Batches, manifest and optional scores."""
-
-    tool = APPRAISE
-    title = _("From Appraise")
-    holds = _("batches, a manifest and scores")
-    roles = ("batches", "manifest", "scores")
-    optional = ("scores",)
-    prefix = APPRAISE
-
-    batches = OneFileField(label=_("Batches"), help_text=_("JSON: a list of tasks with items."))
-    manifest = OneFileField(
-        label=_("Manifest"), help_text=_("JSON with CAMPAIGN_NAME and other settings.")
-    )
-    scores = OneFileField(
-        label=_("Scores"),
-        help_text=_(
-            "Optional: CSV exported from Appraise, without a header. The campaign is then finished "
-            "and has these judgments."
-        ),
-    )
-    name = forms.CharField(
-        required=False,
-        max_length=120,
-        label=_("Name"),
-        help_text=_("Optional: a name that replaces the manifest’s."),
-    )
-    study = StudyField()
-    question = QuestionField()
-    ends = forms.ChoiceField(
-        required=False, label=_("Ends of errors marked beforehand"), choices=CHOICES
-    )
-
-
-class PearmutForm(ToolForm, LanguagesForm):
-    """A campaign file, which does not have the languages."""
-
-    tool = PEARMUT
-    title = _("From Pearmut")
-    holds = _("a campaign file and logs of judgments")
-    roles = ("campaign", "log", "recordings")
-    optional = ("log", "recordings")
-    prefix = PEARMUT
-
-    campaign = FilesField(
-        required=False,
-        label=_("Campaign"),
-        help_text=_(
-            "JSON with info, campaign_id and data, or a list of such objects. Several files of one "
-            "campaign_id are parts of one campaign."
-        ),
-    )
-    log = FilesField(
-        required=False,
-        label=_("Judgments"),
-        help_text=_(
-            "Optional: the logs or the downloaded judgments. The campaign is then finished."
-        ),
-    )
-    recordings = RECORDINGS()
-    name = forms.CharField(
-        required=False,
-        max_length=120,
-        label=_("Name"),
-        help_text=_("Optional: a name that replaces the campaign_id."),
-    )
-    study = StudyField()
-    question = QuestionField()
-    ends = forms.ChoiceField(
-        required=False,
-        label=_("Ends of errors marked beforehand"),
-        choices=CHOICES,
-    )
-    breaks = forms.ChoiceField(
-        required=False,
-        label=_("Line breaks in offsets"),
-        choices=[
-            ("", _("inferred from the marks of omissions")),
-            ("counted", _("count as one character (Pearmut 1.1.5 and later)")),
-            ("uncounted", _("do not count (Pearmut up to 1.1.4)")),
-        ],
-    )
 
 
 class GoldForm(forms.Form):

@@ -1,39 +1,72 @@
 """Read the files of an import of campaigns: tables, and campaigns of other tools."""
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
-from annotation.imports import appraise, human_scores, judgments, pearmut
+from annotation.imports import human_scores, judgments
 from annotation.imports.drafts import CampaignDraft, described
 from annotation.imports.judgments import Reading, read_options
 from annotation.imports.judgments.options import stated_columns
 from annotation.imports.store import examine
-from annotation.uploads import Report, TestSetDraft
+from annotation.uploads import InputFile, Report, TestSetDraft
 from annotation.uploads.tables.skipping import SKIP, kinds_of, read_skipping
 from annotation.uploads.waiting import Sent
+from core import extensions
 from metaeval.messages import MessageError, message
 
+if TYPE_CHECKING:
+    from annotation.forms.imports import ToolForm
+
 __all__ = [
-    "APPRAISE",
-    "DOORS",
     "HUMAN_SCORES",
     "JUDGMENTS",
-    "PEARMUT",
-    "UNMATCHED",
     "ChoiceError",
+    "Question",
     "Reading",
     "Sent",
+    "Tool",
     "check",
     "decide",
     "read",
+    "tools",
 ]
-APPRAISE, PEARMUT = "appraise", "pearmut"
 JUDGMENTS, HUMAN_SCORES = "judgments", "human-scores"
-DOORS = (JUDGMENTS, HUMAN_SCORES, APPRAISE, PEARMUT)
 TABLES = {JUDGMENTS: judgments.read, HUMAN_SCORES: human_scores.read}
-# The key of the choice for check items that repeat no target.
-UNMATCHED = "unmatched"
 Drafts = list[tuple[TestSetDraft, CampaignDraft]]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question on the preview of files, asked by a template if a problem has the code.
+
+    The answer is one of the choices, under the key `word`.
+    """
+
+    word: str
+    code: str
+    choices: tuple[str, ...]
+    template: str
+
+
+@dataclass(frozen=True)
+class Tool:
+    """Another tool whose campaigns are imported, of an extension (`Extension.tools`).
+
+    The form has its name. `read` reads what was sent; `open_file` reads a campaign in one file with
+    a :class:`annotation.campaign_files.storing.Wish`, if the tool has such files.
+    """
+
+    form: "type[ToolForm]"
+    read: Callable[[Sent, Report], Drafts]
+    question: Question | None = None
+    open_file: Callable[[InputFile, Report, Any], Drafts] | None = None
+
+
+def tools() -> dict[str, Tool]:
+    """Return the tools by their names, which are kinds of imports, too."""
+    return {each.form.tool: each for each in chain.from_iterable(extensions.imported("tools"))}
 
 
 class ChoiceError(MessageError, ValueError):
@@ -70,48 +103,19 @@ def _read(sent: Sent, report: Report) -> Reading:
         report.problems = list(dict.fromkeys(report.problems))
         report.gather()
         return reading
-    return Reading(drafts=_read_campaign(sent, report))
-
-
-def _read_campaign(sent: Sent, report: Report) -> Drafts:
-    name = sent.words.get("name", "")
     report.chosen = {"": stated_columns(sent.words, report)}
-    if sent.door == PEARMUT:
-        return pearmut.read(
-            sent.files["campaign"],
-            report,
-            parts=sent.several("campaign")[1:],
-            source_language=sent.words["source_language"],
-            target_language=sent.words["target_language"],
-            name=name,
-            ends=sent.words.get("ends", ""),
-            breaks=sent.words.get("breaks", ""),
-            logs=sent.several("log"),
-            media=[sent.files["recordings"]] if "recordings" in sent.files else [],
-        )
-    return appraise.read(
-        sent.files["batches"],
-        sent.files["manifest"],
-        report,
-        scores=sent.files.get("scores"),
-        name=name,
-        ends=sent.words.get("ends", ""),
-        unmatched=sent.words.get(UNMATCHED, ""),
-    )
+    return Reading(drafts=tools()[sent.door].read(sent, report))
 
 
-def decide(sent: Sent, unmatched: str) -> Sent:
-    """Return the import with the choice for check items that repeat no target.
-
-    Raises ChoiceError for a choice that does not exist.
-    """
-    if sent.door != APPRAISE or unmatched not in appraise.UNMATCHED:
+def decide(sent: Sent, question: Question, answer: str) -> Sent:
+    """Return the import with an answer. Raises ChoiceError for a choice that does not exist."""
+    if answer not in question.choices:
         raise ChoiceError(
             message(
                 "import.choice",
                 "The choice “{choice}” does not exist. Choose one of {choices}.",
-                choice=unmatched[:40],
-                choices=appraise.UNMATCHED,
+                choice=answer[:40],
+                choices=question.choices,
             )
         )
-    return replace(sent, words={**sent.words, UNMATCHED: unmatched})
+    return replace(sent, words={**sent.words, question.word: answer})

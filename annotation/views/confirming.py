@@ -27,7 +27,6 @@ class Confirmation(ABC):
     stored. Large files are checked and stored by a worker. `expired` and `outdated` are sentences.
     """
 
-    doors: ClassVar[tuple[str, ...]]
     expired: ClassVar[Message]
     outdated: ClassVar[Message] = background.OUTDATED
 
@@ -35,6 +34,11 @@ class Confirmation(ABC):
         self.request, self.token, self.user = request, token, signed_in(request)
         self.data = request.POST if request.method == "POST" else None
         self.is_changed = False
+
+    @property
+    @abstractmethod
+    def doors(self) -> tuple[str, ...]:
+        """The kinds of imports that the page shows."""
 
     @property
     @abstractmethod

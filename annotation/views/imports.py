@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -55,7 +56,8 @@ def file_import_cancel(request: HttpRequest, pk: int) -> HttpResponse:
 
 def imports_for(user: Any) -> QuerySet[FileImport]:
     """Return a user's own imports; all imports for site admins."""
-    rows = FileImport.objects.select_related("created_by")
+    # An extension that was removed leaves rows of its kinds.
+    rows = FileImport.objects.filter(door__in=settings.IMPORT_DOORS).select_related("created_by")
     return rows if is_site_admin(user) else rows.filter(created_by=user)
 
 

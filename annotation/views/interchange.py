@@ -29,18 +29,11 @@ from annotation.campaign_files import open_file, to_values
 from annotation.campaign_files.storing import Wish
 from annotation.campaigns.facts import n_removed, removed
 from annotation.doors import GOLD, Look, check_gold, look, look_of_gold, sent_file
-from annotation.exports import FORMATS
-from annotation.exports.formats import FACTS, counted_facts
+from annotation.exports.formats import FACTS, counted_facts, declared
 from annotation.exports.parquet import MissingPackageError
 from annotation.filters.form import filter_choices
 from annotation.forms.columns import ColumnsForm, SkipForm
-from annotation.forms.imports import (
-    AppraiseForm,
-    CampaignFileForm,
-    GoldForm,
-    PearmutForm,
-    ToolForm,
-)
+from annotation.forms.imports import CampaignFileForm, GoldForm, ToolForm
 from annotation.forms.preview import Heading, Preview
 from annotation.forms.tables import (
     COLUMNS,
@@ -61,7 +54,7 @@ from annotation.imports.gold import (
     uploaded,
 )
 from annotation.imports.judgments.options import stated_columns
-from annotation.imports.sources import Reading
+from annotation.imports.sources import Question, Reading, tools
 from annotation.imports.store import launch
 from annotation.models import Campaign, FileImport
 from annotation.uploads import InputFile, Report, waiting
@@ -85,7 +78,6 @@ from core.text import key
 from metaeval.messages import message
 
 SHOWN = 200
-FORMS = (JudgmentsForm, HumanScoresForm, AppraiseForm, PearmutForm)
 EXPIRED = message(
     "import.expired", "This import has expired or was finished already. Send the files again."
 )
@@ -99,11 +91,16 @@ def import_campaign(request: HttpRequest) -> HttpResponse:
     if token := request.GET.get("check", ""):
         return Campaigns(request, token).respond()
     tool = request.POST.get("tool", "")
+    kinds: list[type[ToolForm]] = [
+        JudgmentsForm,
+        HumanScoresForm,
+        *(each.form for each in tools().values()),
+    ]
     forms: dict[str, ToolForm] = {
         form.tool: form(request.POST or None, request.FILES or None)
         if form.tool == tool
         else form()
-        for form in FORMS
+        for form in kinds
     }
     for form in forms.values():
         if isinstance(form, TablesForm):
@@ -124,7 +121,12 @@ def import_campaign(request: HttpRequest) -> HttpResponse:
 class Campaigns(Confirmation):
     """The preview of campaigns, of tables or of other tools."""
 
-    doors, expired = sources.DOORS, EXPIRED
+    expired = EXPIRED
+
+    @property
+    def doors(self) -> tuple[str, ...]:
+        """Tables, and campaigns of all tools."""
+        return (*sources.TABLES, *tools())
 
     @property
     def home(self) -> str:
@@ -132,16 +134,17 @@ class Campaigns(Confirmation):
         return reverse("campaign-import")
 
     def respond(self) -> HttpResponse:
-        """Decide first what becomes of check items without a counterpart."""
+        """Take the answer to the question of a tool first."""
         try:
             sent = waiting.recall(self.token, self.user.pk, *self.doors)
         except ExpiredError:
             return super().respond()
-        stated = sent.words.get(sources.UNMATCHED, "")
-        if (decided := self.request.POST.get(sources.UNMATCHED, stated)) == stated:
+        question = _question(sent)
+        stated = sent.words.get(question.word, "") if question else ""
+        if not question or (answer := self.request.POST.get(question.word, stated)) == stated:
             return super().respond()
         try:
-            anew = sources.decide(sent, decided)
+            anew = sources.decide(sent, question, answer)
         except sources.ChoiceError as error:
             return refuse(self.request, 400, gettext("This cannot be chosen"), error.message)
         return self.again(anew, background.find(self.user, self.token))
@@ -211,7 +214,8 @@ class Campaigns(Confirmation):
 
     def page(self, sent: Sent, look: Look) -> HttpResponse:
         """Show the campaigns and their first rows."""
-        choices, problems = self.choices, look.report.problems
+        choices, question = self.choices, _question(sent)
+        codes = {each.code for each in look.report.problems}
         context = {
             "drafts": look.campaigns,
             "shown": Preview(
@@ -221,8 +225,8 @@ class Campaigns(Confirmation):
                 [Heading(label) for label in look.headings],
                 look.first,
             ),
-            "has_unmatched": any(each.code == "appraise.unmatched" for each in problems),
-            "decided": sent.words.get(sources.UNMATCHED, ""),
+            "question": question if question and question.code in codes else None,
+            "decided": sent.words.get(question.word, "") if question else "",
             "address": f"?{urlencode({'check': self.token})}&",
             "reading": look.reading,
             "correction": "words" in choices and choices,
@@ -231,6 +235,10 @@ class Campaigns(Confirmation):
             "section": "campaigns",
         }
         return render(self.request, "annotation/import_preview.html", context)
+
+
+def _question(sent: Sent) -> Question | None:
+    return tools()[sent.door].question if sent.door in tools() else None
 
 
 @researcher_required
@@ -250,7 +258,7 @@ def export_page(request: HttpRequest, slug: str) -> HttpResponse:
         "tab": "export",
         "formats": [
             (name, each, [FACTS[fact] for fact in each.without_place(campaign, has)])
-            for name, each in FORMATS.items()
+            for name, each in declared().items()
         ],
         "may_import": is_admin(request.user),
         "n_judgments": n_judgments,
@@ -264,9 +272,9 @@ def export_page(request: HttpRequest, slug: str) -> HttpResponse:
 def export_file(request: HttpRequest, slug: str, fmt: str) -> HttpResponseBase:
     """Send the judgments in one format, while the file is made."""
     campaign = campaign_for_reader(request, slug)
-    if fmt not in FORMATS:
+    if fmt not in declared():
         raise Http404
-    chosen, filters = FORMATS[fmt], read_filters(request, campaign)
+    chosen, filters = declared()[fmt], read_filters(request, campaign)
     pieces = chosen.pieces(campaign, filters)
     try:
         first = next(pieces, b"")

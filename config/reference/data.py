@@ -8,11 +8,12 @@ from itertools import chain, groupby
 
 from django.utils.module_loading import import_string
 
-from annotation.exports.formats import FACTS, FORMATS
+from annotation.exports import formats as exports
+from annotation.exports.formats import FACTS
 from annotation.glossary import GROUPS
 from annotation.uploads.formats import base
-from annotation.uploads.formats.base import DOORS, TEST_SET
-from annotation.uploads.formats.registry import declared
+from annotation.uploads.formats.base import TEST_SET
+from annotation.uploads.formats.registry import declared, doors
 from config.reference.site import code, docstring, first_sentence, table
 from core import extensions
 from metaeval.files.names import IMPORTS, fields_of
@@ -72,13 +73,9 @@ PLAIN = (
         (*base.TABLES, base.GOLD),
     ),
 )
-READ = {"Campaigns of Appraise": "imports.appraise", "Campaigns of Pearmut": "imports.pearmut"}
 WRITTEN = {
     "`csv`, `jsonl`, `parquet`, `spans`, `spans-jsonl`": "exports.judgments",
     "`suggestions`": "exports.suggestions",
-    "`appraise`, `appraise-header`, `appraise-zip`": "exports.appraise",
-    "`pearmut`, `pearmut-log`": "exports.pearmut",
-    "`mqm-tsv`": "exports.mqm",
     "`mtme`": "exports.mtme",
 }
 
@@ -87,22 +84,21 @@ def formats_page() -> str:
     """Return the page."""
     formats = ((each.name, each.sign, each.doors) for each in declared())
     read = (
-        (name, sign, *("✓" if door in doors else "" for door in DOORS))
-        for name, sign, doors in (*PLAIN, *formats)
+        (name, sign, *("✓" if door in takes else "" for door in doors()))
+        for name, sign, takes in (*PLAIN, *formats)
     )
-    imports = table(("format", "recognised by", *DOORS), read)  # type: ignore[arg-type]
+    imports = table(("format", "recognised by", *doors()), read)  # type: ignore[arg-type]
     rows = (
         (code(key), f"{each.label}: {each.about}".replace("<", "&lt;"))
-        for key, each in FORMATS.items()
+        for key, each in exports.declared().items()
     )
-    exports = f"## Exports\n\n{table(('format', ''), rows)}\n\n{_carried()}"
+    written = f"## Exports\n\n{table(('format', ''), rows)}\n\n{_carried()}"
     return "\n\n".join(
         [
             FORMATS_HEAD,
             imports,
             *_of_extensions("imports"),
-            _module_texts("##", READ),
-            exports,
+            written,
             _module_texts("###", WRITTEN),
             *_of_extensions("exports"),
         ]
@@ -120,11 +116,12 @@ scores without errors are means in mt-metrics-eval; only cESA has special tokens
 
 def _carried() -> str:
     """Return a table of facts and formats, by what the formats declare."""
+    formats = exports.declared()
     rows = (
-        (str(fact), *("yes" if name in each.carries else "" for each in FORMATS.values()))
+        (str(fact), *("yes" if name in each.carries else "" for each in formats.values()))
         for name, fact in FACTS.items()
     )
-    return CARRIED + table(("", *map(code, FORMATS)), rows)
+    return CARRIED + table(("", *map(code, formats)), rows)
 
 
 def _module_texts(level: str, modules: dict[str, str]) -> str:

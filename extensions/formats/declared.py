@@ -1,15 +1,18 @@
 """The formats that the readers read, in the order in which they are tried."""
 
 from annotation.uploads.formats.base import (
+    CAMPAIGN_FILE,
     HUMAN_SCORES,
     JUDGMENTS,
     METRIC_SCORES,
     SPANS,
     TEST_SET,
     Format,
+    has_keys,
     with_columns,
 )
 from extensions.formats.readers import (
+    appraise_scores,
     assessments,
     doccano,
     label_studio,
@@ -22,10 +25,51 @@ from extensions.formats.readers import (
     wmt_documents,
     wmt_xml,
 )
+from metaeval.messages import message
 
+APPRAISE = message("import.appraise", "a campaign of Appraise")
+PEARMUT = message("import.pearmut", "a campaign of Pearmut")
 # Our own exports are recognised after WMT's files and before all other tables.
-OURS, SCORES = "our export of judgments", "mt-metrics-eval scores"
+FOLDERS, OURS, SCORES = (
+    *("mt-metrics-eval folder", "our export of judgments", "mt-metrics-eval scores"),
+)
 FORMATS = (
+    Format(
+        "a campaign of Pearmut",
+        "JSON with `campaign_id`, `data` and `tgt`",
+        (PEARMUT, CAMPAIGN_FILE),
+        begins=has_keys("campaign_id", "data", "tgt"),
+        before=FOLDERS,
+    ),
+    Format(
+        "a log of Pearmut",
+        "JSON lines with `user_id`, `annotation` and `item_i`; a download of them by campaign",
+        (PEARMUT,),
+        begins=has_keys("user_id", "annotation", "item_i"),
+        before=FOLDERS,
+    ),
+    Format(
+        "batches of Appraise",
+        "JSON with `items`, `itemID` and `sourceText`",
+        (APPRAISE,),
+        begins=has_keys("items", "itemID", "sourceText"),
+        before=FOLDERS,
+    ),
+    Format(
+        "a manifest of Appraise",
+        "JSON with `TASKS_TO_ANNOTATORS`",
+        (APPRAISE,),
+        begins=has_keys("TASKS_TO_ANNOTATORS"),
+        before=FOLDERS,
+    ),
+    Format(
+        "scores of Appraise",
+        "CSV of 9, 11 or 12 cells without names, with TGT, CHK, BAD or REF in the fourth",
+        (JUDGMENTS, APPRAISE),
+        appraise_scores.read_scores,
+        begins=appraise_scores.is_scores,
+        before=FOLDERS,
+    ),
     Format("TMX", "`<tmx`", (TEST_SET,), parallel.read_tmx, parallel.is_tmx, before=OURS),
     Format("XLIFF", "`<xliff`", (TEST_SET,), parallel.read_xliff, parallel.is_xliff, before=OURS),
     Format(

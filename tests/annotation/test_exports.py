@@ -17,9 +17,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.exports import FORMATS, JUDGMENT_HEADER, judgment_rows
+from annotation.exports import JUDGMENT_HEADER, judgment_rows
+from annotation.exports.formats import declared
 from annotation.exports.judgments import judgment_dicts
-from annotation.imports import appraise
 from annotation.imports.store import launch
 from annotation.models import (
     Annotator,
@@ -33,8 +33,17 @@ from annotation.models import (
 )
 from annotation.quality import read_columns, standardise
 from annotation.uploads import InputFile, Report
-from tests.annotation.appraise import as_file, document, import_all, item, manifest, read, tasks
-from tests.annotation.imports.test_imports_appraise_scores import ESA, plain, row
+from extensions.formats import appraise
+from tests.annotation.tables.reading import as_file
+from tests.extensions.formats.appraise.batches import (
+    document,
+    import_all,
+    item,
+    manifest,
+    read,
+    tasks,
+)
+from tests.extensions.formats.appraise.test_scores import ESA, plain, row
 from tests.refusals import refused
 from tests.world import make_dataset
 
@@ -71,7 +80,7 @@ def marked(protocol: str = "ESA") -> Campaign:
 
 
 def data(campaign: Campaign, name: str) -> bytes:
-    return b"".join(FORMATS[name].pieces(campaign))
+    return b"".join(declared()[name].pieces(campaign))
 
 
 def unzipped(campaign: Campaign, name: str) -> dict[str, str]:
@@ -357,7 +366,7 @@ def test_the_command_writes_a_file_or_says_why_not(db: None, tmp_path: Path) -> 
 def test_an_empty_campaign_exports(db: None) -> None:
     drafts, _ = read(tasks([item(1, documentID="d", isCompleteDocument=False)]), ESA)
     (launched,) = launch(drafts)
-    for name in FORMATS:
+    for name in declared():
         assert data(launched.result.campaign, name) or name in (
             "jsonl",
             "spans-jsonl",

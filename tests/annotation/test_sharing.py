@@ -11,9 +11,9 @@ from django.urls import reverse
 from annotation import test_sets, uploads
 from annotation.access import CAMPAIGN_ADMIN, may_change_test_set
 from annotation.models import AuditEntry, System, TestSet, TestSetShare
-from tests.annotation.appraise import item, tasks
 from tests.annotation.views.test_views_interchange import send as send_campaign
 from tests.annotation.views.test_views_uploads import OUTPUT, confirm, form, send, sent
+from tests.extensions.formats.appraise.batches import item, tasks
 from tests.refusals import refused, tells
 from tests.world import World, make_user
 

@@ -10,8 +10,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.exports import FORMATS
-from annotation.exports.formats import FACTS, facts_of
+from annotation.exports.formats import FACTS, declared, facts_of
 from tests.files.campaigns import EVERY_MARK, make
 from tests.files.test_round_trip import empty
 from tests.house.templates.seen import seen
@@ -69,20 +68,20 @@ def test_domains_come_out_of_one_format_alone() -> None:
     campaign = make("esa")
     campaign.test_set.segments.filter(position=0).update(domain="news")
     has = facts_of(campaign)
-    carry = [
-        name for name, each in FORMATS.items() if "domains" not in each.without_place(campaign, has)
-    ]
+    formats = declared().items()
+    carry = [name for name, each in formats if "domains" not in each.without_place(campaign, has)]
     assert ("domains" in has, carry) == (True, ["mtme"])
 
 
+@pytest.mark.needs("extensions.formats")
 def test_every_fact_is_carried_by_some_format_and_named_where_it_is_not(client: Client) -> None:
     known = set(FACTS)
-    assert set().union(*(each.carries for each in FORMATS.values())) == known
+    assert set().union(*(each.carries for each in declared().values())) == known
     campaign = make("own choices", *EVERY_MARK)
     client.force_login(make_user("reader", "researcher"))
     page = seen(client.get(reverse("export", args=[campaign.slug])).text)
     has = facts_of(campaign)
-    for name, each in FORMATS.items():
+    for name, each in declared().items():
         row = page.partition(f'data-format="{name}"')[2].partition("</tr>")[0]
         cell = re.sub(r'^"\d+">|<[^>]*>', "; ", row.rpartition("data-missing=")[2])
         named = set(cell.split("; "))
@@ -93,6 +92,6 @@ def test_every_fact_is_carried_by_some_format_and_named_where_it_is_not(client: 
 def test_the_command_says_it_beside_the_file(tmp_path: Path, capsys: Any) -> None:
     campaign = make("esa", "commented")
     path, said = tmp_path / "out.csv", StringIO()
-    call_command("export_judgments", campaign.slug, format="mqm-tsv", output=path, stderr=said)
+    call_command("export_judgments", campaign.slug, format="spans", output=path, stderr=said)
     assert "comments" in said.getvalue()
-    assert path.read_text(encoding="utf-8").startswith("system\t")
+    assert path.read_text(encoding="utf-8").startswith("campaign,")

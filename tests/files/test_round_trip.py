@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from annotation.exports import FORMATS
+from annotation.exports.formats import declared
 from annotation.exports.judgments import judgment_dicts
 from annotation.exports.suggestions import SUGGESTION_HEADER, suggestion_rows
 from annotation.imports import sources
@@ -69,7 +69,7 @@ def _plain(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def exported(campaign: Campaign, fmt: str) -> InputFile:
-    made = FORMATS[fmt]
+    made = declared()[fmt]
     return InputFile.holding(made.file_name(campaign), b"".join(made.pieces(campaign)))
 
 

@@ -1,7 +1,7 @@
 """Check every door with marked errors: the same words are marked in the text as it is stored.
 
 Offsets are computed here by the rules of each format, not by our functions. CRLF becomes LF in
-our texts; campaigns of Appraise and Pearmut with it are refused, because they go out as they came.
+our texts.
 """
 
 import json
@@ -17,9 +17,7 @@ from annotation.uploads.problems import Report
 from annotation.uploads.waiting import Sent
 from metrics.imported.files import Choices
 from metrics.spans import importing
-from tests.annotation.appraise import item, manifest, tasks
 from tests.files.doors import of_talks
-from tests.files.samples import label, marked, result
 
 pytestmark = pytest.mark.django_db
 WORD = "Fehler"
@@ -91,49 +89,6 @@ def appraise(text: str, words: str) -> Span:
     return {"start_i": start, "end_i": end - 1, "severity": "minor", "text": words}
 
 
-def label_studio(text: str, words: str, **at: str) -> Found:
-    marks = marked(WORD, text, label("category", "labels", "Minor: Spelling"))
-    for each in marks:
-        each["value"] |= {"text": words, **at}
-    score = result("quality", "target", "number", number=70)
-    data = {"segment_id": "1", "source": "S 1", "target": text, "system": "Nemo"}
-    annotation = {"id": 1, "completed_by": 3, "result": [score, *marks]}
-    return table([{"id": 1, "data": data, "annotations": [annotation], "predictions": []}])
-
-
-def potato(text: str, words: str, **at: str) -> Found:
-    start, end = points(text)
-    span = {"start": start, "end": end, "span": words, "annotation": "minor", **at}
-    row = {
-        "id": "1", "displayed_text": text, "system": "Nemo", "user": "u", "source": "S 1",
-        "label_annotations": {"quality": {"scale_70": "70"}}, "span_annotations": [span],
-    }  # fmt: skip
-    return table([row])
-
-
-def of_batches(text: str, words: str) -> Found:
-    own = item(1, targetText=text, mqm=[appraise(text, words)], documentID="d1",
-               isCompleteDocument=False)  # fmt: skip
-    esa = manifest(CAMPAIGN_URL="x", TASKS_TO_ANNOTATORS=[["deu", "eng", "uniform", 1, 1]]) | {
-        "REDUNDANCY": 1, "TASK_TYPE": "Document", "TASK_OPTIONS": "ESA",
-    }  # fmt: skip
-    words_of = {"ends": "included"}
-    batches, about = ("json", tasks([own])), ("json", esa)
-    return drafted(sources.APPRAISE, words_of, batches=batches, manifest=about)
-
-
-def of_pearmut(text: str, words: str) -> Found:
-    start, end = units(text)
-    span = {"start_i": start, "end_i": end - 1, "severity": "minor", "text": words}
-    values = {
-        "campaign_id": "c",
-        "info": {"assignment": "task-based", "protocol": "ESA", "users": 1},
-        "data": [[[{"src": "S 1", "tgt": {"A": text}, "error_spans": {"A": [span]}}]]],
-    }
-    about = LANGUAGES | {"ends": "included", "breaks": "counted"}
-    return drafted(sources.PEARMUT, about, campaign=("json", values))
-
-
 def of_a_metric(text: str, words: str) -> Found:
     start, end = points(text)
     span = {"start": start, "end": end, "severity": "minor", "text": words}
@@ -152,11 +107,7 @@ def metric(text: str, cells: Mapping[str, Any], *, skip: frozenset[str] = frozen
     return found, checked.report
 
 
-OF_TOOLS = pytest.mark.needs("extensions.formats")
-DOORS = [
-    *(in_points, in_units, as_appraise_has, of_batches, of_pearmut, of_a_metric),
-    *(pytest.param(each, marks=OF_TOOLS) for each in (label_studio, potato)),
-]
+DOORS = [in_points, in_units, as_appraise_has, of_a_metric]
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -280,14 +231,3 @@ def test_a_stated_severity_is_that_of_words_without_one() -> None:
         sources.JUDGMENTS, LANGUAGES | {"severity": "minor"}, tables=("json", [row])
     )
     assert (found, report.errors) == ([WORD], [])
-
-
-@OF_TOOLS
-@pytest.mark.parametrize("door", [label_studio, potato])
-def test_marks_of_tools_without_offsets_are_those_of_their_words(
-    door: Callable[..., Found],
-) -> None:
-    """Regions of HTML have paths in the page, not numbers."""
-    found, report = door("ein Fehler hier", WORD, start="/p[1]/text()[1]", end="/p[1]/text()[1]")
-    assert report.errors == []
-    assert found == [WORD]

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from annotation.exports import FORMATS
-from annotation.exports.formats import FACTS
+from annotation.exports.formats import FACTS, declared
 from annotation.exports.rows import judgments_of, with_spans
 from annotation.imports import sources
 from annotation.imports.sources import Sent
@@ -38,7 +37,7 @@ KINDS = {
 
 def carried_of(campaign: Campaign, *formats: str) -> frozenset[str]:
     """What some formats carry of a campaign together."""
-    lost = [set(FORMATS[name].without_place(campaign, FACTS)) for name in formats]
+    lost = [set(declared()[name].without_place(campaign, FACTS)) for name in formats]
     return frozenset(FACTS) - set.intersection(*lost)
 
 
@@ -114,6 +113,7 @@ def sent_back(sent: Sent) -> Campaign:
     return launched.result.campaign
 
 
+@pytest.mark.needs("extensions.formats")
 @pytest.mark.parametrize("name", ["segment-da", "document-da", "side-by-side", "esa", "mqm"])
 def test_appraise(name: str) -> None:
     campaign = make(name, *MARKS)
@@ -126,12 +126,13 @@ def test_appraise(name: str) -> None:
         "manifest": files["manifest.json"],
         "scores": files["scores.csv"],
     }
-    again = sent_back(Sent(sources.APPRAISE, roles, {}))
+    again = sent_back(Sent("appraise", roles, {}))
     assert again.judging.spans == campaign.judging.spans
     assert answers_of(again, carried) == before
     assert batches_of(again) == batches
 
 
+@pytest.mark.needs("extensions.formats")
 @pytest.mark.parametrize(
     "name",
     [
@@ -146,7 +147,7 @@ def test_pearmut(name: str) -> None:
     roles = {"campaign": exported(campaign, "pearmut"), "log": exported(campaign, "pearmut-log")}
     before = answers_of(campaign, carried)
     empty()
-    again = sent_back(Sent(sources.PEARMUT, roles, LANGUAGES))
+    again = sent_back(Sent("pearmut", roles, LANGUAGES))
     assert answers_of(again, carried) == before
     assert set(again.test_set.segments.values_list("document", flat=True)) == {"doc 0", "doc 1"}
 

@@ -83,7 +83,6 @@ ALIKE = {
     "annotation/filters, annotation/quality: report",
     "annotation/imports, annotation/uploads: drafts",
     "annotation/imports, annotation/uploads: store",
-    "annotation/imports/appraise, annotation/imports/judgments: spans",
     "annotation/judging, annotation/monitor: answers",
     "annotation/monitor, annotation/quality: report",
     "dashboards/bundle, dashboards/panel: choice",

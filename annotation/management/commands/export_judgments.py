@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.campaigns.facts import n_removed, removed
-from annotation.exports import FORMATS
-from annotation.exports.formats import FACTS, facts_of
+from annotation.exports.formats import FACTS, declared, facts_of
 from annotation.exports.parquet import MissingPackageError
 from annotation.filters import FilterError
 from annotation.management.command_line import BaseCommand, find_campaign
@@ -23,7 +22,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("campaign", help="the campaign's short name")
-        parser.add_argument("--format", choices=FORMATS, default="csv")
+        parser.add_argument("--format", choices=declared(), default="csv")
         parser.add_argument("--output", type=Path, help="file to write; default: standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -34,7 +33,7 @@ class Command(BaseCommand):
             raise refused_by(error) from error
         if n := n_removed(campaign):
             self.stderr.write(str(removed(n)))
-        missing = FORMATS[options["format"]].without_place(campaign, facts_of(campaign))
+        missing = declared()[options["format"]].without_place(campaign, facts_of(campaign))
         if missing:
             facts = [FACTS[fact] for fact in missing]
             text = message("export.no-place", "This format has no place for: {facts}.", facts=facts)
@@ -44,7 +43,7 @@ class Command(BaseCommand):
         """Write to a temporary file and rename it, so that no incomplete file has the name."""
         part = path.with_name(f"{path.name}.part") if path else None
         with part.open("wb") if part else nullcontext(sys.stdout.buffer) as file:
-            for piece in FORMATS[name].pieces(campaign):
+            for piece in declared()[name].pieces(campaign):
                 file.write(piece)
         if path and part:
             os.replace(part, path)

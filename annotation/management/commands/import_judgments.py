@@ -12,15 +12,15 @@ from annotation import protocols
 from annotation.imports import sources
 from annotation.imports.judgments.options import LAST_WINS, ORDERS
 from annotation.imports.sources import Reading, Sent
+from annotation.management.campaign_imports import (
+    add_study_arguments,
+    store_drafts,
+)
 from annotation.management.command_line import (
     BaseCommand,
     add_check_arguments,
     opened,
     values_of,
-)
-from annotation.management.commands.import_appraise import (
-    add_study_arguments,
-    store_drafts,
 )
 from annotation.models import Campaign
 from annotation.uploads import InputFile

@@ -1,5 +1,6 @@
 """Define what a format is, and the imports that may read it."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,10 +18,8 @@ TEST_SET, JUDGMENTS, HUMAN_SCORES, METRIC_SCORES, SPANS = TABLES = (
     message("import.metric-scores", "metric scores"),
     message("import.spans", "error spans"),
 )
-GOLD, APPRAISE, PEARMUT, CAMPAIGN_FILE, FOLDER, DATA_SET = OTHERS = (
+GOLD, CAMPAIGN_FILE, FOLDER, DATA_SET = OTHERS = (
     message("import.gold", "gold items"),
-    message("import.appraise", "a campaign of Appraise"),
-    message("import.pearmut", "a campaign of Pearmut"),
     message("import.campaign-file", "a campaign file"),
     message("import.mt-metrics-eval", "a folder of mt-metrics-eval"),
     message("import.data-set", "a published data set"),
@@ -76,6 +75,16 @@ class Format:
 def with_columns(*names: str) -> Callable[[Table], bool]:
     """Return the test for a table with some columns."""
     return lambda table: set(names) <= set(table.columns)
+
+
+def has_keys(*keys: str) -> Callable[[str, str], bool]:
+    """Return the test for JSON with some keys, in any order and depth."""
+    wanted = [re.compile(rf'"{key}"\s*:') for key in keys]
+
+    def begins(name: str, text: str) -> bool:
+        return text.lstrip()[:1] in ("{", "[") and all(each.search(text) for each in wanted)
+
+    return begins
 
 
 def tables_of(contents: Sequence[Content], to: Import | None = None) -> Iterator[Table]:

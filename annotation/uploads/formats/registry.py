@@ -10,21 +10,21 @@ from functools import partial
 from itertools import chain
 
 from annotation.uploads.files import InputFile, decode, read_bytes
-from annotation.uploads.formats import campaigns, scores
+from annotation.uploads.formats import scores
 from annotation.uploads.formats.base import (
-    APPRAISE,
     CAMPAIGN_FILE,
     DATA_SET,
+    DOORS,
     FOLDER,
     JUDGMENTS,
     METRIC_SCORES,
-    PEARMUT,
     TABLES,
     TEST_SET,
     Content,
     Door,
     Format,
     Import,
+    has_keys,
     tables_of,
     with_columns,
 )
@@ -99,38 +99,7 @@ FORMATS = (
         "a campaign of Touchstone",
         "JSON with `touchstone`, `texts` and `task`",
         (CAMPAIGN_FILE,),
-        begins=campaigns.has_keys("touchstone", "texts", "task"),
-    ),
-    Format(
-        "a campaign of Pearmut",
-        "JSON with `campaign_id`, `data` and `tgt`",
-        (PEARMUT, CAMPAIGN_FILE),
-        begins=campaigns.has_keys("campaign_id", "data", "tgt"),
-    ),
-    Format(
-        "a log of Pearmut",
-        "JSON lines with `user_id`, `annotation` and `item_i`; a download of them by campaign",
-        (PEARMUT,),
-        begins=campaigns.has_keys("user_id", "annotation", "item_i"),
-    ),
-    Format(
-        "batches of Appraise",
-        "JSON with `items`, `itemID` and `sourceText`",
-        (APPRAISE,),
-        begins=campaigns.has_keys("items", "itemID", "sourceText"),
-    ),
-    Format(
-        "a manifest of Appraise",
-        "JSON with `TASKS_TO_ANNOTATORS`",
-        (APPRAISE,),
-        begins=campaigns.has_keys("TASKS_TO_ANNOTATORS"),
-    ),
-    Format(
-        "scores of Appraise",
-        "CSV of 9, 11 or 12 cells without names, with TGT, CHK, BAD or REF in the fourth",
-        (JUDGMENTS, APPRAISE),
-        campaigns.read_scores,
-        begins=campaigns.is_scores,
+        begins=has_keys("touchstone", "texts", "task"),
     ),
     Format(
         "mt-metrics-eval folder",
@@ -214,6 +183,11 @@ FORMATS = (
 def declared() -> list[Format]:
     """Return all formats in the order in which they are tried."""
     return extensions.placed(FORMATS, chain.from_iterable(extensions.imported("formats")))
+
+
+def doors() -> list[Door]:
+    """Return all imports: those of the core, and others that formats name."""
+    return [*dict.fromkeys((*DOORS, *(door for each in declared() for door in each.doors)))]
 
 
 def read_files(

@@ -13,7 +13,6 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
-from annotation.exports.mqm import TAG
 from annotation.uploads.formats.base import Content, Import, tables_of
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import renamed
@@ -22,6 +21,7 @@ from metaeval.messages import MessageError, message, truncated
 
 NEEDED = ("system", "rater", "source", "target", "category", "severity")
 IDS = ("system", "doc", "docsegid", "doc_id", "seg_id", "globalsegid")
+TAG = re.compile(r"</?v>")
 MADE = ("side", "span_start", "span_end")
 TIME = "submitted_at"
 # Marot adds a blank to a text that is marked to its end, which other rows do not have. Where the

@@ -11,8 +11,8 @@ from django.core.exceptions import ValidationError
 
 from annotation.imports import Pair
 from annotation.imports.drafts import described
+from annotation.management.campaign_imports import add_study_arguments
 from annotation.management.command_line import BaseCommand, refuse_errors, write_problems
-from annotation.management.commands.import_appraise import add_study_arguments
 from annotation.uploads import Report
 from core.commands import RefusedCommandError, refused_by
 from core.messages import messages_of

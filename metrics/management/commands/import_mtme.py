@@ -7,8 +7,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from annotation.imports.drafts import described
+from annotation.management.campaign_imports import add_study_arguments
 from annotation.management.command_line import BaseCommand, write_problems
-from annotation.management.commands.import_appraise import add_study_arguments
 from annotation.uploads import Report
 from core.commands import RefusedCommandError, refused_by
 from core.text import pluralize

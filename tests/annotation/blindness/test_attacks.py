@@ -73,6 +73,5 @@ def test_no_draw_is_seeded_but_from_the_secret() -> None:
     }
     assert seeded == {
         "models/campaign.py",
-        "imports/pearmut/reader.py",
         "demo/load.py",
     }

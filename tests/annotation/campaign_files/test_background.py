@@ -15,7 +15,6 @@ from annotation.models import Annotator, Campaign, FileImport, Item
 from core.work import working
 from tests.annotation.campaign_files.test_round_trip import smallest
 from tests.annotation.imports.test_imports_gold import GOLD, HEAD, PRACTICE
-from tests.annotation.imports.test_imports_pearmut import campaign, item
 from tests.world import World, make_user
 
 PAGE, API, JOBS = "/campaigns/import/", "/api/campaigns/", "/api/imports/files/"
@@ -38,10 +37,13 @@ def work() -> FileImport:
     return FileImport.objects.get()
 
 
+@pytest.mark.needs("extensions.formats")
 def test_a_campaign_of_pearmut_is_shown_and_stored_by_workers(
     world: World, as_admin: Client
 ) -> None:
-    values = campaign([[item("a"), item("b")]], [[item("a", "modelB")]])
+    items = [{"item_id": key, "src": key, "tgt": {"A": f"A {key}"}} for key in "ab"]
+    info = {"assignment": "task-based", "protocol": "ESA"}
+    values = {"campaign_id": "wmt25", "info": info, "data": [[items], [items[:1]]]}
     data = {
         "tool": "pearmut",
         "pearmut-campaign": as_upload("p.json", values),

@@ -206,6 +206,7 @@ def test_the_same_short_name_is_refused(db: None, tmp_path: Path) -> None:
     assert Campaign.objects.count() == 1
 
 
+@pytest.mark.needs("extensions.formats")
 def test_a_file_of_pearmut_opens_as_it_is(db: None, tmp_path: Path) -> None:
     item = {"item_id": "s1", "src": "Hello.", "tgt": {"m1": "Ahoj."}}
     values = {

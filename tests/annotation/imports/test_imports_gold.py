@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotation.imports.gold import add_gold, delete_gold, read_gold
 from annotation.models import Campaign, Item
 from annotation.uploads import Report
-from tests.annotation.appraise import as_file, found
+from tests.annotation.tables.reading import as_file, found
 from tests.refusals import refused
 from tests.world import World
 

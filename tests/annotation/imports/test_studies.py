@@ -12,9 +12,9 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Campaign
-from tests.annotation.appraise import item, manifest, tasks
-from tests.annotation.imports import test_imports_pearmut as pearmut
 from tests.annotation.tables.test_doors import SCORES, SCORES_API, TABLE, post, send, sent
+from tests.extensions.formats.appraise.batches import item, manifest, tasks
+from tests.extensions.formats.pearmut import test_pearmut as pearmut
 from tests.refusals import refused
 from tests.world import World
 

@@ -18,8 +18,6 @@ from annotation.access import ADMIN, ANNOTATOR
 from annotation.campaign_files import open_file, to_values
 from annotation.campaign_files.storing import Wish
 from annotation.exports.judgments import judgment_dicts
-from annotation.imports import pearmut
-from annotation.imports.store import launch
 from annotation.models import (
     Annotator,
     Assignment,
@@ -229,30 +227,3 @@ def test_a_campaign_file_comes_back_with_its_recordings(db: None) -> None:
     }  # fmt: skip
     # The same server still has the file.
     assert opened(written, slug="again")[1] == []
-
-
-def test_pearmuts_tags_become_files(db: None) -> None:
-    source = "<audio controls src='assets/one.wav'></audio>"
-    rows = [
-        {"item_id": "1", "src": source, "src_text": "So froh.", "tgt": {"A": "So glad."}},
-        {"item_id": "2", "src": "Text.", "tgt": {"A": "Words."}},
-    ]
-    values = {"campaign_id": "talks", "info": {"protocol": "ESA"}, "data": [rows]}
-
-    def read(values: Any, *media: InputFile) -> tuple[Any, list[str]]:
-        report, file = Report(), InputFile.holding("p.json", json.dumps(values).encode())
-        languages = {"source_language": "de", "target_language": "en"}
-        drafts = pearmut.read(file, report, media=media, **languages)
-        return drafts, [(str(each.place), each.code) for each in report.errors]
-
-    drafts, errors = read(values, zipped(one=SOUND))
-    assert errors == []
-    launch(drafts)
-    first, second = Segment.objects.order_by("position")
-    assert (first.source, first.beside["kind"], first.beside["is_source"]) == (
-        "So froh.", "audio", True,
-    )  # fmt: skip
-    assert second.beside is None
-    assert read(values)[1] == [("p.json, data[0][0].src", "media.missing")]
-    rows[0]["src"] = "<iframe src='assets/one.wav'></iframe>"
-    assert read(values, zipped(one=SOUND))[1] == [("p.json, data[0][0].src", "media.tag")]

@@ -13,8 +13,8 @@ from annotation.access import ANNOTATOR
 from annotation.campaign_files import to_values
 from annotation.campaigns import add_annotators, open_campaign
 from annotation.controls import rotate
+from annotation.exports.formats import declared
 from annotation.exports.judgments import judgment_dicts
-from annotation.exports.pearmut import campaign_json
 from annotation.judging import assignments, judgments
 from annotation.judging.answers import Answer
 from annotation.judging.upcoming import screens_ahead
@@ -230,7 +230,14 @@ def test_its_file_makes_the_same_campaign(world: World, tmp_path: Path) -> None:
     again = to_values(Campaign.objects.get(slug="copy"))
     assert again.pop("task") == written.pop("task") | {"slug": "copy"}
     assert again == written
-    (as_pearmut,) = campaign_json(campaign)
+
+
+@pytest.mark.needs("extensions.formats")
+def test_pearmut_has_its_rules(world: World) -> None:
+    campaign = make_dynamic(
+        world, rotated_checks=2, check_percent=30, cold_start=3, exploration_percent=40
+    )
+    (as_pearmut,) = declared()["pearmut"].pieces(campaign)
     info = json.loads(as_pearmut)["info"]
     assert (info["assignment"], info["dynamic_models"], info["dynamic_coldstart"]) == (
         "dynamic", 3, 3,

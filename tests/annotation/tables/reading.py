@@ -1,5 +1,6 @@
 """Read tables as a person would send them, of judgments and of published scores."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,22 @@ from annotation.imports.store import Launched, examine, launch
 from annotation.models import Judgment
 from annotation.uploads import InputFile, Report
 from annotation.uploads.problems import Problem
-from tests.annotation.appraise import found
 
 DE_EN = {"source_language": "de", "target_language": "en"}
 HEAD = "annotator\tseg_id\tsystem\tscore\n"
+
+
+def as_file(name: str, value: Any) -> InputFile:
+    """Return a file of a value: texts and bytes unchanged, everything else as JSON."""
+    if isinstance(value, str):
+        value = value.encode()
+    data = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return InputFile.holding(name, data)
+
+
+def found(problems: list[Problem]) -> list[tuple[str, str]]:
+    """Return place and code of problems."""
+    return [(str(problem.place), problem.code) for problem in problems]
 
 
 def as_files(**texts: str) -> list[InputFile]:

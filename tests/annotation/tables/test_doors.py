@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client, override_settings
 from django.urls import reverse
 
+from annotation.imports.sources import tools
 from annotation.models import Campaign, Judgment, PublishedScore
 from tests.house.templates.seen import seen
 from tests.refusals import refused, tells
@@ -190,7 +191,7 @@ def test_columns_are_called_as_in_the_file(db: None, as_admin: Client) -> None:
 
 def test_what_is_read_is_told_before(world: World, as_admin: Client) -> None:
     page = as_admin.get(IMPORT).text
-    for name in ("judgments", "human-scores", "appraise", "pearmut"):
+    for name in ("judgments", "human-scores", *tools()):
         assert f'id="from-{name}"' in page
     assert "/static/examples/judgments.tsv" in page
     missing = as_admin.post(IMPORT, {"tool": "judgments"})

@@ -16,8 +16,7 @@ from annotation.imports.judgments import Options
 from annotation.models import Campaign, PublishedPart, PublishedScore, System, TestSet
 from annotation.uploads import InputFile, Report
 from core.extensions import address
-from tests.annotation.appraise import found
-from tests.annotation.tables.reading import DE_EN, as_files, at, counts, stored_scores
+from tests.annotation.tables.reading import DE_EN, as_files, at, counts, found, stored_scores
 from tests.refusals import refused
 from tests.world import World, make_user
 

@@ -9,12 +9,12 @@ import pytest
 from annotation.imports import human_scores
 from annotation.imports.judgments import Options
 from annotation.uploads import Report
-from tests.annotation.appraise import found
 from tests.annotation.tables.reading import (
     DE_EN,
     as_files,
     counts,
     errors_of,
+    found,
     read,
     stored,
     stored_scores,

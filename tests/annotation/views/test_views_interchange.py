@@ -8,13 +8,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from annotation.exports import FORMATS
+from annotation.exports.formats import declared
 from annotation.models import Annotator, Campaign, Judgment, TestSet
 from annotation.uploads import waiting
-from tests.annotation.appraise import item, manifest, tasks
-from tests.annotation.imports.test_imports_appraise_scores import plain
-from tests.annotation.imports.test_imports_pearmut import campaign as pearmut
-from tests.annotation.imports.test_imports_pearmut import item as pearmut_item
+from tests.extensions.formats.appraise.batches import item, manifest, tasks
+from tests.extensions.formats.appraise.test_scores import plain
+from tests.extensions.formats.pearmut.test_pearmut import campaign as pearmut
+from tests.extensions.formats.pearmut.test_pearmut import item as pearmut_item
 from tests.house.templates.seen import seen
 from tests.refusals import tells
 from tests.world import World
@@ -114,7 +114,7 @@ def test_only_admins_import(world: World, as_researcher: Client) -> None:
 
 def test_every_format_is_a_download(world: World, as_researcher: Client) -> None:
     page = as_researcher.get(reverse("export", args=[world.campaign.slug]))
-    for name, chosen in FORMATS.items():
+    for name, chosen in declared().items():
         address = reverse("export-file", args=[world.campaign.slug, name])
         assert f'href="{address}"' in page.text
         response = as_researcher.get(address)
@@ -129,7 +129,7 @@ def test_every_format_is_a_download(world: World, as_researcher: Client) -> None
 def test_annotators_export_nothing(world: World, client: Client) -> None:
     Annotator.objects.create(campaign=world.campaign, user=world.annotators[0], label="A1")
     client.force_login(world.annotators[0])
-    for name in FORMATS:
+    for name in declared():
         address = reverse("export-file", args=[world.campaign.slug, name])
         assert client.get(address).status_code == 403
     assert client.get(reverse("export", args=[world.campaign.slug])).status_code == 403

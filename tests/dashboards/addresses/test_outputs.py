@@ -27,6 +27,7 @@ from tests.world import World
 
 NEEDS = {
     *("extensions.studies", "extensions.comparison", "extensions.layers", "extensions.decisions"),
+    "extensions.formats",
 }
 
 # Nothing changes while a test asks.

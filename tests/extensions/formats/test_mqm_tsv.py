@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from annotation.exports.mqm import HEADER, mqm_lines
 from annotation.filters import FilterError
 from annotation.imports.judgments.options import read_options
 from annotation.imports.published.human import mqm_ted as read_ted
 from annotation.imports.published.pairs import Pair
 from annotation.models import Campaign, Judgment, Output
 from annotation.uploads import InputFile, Report
+from extensions.formats.exports.mqm import HEADER, mqm_lines
 from tests.annotation.tables.reading import counts, errors_of, read, stored
 from tests.refusals import refused
 

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.campaigns import close_campaign, open_campaign
-from annotation.exports.formats import FORMATS
+from annotation.exports.formats import declared
 from annotation.filters import EVERYTHING
 from annotation.models import (
     Annotator,
@@ -93,6 +93,7 @@ def test_the_page_and_its_data(campaign: Campaign, client: Client) -> None:
     assert client.get(reverse("trial-data", args=[campaign.slug, "json"])).status_code in (200, 202)
 
 
+@pytest.mark.needs("extensions.formats")
 def test_nothing_planted_goes_out_as_judged(campaign: Campaign) -> None:
     """Whatever the format: no planted place that nobody marked by hand is in it."""
     planted = SuggestionFate.objects.filter(origin="planted").exclude(fate="deleted")
@@ -102,11 +103,11 @@ def test_nothing_planted_goes_out_as_judged(campaign: Campaign) -> None:
             judgment=fate.judgment, side=fate.side, start=fate.start, end=fate.end
         ).exists()
     fates = SuggestionFate.objects.count()
-    rows = b"".join(FORMATS["suggestions"].pieces(campaign)).decode().splitlines()
+    rows = b"".join(declared()["suggestions"].pieces(campaign)).decode().splitlines()
     assert len(rows) - 1 == fates
     assert sum(",planted," in row for row in rows) >= planted.count()
     n_spans = ErrorSpan.objects.count()
-    lines = "".join(piece.decode() for piece in FORMATS["spans"].pieces(campaign)).splitlines()
+    lines = "".join(piece.decode() for piece in declared()["spans"].pieces(campaign)).splitlines()
     assert len(lines) - 1 == n_spans
     assert lines[0].endswith("origin,fate")
     assert not any(line.endswith("planted") or ",planted," in line for line in lines)
@@ -114,15 +115,15 @@ def test_nothing_planted_goes_out_as_judged(campaign: Campaign) -> None:
     kept = SuggestionFate.objects.filter(origin="suggested").exclude(fate="deleted").count()
     assert origins.count("suggested") == kept
     assert origins.count("own") == n_spans - kept > 0
-    log = b"".join(FORMATS["pearmut-log"].pieces(campaign)).decode().splitlines()
+    log = b"".join(declared()["pearmut-log"].pieces(campaign)).decode().splitlines()
     answers = [answer for line in log for row in json.loads(line)["annotation"]
                for answer in row.values()]  # fmt: skip
     assert sum(len(answer["error_spans"]) for answer in answers) == n_spans
-    (given,) = [json.loads(text) for text in [b"".join(FORMATS["pearmut"].pieces(campaign))]]
+    (given,) = [json.loads(text) for text in [b"".join(declared()["pearmut"].pieces(campaign))]]
     offered = [spans for document in given["data"] for row in document
                for spans in row["error_spans"].values()]  # fmt: skip
     assert {len(spans) for spans in offered} == {len(SUGGESTED)}
-    judged = b"".join(FORMATS["csv"].pieces(campaign)).decode()
+    judged = b"".join(declared()["csv"].pieces(campaign)).decode()
     assert judged.count('""side""') == n_spans
 
 

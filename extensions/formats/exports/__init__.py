@@ -1,0 +1,1 @@
+"""Write judgments and campaigns as other tools and publications have them."""

@@ -1,0 +1,1 @@
+"""`manage.py import_appraise` and `import_pearmut`."""
