@@ -45,7 +45,7 @@ class CampaignFile:
 
 
 def is_own(values: Any) -> bool:
-    """Return True for a file of Touchstone, False for one of Pearmut."""
+    """Return True for a file of Touchstone, False for one of another tool."""
     return isinstance(values, dict) and "touchstone" in values
 
 

@@ -30,9 +30,8 @@ from metaeval.messages import message
 APPRAISE = message("import.appraise", "a campaign of Appraise")
 PEARMUT = message("import.pearmut", "a campaign of Pearmut")
 # Our own exports are recognised after WMT's files and before all other tables.
-FOLDERS, OURS, SCORES = (
-    *("mt-metrics-eval folder", "our export of judgments", "mt-metrics-eval scores"),
-)
+OURS, SCORES = "our export of judgments", "mt-metrics-eval scores"
+FOLDERS = "mt-metrics-eval folder"
 FORMATS = (
     Format(
         "a campaign of Pearmut",

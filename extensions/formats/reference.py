@@ -17,8 +17,6 @@ READ = {
     "Campaigns of Appraise": "appraise",
     "Campaigns of Pearmut": "pearmut",
 }
-
-
 WRITTEN = {
     "`appraise`, `appraise-header`, `appraise-zip`": "exports.appraise",
     "`pearmut`, `pearmut-log`": "exports.pearmut",

@@ -6,15 +6,20 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.test import Client
+from django.urls import reverse
 
-from annotation.models import TestSet
-from annotation.uploads.formats.base import GOLD, TABLES
+from annotation.models import FileImport, TestSet
+from annotation.uploads.formats.base import GOLD, JUDGMENTS, TABLES, Format
 from annotation.uploads.formats.registry import declared, doors
 from annotation.uploads.problems import Report
+from core import extensions
+from core.extensions import Extension
 from tests.files import samples
-from tests.files.doors import judge, run, texts, upload
+from tests.files.doors import judge, refuses, run, texts, upload
 from tests.files.test_cases import scores
 from tests.files.test_rules import read
+from tests.world import World
 
 pytestmark = pytest.mark.django_db
 KEYS = ("test set", "judgments", "human scores", "metric scores", "spans")
@@ -159,3 +164,36 @@ def test_hits_of_several_language_pairs_are_a_campaign_each(tmp_path: Path) -> N
     judge(written(tmp_path, "hits.tsv", head + rows), pair="")
     codes = TestSet.objects.values_list("source_language", "target_language")
     assert sorted(codes) == [("en", "cs"), ("en", "de")]
+
+
+# Formats of extensions ---------------------------------------------------------------------------
+
+NOTES = (Format("notes", "`#notes`", (JUDGMENTS,), begins=lambda name, text: text[:6] == "#notes",
+                read=lambda contents, to: [], before="one score per line"),)  # fmt: skip
+
+
+def test_a_format_of_an_extension_is_tried_before_the_one_that_it_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    record = Extension(app="notes", formats=f"{__name__}.NOTES")
+    monkeypatch.setattr(extensions, "installed", lambda: [record])
+    names = [each.name for each in declared()]
+    assert names[names.index("notes") + 1] == "one score per line"
+    _, report = read("judgments", "n.txt", "#notes\n")
+    assert [each.message.parameters["format"] for each in report.notes] == ["notes"]
+
+
+def test_the_core_alone_names_no_other_tools(
+    settings: Any, tmp_path: Path, world: World, as_admin: Client
+) -> None:
+    settings.EXTENSIONS, settings.IMPORT_DOORS = [], {"judgments": "annotation.doors.campaigns"}
+    words = ("--source-language", "en", "--target-language", "de")
+    with refuses("json.keys-unknown", "json.missing-key"):
+        run("open", written(tmp_path, "c.json", samples.PEARMUT), *words)
+    _, report = read("judgments", "project.json", json.dumps(samples.TASKS))
+    assert "format.read" not in codes(report)
+    addresses = (reverse("campaign-import"), reverse("export", args=[world.campaign.slug]))
+    pages = [as_admin.get(address).text for address in addresses]
+    assert not [tool for tool in ("Appraise", "Pearmut") for page in pages if tool in page]
+    row = FileImport.objects.create(door="pearmut", created_by=world.admin, queue="slow")
+    assert as_admin.get(row.get_absolute_url()).status_code == 404
