@@ -238,7 +238,8 @@ class Campaigns(Confirmation):
 
 
 def _question(sent: Sent) -> Question | None:
-    return tools()[sent.door].question if sent.door in tools() else None
+    tool = tools().get(sent.door)
+    return tool.question if tool else None
 
 
 @researcher_required

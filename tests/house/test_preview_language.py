@@ -118,7 +118,13 @@ UPLOADS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", UPLOADS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *[name for name in UPLOADS if name != "of XML"],
+        pytest.param("of XML", marks=pytest.mark.needs("extensions.formats")),
+    ],
+)
 def test_uploads(world: World, as_admin: Client, name: str) -> None:
     for files in UPLOADS[name].values():
         for file in files if isinstance(files, list) else [files]:
