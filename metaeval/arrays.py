@@ -15,6 +15,8 @@ from metaeval.messages import data_error
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+# A table of numbers has at most this many entries for each number that is looked up.
+SPARSE = 4
 BoolArray: TypeAlias = NDArray[np.bool_]
 
 
@@ -163,6 +165,29 @@ def factorize(labels: Iterable[Hashable]) -> tuple[tuple[Any, ...], IntArray]:
     index = {label: position for position, label in enumerate(names)}
     codes = np.fromiter(map(index.__getitem__, entries), dtype=np.int64, count=len(entries))
     return tuple(names), codes
+
+
+def positions(keys: IntArray, wanted: IntArray) -> IntArray:
+    """Return the position of each wanted number among distinct keys, -1 for those not there.
+
+    Keys close to each other, as of rows stored together, are looked up in a table.
+
+    Examples
+    --------
+    >>> positions(np.array([7, 5, 6]), np.array([5, 9, 7, 5])).tolist()
+    [1, -1, 0, 1]
+    """
+    if not len(keys):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    low, high = int(keys.min()), int(keys.max())
+    if high - low <= SPARSE * (len(keys) + len(wanted)):
+        table = np.full(high - low + 1, -1, dtype=np.int64)
+        table[keys - low] = np.arange(len(keys))
+        is_inside = (wanted >= low) & (wanted <= high)
+        return np.where(is_inside, table[np.where(is_inside, wanted, low) - low], -1)
+    order = np.argsort(keys)
+    places = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+    return np.where(keys[places] == wanted, places, -1)
 
 
 def _sorted(labels: set[Any]) -> list[Any]:

@@ -17,6 +17,7 @@ from annotation.models.judgment import VALUE
 from annotation.protocols.base import Scale
 from annotation.quality.current import NOTHING, Table, current_judgments
 from core.caching import memo
+from metaeval.arrays import positions
 from metaeval.judgments import ZScores, z_scores
 from metaeval.judgments.planning import VarianceComponents, variance_components
 from metaeval.messages import Message, message
@@ -234,8 +235,9 @@ def _documents(campaign: Campaign, segments: Integers) -> Integers:
     rows = campaign.test_set.segments.exclude(document="").order_by("position")
     for pk, name in rows.values_list("pk", "document"):
         members[name].append(pk)
-    found = {pk: own[0] for own in members.values() if len(own) > 1 for pk in own}
-    return np.array([found.get(pk, NOTHING) for pk in segments.tolist()], dtype=np.int64)
+    shared = [(pk, own[0]) for own in members.values() if len(own) > 1 for pk in own]
+    keys, firsts = np.array([*shared, (NOTHING, NOTHING)], dtype=np.int64).T
+    return np.asarray(firsts[positions(keys, segments)])
 
 
 def _keeps(campaign: Campaign, rows: Table) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, compress
 from typing import Any
 
 import numpy as np
@@ -231,9 +231,9 @@ def _present(counts: CorpusStatistics, notes: Notes) -> tuple[CorpusStatistics, 
     found = CorpusStatistics(
         np.where(cells[:, :, None], counts.values[np.ix_(rows, columns)], np.nan),
         [system for system, is_in in zip(counts.systems, rows, strict=True) if is_in],
-        [segment for segment, is_in in zip(counts.segments, columns, strict=True) if is_in],
+        list(compress(counts.segments, columns.tolist())),
         counts.score,
-        None if counts.documents is None else np.array(counts.documents)[columns].tolist(),
+        None if counts.documents is None else list(compress(counts.documents, columns.tolist())),
     )
     return found, cells
 
@@ -284,9 +284,9 @@ def _compare(
     some = CorpusStatistics(
         [orders[number].counts.values[row, shared] for number, row in place],
         [f"{number}:{row}" for number, row in place],
-        [counts.segments[column] for column in np.flatnonzero(shared)],
+        list(compress(counts.segments, shared.tolist())),
         counts.score,
-        None if counts.documents is None else np.array(counts.documents)[shared].tolist(),
+        None if counts.documents is None else list(compress(counts.documents, shared.tolist())),
     )
     first, second = np.array([[place[cell] for cell in two] for two in cells]).T
     if n < LEAST_SHARED:
