@@ -6,7 +6,7 @@ A bootstrap sample is a row of counts, how often each cell was drawn; copies of 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -109,40 +109,65 @@ class DrawnPairs:
         return totals
 
 
-def moved(
-    z: FloatArray, changed: FloatArray, others: FloatArray, w: FloatArray | Counts, most: int
-) -> tuple[FloatArray, FloatArray] | None:
-    """Return by how much `DrawnPairs.score` and ``untied`` change where z becomes ``changed``.
+class Moved(NamedTuple):
+    """Pairs of cells whose order changed on one side, and by how much their sign and tie did."""
 
-    Only pairs of a changed cell with the cells whose order beside it changes are compared. None if
-    these are more than ``most``.
+    first: IntArray
+    second: IntArray
+    signs: Signs
+    ties: Signs
 
-    Parameters
-    ----------
-    z, changed
-        Values of the cells, (n,).
-    others
-        k x n values of other sides; the change of ``score`` is k x samples.
-    w
-        samples x n.
+    def sums(self, others: FloatArray, w: FloatArray | Counts) -> tuple[FloatArray, FloatArray]:
+        """Return by how much `DrawnPairs.score` and ``untied`` change.
+
+        ``others`` (k x n) are values of other sides, ``w`` is samples x n; the change of ``score``
+        is k x samples.
+        """
+        score, untied = np.zeros((len(others), len(w))), np.zeros(len(w))
+        for at in range(0, len(self.first), 2**12):
+            first, second, signs, ties = (each[at : at + 2**12] for each in self)
+            counts = w[:, first].astype(np.float64) * w[:, second]
+            score += (np.sign(others[:, first] - others[:, second]) * signs) @ counts.T
+            untied -= counts @ ties
+        return score, untied
+
+
+def moved(z: FloatArray, changed: FloatArray, most: int) -> Moved | None:
+    """Return the pairs whose order in z (n,) differs from that in ``changed``.
+
+    Beside a cell that stays, only those between a cell's two values matter. None if there are more
+    than ``most`` pairs.
+
+    Examples
+    --------
+    >>> found = moved(np.array([1.0, 2, 3]), np.array([2.0, 2, 3]), 9)
+    >>> [each.tolist() for each in found]
+    [[0], [1], [1], [1]]
     """
-    z = z.copy()
-    score, untied = np.zeros((len(others), len(w))), np.zeros(len(w))
-    for cell in np.flatnonzero(z != changed):
-        signs = np.sign(changed[cell] - z) - np.sign(z[cell] - z)
-        ties = (z == z[cell]).astype(np.float64) - (z == changed[cell])
-        signs[cell] = ties[cell] = 0.0
-        z[cell] = changed[cell]
-        beside = np.flatnonzero((signs != 0.0) | (ties != 0.0))
+    cells = np.flatnonzero(z != changed)
+    stay = np.flatnonzero(z == changed)
+    stay = stay[np.argsort(z[stay])]
+    low, high = np.minimum(z, changed)[cells], np.maximum(z, changed)[cells]
+    starts, ends = np.searchsorted(z[stay], low), np.searchsorted(z[stay], high, side="right")
+    sizes = ends - starts
+    most -= int(sizes.sum())
+    if most < 0:
+        return None
+    places = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes - starts, sizes)
+    firsts, seconds = [np.repeat(cells, sizes)], [stay[places]]
+    for number, cell in enumerate(cells):
+        rest = cells[number + 1 :]
+        is_other = np.sign(changed[cell] - changed[rest]) != np.sign(z[cell] - z[rest])
+        beside = rest[is_other]
         most -= len(beside)
         if most < 0:
             return None
-        for part in np.array_split(beside, 1 + len(beside) // 2**12):
-            counts = w[:, part].astype(np.float64) * w[:, [cell]]
-            agree = np.sign(others[:, [cell]] - others[:, part]) * signs[part]
-            score += agree @ counts.T
-            untied += counts @ ties[part]
-    return score, untied
+        firsts.append(np.full(len(beside), cell))
+        seconds.append(beside)
+    first, second = np.concatenate(firsts), np.concatenate(seconds)
+    before, after = (np.sign(each[first] - each[second]).astype(np.int8) for each in (z, changed))
+    ties = (after == 0).view(np.int8) - (before == 0).view(np.int8)
+    return Moved(first, second, after - before, ties)
 
 
 def bins(codes: IntArray, most: int = BIN) -> IntArray:
@@ -197,42 +222,84 @@ def _squares(counts: Counts) -> FloatArray:
     return _dots(counts, counts)
 
 
-# Cells of a bin within which every pair is compared; more where the table of bins would be large.
-FEW, WIDEST = 64, 1500
-
-
 def agreements(z: IntArray, x: IntArray) -> FloatArray:
     """Return sum_j sign(z_i - z_j) sign(x_i - x_j) for each i, of codes (`codes_of`).
 
-    Cells lie in bins by z and in bins by x, which no tie crosses: bins are compared with bins by
-    running sums over the table of counts, cells of one bin with each other.
+    Twice the sum over the cells below i in z, plus that over those that tie with it in z, less that
+    over all: only the cells below in both need more than counts of codes. Time grows as n log n.
 
     Examples
     --------
     >>> agreements(np.array([2, 0, 1]), np.array([1, 0, 2])).tolist()
     [0.0, 2.0, 0.0]
     """
-    few = max(FEW, -(-len(z) // WIDEST))
-    rows, columns = bins(z, few), bins(x, few)
-    shape = (int(rows.max()) + 1, int(columns.max()) + 1)
-    cells = rows * shape[1] + columns
-    table = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape).astype(np.int32)
-    below = np.cumsum(table, axis=0, dtype=np.int32)
-    gaps = 2 * below - table - below[-1]
-    left = np.cumsum(gaps, axis=1, dtype=np.int32)
-    # Sums of signs of all cells: less than 2**31 in absolute value.
-    counts = (2 * left.ravel()[cells] - gaps.ravel()[cells] - left[rows, -1]).astype(np.int64)
-    small: Any = np.uint16 if len(z) < 2**16 else np.int32
-    z, x, rows, columns = (each.astype(small) for each in (z, x, rows, columns))
-    for of, is_apart in ((rows, False), (columns, True)):
-        for cells in _filled(of, few):
-            signs = _signs(z[cells]) * _signs(x[cells])
-            if is_apart:  # Those of one bin by z have been compared.
-                signs *= rows[cells][:, :, None] != rows[cells][:, None]
-            signs *= (cells >= 0)[:, None]
-            sums = signs.sum(axis=2, dtype=np.int8 if few < 2**7 else np.int32)
-            counts[cells[cells >= 0]] += sums[cells >= 0]
-    return np.asarray(counts, dtype=np.float64)
+    below_z, below_x = (np.cumsum(sizes) - sizes for sizes in (np.bincount(z), np.bincount(x)))
+    above_x = len(x) - below_x - np.bincount(x)
+    tied_below, tied_above = _within(z, x)
+    beside = 2 * _below_both(z, x) + _within(x, z)[0] - below_z[z]
+    sums = 2 * beside + tied_below - tied_above - (below_x - above_x)[x]
+    return np.asarray(sums, dtype=np.float64)
+
+
+def _within(codes: IntArray, others: IntArray) -> tuple[IntArray, IntArray]:
+    """Return how many cells with the code of each are below it in the others, and how many above.
+
+    Examples
+    --------
+    >>> [each.tolist() for each in _within(np.array([0, 0, 0, 1]), np.array([3, 1, 3, 2]))]
+    [[1, 0, 1, 0], [0, 2, 0, 0]]
+    """
+    n = len(codes)
+    sizes = np.bincount(codes)
+    below, above = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    if len(sizes) == n:
+        return below, above
+    order = np.lexsort((others, codes))
+    ends = np.cumsum(sizes)
+    own, others = codes[order], others[order]
+    is_new = (np.diff(own, prepend=-1) != 0) | (np.diff(others, prepend=-1) != 0)
+    starts, run = np.flatnonzero(is_new), np.cumsum(is_new) - 1
+    below[order] = starts[run] - (ends - sizes)[own]
+    above[order] = ends[own] - np.append(starts[1:], n)[run]
+    return below, above
+
+
+def _below_both(z: IntArray, x: IntArray) -> IntArray:
+    """Return how many cells are below each in z and in x.
+
+    In order of z these are those before it with a smaller x. Cells are sorted by x, and then halved
+    by their places in z, again and again: those of a first half are before those of the second,
+    and among them the smaller ones are on the left.
+
+    Examples
+    --------
+    >>> _below_both(np.array([2, 0, 1, 1]), np.array([1, 0, 2, 0])).tolist()
+    [2, 0, 1, 0]
+    """
+    n = len(z)
+    # Cells that tie in z are in falling order of x, and cells that tie in x in falling order of z:
+    # so neither is before the other and smaller.
+    order = np.lexsort((-x, z))
+    places = (n - 1 - np.argsort(x[order][::-1], kind="stable")).astype(np.int32)
+    found, ranks = np.zeros(n, dtype=np.int32), np.arange(n, dtype=np.int32)
+    for half in (1 << bit for bit in reversed(range(n.bit_length()))):
+        is_second = (places & half) > 0
+        first, second = (np.flatnonzero(each).astype(np.int32) for each in (~is_second, is_second))
+        # Before a cell are as many as its slot says, less those of second halves, and less the
+        # first halves of the parts before.
+        before = second - ranks[: len(second)] - second // (2 * half) * half
+        places = _halved(places[first], places[second], half)
+        found = _halved(found[first], found[second] + before, half)
+    cells = np.empty(n, dtype=np.int64)
+    cells[order] = found
+    return cells
+
+
+def _halved(first: NDArray[np.int32], second: NDArray[np.int32], half: int) -> NDArray[np.int32]:
+    """Return ``half`` of the first, as many of the second, and so on; the last may be fewer."""
+    n = len(second) // half * half
+    pairs = [each[:n].reshape(-1, half) for each in (first, second)]
+    return np.concatenate([np.stack(pairs, axis=1).ravel(), first[n:], second[n:]])
 
 
 def mixed_agreements(
@@ -253,23 +320,6 @@ def mixed_agreements(
     n = len(z)
     sums = agreements(np.concatenate([z, z]), codes_of(np.concatenate([a, b])))
     return sums[:n] - own[0], sums[n:] - own[1]
-
-
-def _filled(of: IntArray, few: int) -> Iterator[IntArray]:
-    """Yield bins x cells, all bins that are not one large code, -1 where there is no cell."""
-    order, sizes = np.argsort(of, kind="stable"), np.bincount(of)
-    starts = np.cumsum(sizes) - sizes
-    small = np.flatnonzero(sizes <= few)
-    for part in np.array_split(small, 1 + len(small) * few * few // FEW**3):
-        places = np.arange(sizes[part].max(initial=0))
-        cells = order[np.minimum(starts[part][:, None] + places, len(of) - 1)]
-        yield np.where(places < sizes[part][:, None], cells, -1)
-
-
-def _signs(codes: IntArray) -> NDArray[np.int8]:
-    """Return bins x cells x cells."""
-    one, other = codes[:, :, None], codes[:, None]
-    return (one > other).view(np.int8) - (one < other).view(np.int8)
 
 
 def weighted_counts(weights: FloatArray, a: IntArray, b: IntArray) -> FloatArray:

@@ -264,14 +264,15 @@ def _drawn_sums(
     width, n_systems = several.shape[:2]
     several = several.reshape(width * n_systems, table.shape[1])
     firsts = np.arange(width) * n_systems
-    drawn = np.cumsum(choices > 1) - 1
-    columns = slice(None) if segments is None else drawn[wanted[choices[wanted] > 1]]
+    columns = (np.cumsum(choices > 1) - 1)[wanted[choices[wanted] > 1]]
     for number, start, end in blocks(n_hybrids if width else 0, BLOCK):
         for chosen in draws_below(seed, (number,), end - start, choices[choices > 1]):
-            cells = np.add(chosen[:, columns], firsts, dtype=np.int32, casting="unsafe").ravel()
+            rows = slice(start, start := start + len(chosen))
+            if segments is not None:
+                sums[rows] += several[chosen[:, columns] + firsts].sum(axis=1)
+                continue
+            cells = np.add(chosen, firsts, dtype=np.int32, casting="unsafe").ravel()
             starts = np.arange(len(chosen) + 1, dtype=np.int32) * width
             shape = (len(chosen), len(several))
-            taken = csr_array((np.ones(len(cells)), cells, starts), shape=shape)
-            sums[start : start + len(chosen)] += taken @ several
-            start += len(chosen)
+            sums[rows] += csr_array((np.ones(len(cells)), cells, starts), shape=shape) @ several
     return sums
