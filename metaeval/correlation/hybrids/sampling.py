@@ -238,9 +238,8 @@ def _updated_sums(
     segments = np.flatnonzero((moved.reshape(drawable.shape) != 0.0).any(axis=0))
     if FEW * len(segments) > drawable.shape[1]:
         return None
-    return (
-        known[:n_hybrids] + _drawn_sums(drawable, moved[:, None], n_hybrids, seed, segments)[:, 0]
-    )
+    change = _drawn_sums(drawable, moved[:, None], n_hybrids, seed, segments=segments)
+    return np.asarray(known[:n_hybrids] + change[:, 0])
 
 
 def _drawn_sums(
@@ -248,6 +247,7 @@ def _drawn_sums(
     table: FloatArray,
     n_hybrids: int,
     seed: int,
+    *,
     segments: IntArray | None = None,
 ) -> FloatArray:
     """Draw one of the systems that are drawable in each segment, and sum the rows of its cells.
