@@ -166,19 +166,21 @@ class JudgmentColumns:
         """Return a mask of the judgments of items of these kinds."""
         return np.isin(self.kind, [kind.value for kind in kinds])
 
-    def select(self, chosen: Mask | Integers) -> "JudgmentColumns":
-        """Return some of the judgments, by a mask or by their positions."""
+    def select(self, chosen: Mask | Integers | slice) -> "JudgmentColumns":
+        """Return some of the judgments, by a mask, by their positions or a part of them."""
         return JudgmentColumns(
             **{each.name: getattr(self, each.name)[chosen] for each in fields(self)}
         )
 
     def by_annotator(self, keys: Iterable[int]) -> "Iterator[JudgmentColumns]":
-        """Yield the judgments of each annotator; sorts the columns once."""
-        order = np.argsort(self.annotator, kind="stable")
-        whose = self.annotator[order]
+        """Yield the judgments of each annotator; sorts the columns once, if they are not sorted."""
+        whose, order = self.annotator, None
+        if (np.diff(whose) < 0).any():
+            order = np.argsort(whose, kind="stable")
+            whose = whose[order]
         for key in keys:
-            start, end = np.searchsorted(whose, [key, key + 1])
-            yield self.select(order[start:end])
+            own = slice(*np.searchsorted(whose, [key, key + 1]))
+            yield self.select(own if order is None else order[own])
 
 
 def read_columns(

@@ -233,54 +233,67 @@ def agreements(z: IntArray, x: IntArray) -> FloatArray:
     >>> agreements(np.array([2, 0, 1]), np.array([1, 0, 2])).tolist()
     [0.0, 2.0, 0.0]
     """
-    below_z, below_x = (np.cumsum(sizes) - sizes for sizes in (np.bincount(z), np.bincount(x)))
-    above_x = len(x) - below_x - np.bincount(x)
-    tied_below, tied_above = _within(z, x)
-    beside = 2 * _below_both(z, x) + _within(x, z)[0] - below_z[z]
-    sums = 2 * beside + tied_below - tied_above - (below_x - above_x)[x]
-    return np.asarray(sums, dtype=np.float64)
-
-
-def _within(codes: IntArray, others: IntArray) -> tuple[IntArray, IntArray]:
-    """Return how many cells with the code of each are below it in the others, and how many above.
-
-    Examples
-    --------
-    >>> [each.tolist() for each in _within(np.array([0, 0, 0, 1]), np.array([3, 1, 3, 2]))]
-    [[1, 0, 1, 0], [0, 2, 0, 0]]
-    """
-    n = len(codes)
-    sizes = np.bincount(codes)
-    below, above = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    if len(sizes) == n:
-        return below, above
-    order = np.lexsort((others, codes))
-    ends = np.cumsum(sizes)
-    own, others = codes[order], others[order]
-    is_new = (np.diff(own, prepend=-1) != 0) | (np.diff(others, prepend=-1) != 0)
-    starts, run = np.flatnonzero(is_new), np.cumsum(is_new) - 1
-    below[order] = starts[run] - (ends - sizes)[own]
-    above[order] = ends[own] - np.append(starts[1:], n)[run]
-    return below, above
-
-
-def _below_both(z: IntArray, x: IntArray) -> IntArray:
-    """Return how many cells are below each in z and in x.
-
-    In order of z these are those before it with a smaller x. Cells are sorted by x, and then halved
-    by their places in z, again and again: those of a first half are before those of the second,
-    and among them the smaller ones are on the left.
-
-    Examples
-    --------
-    >>> _below_both(np.array([2, 0, 1, 1]), np.array([1, 0, 2, 0])).tolist()
-    [2, 0, 1, 0]
-    """
-    n = len(z)
+    n, (of_z, of_x) = len(z), (np.bincount(each) for each in (z, x))
     # Cells that tie in z are in falling order of x, and cells that tie in x in falling order of z:
     # so neither is before the other and smaller.
-    order = np.lexsort((-x, z))
-    places = (n - 1 - np.argsort(x[order][::-1], kind="stable")).astype(np.int32)
+    by_z = _in_order(
+        z if len(of_z) == n else z * len(of_x) + (len(of_x) - 1 - x), is_distinct=len(of_z) == n
+    )
+    shown = x[by_z]
+    places = _in_order(shown, is_distinct=len(of_x) == n)
+    by_x = by_z[places]
+    sums = np.empty(n, dtype=np.int64)
+    sums[by_z] = 4 * _before_and_smaller(places)
+    if len(of_z) < n:
+        smaller, larger = _tied(z[by_z], shown)
+        sums[by_z] += smaller - larger
+    if len(of_x) < n:
+        sums[by_x] += 2 * _tied(x[by_x], z[by_x])[0]
+    below_z, below_x = (np.cumsum(sizes) - sizes for sizes in (of_z, of_x))
+    sums -= 2 * below_z[z] + (2 * below_x + of_x - n)[x]
+    return sums.astype(np.float64)
+
+
+def _in_order(codes: IntArray, *, is_distinct: bool) -> IntArray:
+    """Return the order of codes; of those that tie the last comes first."""
+    n = len(codes)
+    if not is_distinct:
+        return np.asarray(n - 1 - np.argsort(codes[::-1], kind="stable"))
+    order = np.empty(n, dtype=np.int64)
+    order[codes] = np.arange(n)
+    return order
+
+
+def _tied(codes: IntArray, others: IntArray) -> tuple[IntArray, IntArray]:
+    """Return how many of the same code have a smaller other number, and how many a larger one.
+
+    Cells are in order of their codes, and of one code in falling order of the others.
+
+    Examples
+    --------
+    >>> [each.tolist() for each in _tied(np.array([0, 0, 0, 1]), np.array([3, 3, 1, 2]))]
+    [[1, 1, 0, 0], [0, 0, 2, 0]]
+    """
+    is_new = np.diff(codes, prepend=-1) != 0
+    ends = np.append(np.flatnonzero(is_new)[1:], len(codes))
+    is_run = is_new | (np.diff(others, prepend=-1) != 0)
+    starts, run, group = np.flatnonzero(is_run), np.cumsum(is_run) - 1, np.cumsum(is_new) - 1
+    smaller = ends[group] - np.append(starts[1:], len(codes))[run]
+    return smaller, starts[run] - np.flatnonzero(is_new)[group]
+
+
+def _before_and_smaller(places: IntArray) -> IntArray:
+    """Return, by place, how many numbers before it are smaller, of the places in their order.
+
+    The places are halved again and again: those of a first half are before those of the second, and
+    among them the smaller numbers are on the left.
+
+    Examples
+    --------
+    >>> _before_and_smaller(np.array([1, 3, 0, 2])).tolist()  # of the numbers 2, 0, 3, 1
+    [0, 0, 2, 1]
+    """
+    n, places = len(places), places.astype(np.int32)
     found, ranks = np.zeros(n, dtype=np.int32), np.arange(n, dtype=np.int32)
     for half in (1 << bit for bit in reversed(range(n.bit_length()))):
         is_second = (places & half) > 0
@@ -290,9 +303,7 @@ def _below_both(z: IntArray, x: IntArray) -> IntArray:
         before = second - ranks[: len(second)] - second // (2 * half) * half
         places = _halved(places[first], places[second], half)
         found = _halved(found[first], found[second] + before, half)
-    cells = np.empty(n, dtype=np.int64)
-    cells[order] = found
-    return cells
+    return found.astype(np.int64)
 
 
 def _halved(first: NDArray[np.int32], second: NDArray[np.int32], half: int) -> NDArray[np.int32]:
