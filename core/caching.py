@@ -135,7 +135,7 @@ _caches: list["Cache[Any]"] = []
 
 
 @dataclass
-class _Held(Generic[T]):
+class _Stored(Generic[T]):
     """A value, its size in bytes, and the last computation that used it."""
 
     value: T
@@ -155,7 +155,7 @@ class Cache(Generic[T]):
 
     def __init__(self, limit: int, *, keeps_newest: bool = False) -> None:
         self.limit, self._least = limit, int(keeps_newest)
-        self._values: OrderedDict[Hashable, _Held[T]] = OrderedDict()
+        self._values: OrderedDict[Hashable, _Stored[T]] = OrderedDict()
         self._size = 0
         self._lock = Lock()
         _caches.append(self)
@@ -166,16 +166,16 @@ class Cache(Generic[T]):
             if key not in self._values:
                 return None
             self._values.move_to_end(key)
-            held = self._values[key]
-            held.computation = _computation.get()
-            return held.value
+            entry = self._values[key]
+            entry.computation = _computation.get()
+            return entry.value
 
     def put(self, key: Hashable, value: T, size: int) -> None:
         """Set the value of a key; `size` is in bytes."""
         computation = _computation.get()
         with self._lock:
             before = self._values.pop(key, None)
-            self._values[key] = _Held(value, size, computation)
+            self._values[key] = _Stored(value, size, computation)
             self._size += size - (before.size if before else 0)
             while len(self._values) > self._least and self._size > self.limit:
                 oldest = next(iter(self._values.values()))

@@ -251,10 +251,13 @@ def content(*parts: object) -> bytes:
 
 
 class Remembered:
-    """Arrays by the content they are computed from, at most `limit` bytes; the oldest go first."""
+    """Arrays by the content they are computed from, at most `limit` bytes; the oldest go first.
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
+    The newest `least` are kept whatever their size.
+    """
+
+    def __init__(self, limit: int, least: int = 0) -> None:
+        self.limit, self.least = limit, least
         self._found: OrderedDict[bytes, FloatArray] = OrderedDict()
         self._lock = Lock()
 
@@ -270,8 +273,9 @@ class Remembered:
         value.flags.writeable = False
         with self._lock:
             self._found[key] = value
-            while sum(each.nbytes for each in self._found.values()) > self.limit:
-                self._found.popitem(last=False)
+            size = sum(each.nbytes for each in self._found.values())
+            while size > self.limit and len(self._found) > self.least:
+                size -= self._found.popitem(last=False)[1].nbytes
         return value
 
     def of(self, key: bytes, compute: Callable[[], FloatArray]) -> FloatArray:

@@ -293,15 +293,15 @@ def _before_and_smaller(places: IntArray) -> IntArray:
     >>> _before_and_smaller(np.array([1, 3, 0, 2])).tolist()  # of the numbers 2, 0, 3, 1
     [0, 0, 2, 1]
     """
-    n, places = len(places), places.astype(np.int32)
+    n, cells = len(places), places.astype(np.int32)
     found, ranks = np.zeros(n, dtype=np.int32), np.arange(n, dtype=np.int32)
     for half in (1 << bit for bit in reversed(range(n.bit_length()))):
-        is_second = (places & half) > 0
+        is_second = (cells & half) > 0
         first, second = (np.flatnonzero(each).astype(np.int32) for each in (~is_second, is_second))
         # Before a cell are as many as its slot says, less those of second halves, and less the
         # first halves of the parts before.
         before = second - ranks[: len(second)] - second // (2 * half) * half
-        places = _halved(places[first], places[second], half)
+        cells = _halved(cells[first], cells[second], half)
         found = _halved(found[first], found[second] + before, half)
     return found.astype(np.int64)
 

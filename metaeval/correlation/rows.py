@@ -20,6 +20,8 @@ PAIRWISE_WIDTH = 64
 NARROW = 16
 # From this number of scores on, the order of a side is remembered.
 MANY = 10_000
+# As many orders are remembered however many scores they are of: those of one document's tables.
+SIDES = 32
 # The most scores for which scipy gives Kendall's tau an exact p.
 EXACT = 33
 # Four numbers below two to this power multiply to less than the largest float.
@@ -222,7 +224,7 @@ def _order_of(codes: Codes) -> IntArray:
     return order
 
 
-_remembered = Remembered(2**25)
+_remembered = Remembered(2**25, SIDES)
 
 
 def row_ranks(x: FloatArray) -> FloatArray:

@@ -33,6 +33,13 @@ def test_the_oldest_goes_first_and_nothing_is_written_to() -> None:
         found[0] = 1.0
 
 
+def test_the_newest_are_kept_whatever_their_size() -> None:
+    memory = Remembered(8 * 10, 2)
+    for key in (b"a", b"b", b"c"):
+        memory.put(key, np.zeros(10))
+    assert [memory.get(key) is not None for key in (b"a", b"b", b"c")] == [False, True, True]
+
+
 def test_hybrids_beside_others_are_the_same() -> None:
     """Whatever was drawn before, and with which metrics beside."""
     rng = np.random.default_rng(7)
