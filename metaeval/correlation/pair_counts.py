@@ -17,7 +17,8 @@ from metaeval.arrays import FloatArray, IntArray
 # A sample is a row of counts, how often each cell was drawn; copies of a cell tie. Cells are
 # sorted once, not every sample; what rests on the humans and the counts alone is computed once.
 
-# Cells a bin: comparing them one by one then costs about as much as comparing bins with bins.
+# Cells a bin, of many cells more: comparing them one by one then costs about as much as comparing
+# bins with bins.
 BIN = 192
 Counts = NDArray[np.float32]
 Signs = NDArray[np.int8]
@@ -43,7 +44,8 @@ class DrawnPairs:
     def __init__(self, z: IntArray, w: FloatArray | Counts) -> None:
         self._order = np.argsort(z, kind="stable")
         self._z = z[self._order]
-        self._rows = bins(self._z)
+        self._wide = max(BIN, int(np.sqrt(len(z) / 2.0)))
+        self._rows = bins(self._z, self._wide)
         self._counts: Counts = np.ascontiguousarray(w.T, dtype=np.float32)[self._order]
         self._bins = [(part, _drawn_signs(self._z[part])) for part in _parts(self._rows, self._z)]
         self.n = self._counts.sum(axis=0, dtype=np.float64)
@@ -53,7 +55,7 @@ class DrawnPairs:
     def score(self, x: IntArray) -> FloatArray:
         """Return sum_{i<j} w_i w_j sign(z_i - z_j) sign(x_i - x_j) in each sample."""
         x = x[self._order]
-        columns = bins(x)
+        columns = bins(x, self._wide)
         totals = self._between(columns)
         for part, signs in self._bins:
             totals += _score(signs * _drawn_signs(x[part]), self._counts[part])
