@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import wraps
+from itertools import count
 from threading import Lock
 from time import monotonic
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -23,6 +24,9 @@ KEPT_TIMES, LONGEST_SECONDS = 20.0, 8.0
 MAX_KEYS = 512
 
 _computed: ContextVar[dict[Any, Any] | None] = ContextVar("computed", default=None)
+# The number of the running computation, 0 outside of any.
+_computation: ContextVar[int] = ContextVar("computation", default=0)
+_numbers = count(1)
 
 
 @contextmanager
@@ -35,11 +39,12 @@ def memoized() -> Iterator[None]:
     if _computed.get() is not None:
         yield
         return
-    token = _computed.set({})
+    token, number = _computed.set({}), _computation.set(next(_numbers))
     try:
         yield
     finally:
         _computed.reset(token)
+        _computation.reset(number)
 
 
 def memo(function: Callable[P, R]) -> Callable[P, R]:
@@ -129,17 +134,28 @@ def clear_ttl_cache() -> None:
 _caches: list["Cache[Any]"] = []
 
 
+@dataclass
+class _Stored(Generic[T]):
+    """A value, its size in bytes, and the last computation that used it."""
+
+    value: T
+    size: int
+    computation: int
+
+
 class Cache(Generic[T]):
     """Values by key, of at most `limit` bytes together; the least recently used is dropped first.
 
-    A larger value is not kept, but with `keeps_newest` the newest always is. Callers check with
-    every use that a value still holds: the cache may be empty at any time, and each process has its
-    own.
+    What one computation (:func:`memoized`) uses is kept together, even beyond the limit: of a large
+    campaign, each table would otherwise displace one that the next computation needs first. Beyond
+    that a larger value is not kept, but with `keeps_newest` the newest always is. Callers check
+    with every use that a value still holds: the cache may be empty at any time, and each process
+    has its own.
     """
 
     def __init__(self, limit: int, *, keeps_newest: bool = False) -> None:
         self.limit, self._least = limit, int(keeps_newest)
-        self._values: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._values: OrderedDict[Hashable, _Stored[T]] = OrderedDict()
         self._size = 0
         self._lock = Lock()
         _caches.append(self)
@@ -150,17 +166,23 @@ class Cache(Generic[T]):
             if key not in self._values:
                 return None
             self._values.move_to_end(key)
-            return self._values[key][0]
+            entry = self._values[key]
+            entry.computation = _computation.get()
+            return entry.value
 
     def put(self, key: Hashable, value: T, size: int) -> None:
         """Set the value of a key; `size` is in bytes."""
+        computation = _computation.get()
         with self._lock:
             before = self._values.pop(key, None)
-            self._values[key] = (value, size)
-            self._size += size - (before[1] if before else 0)
+            self._values[key] = _Stored(value, size, computation)
+            self._size += size - (before.size if before else 0)
             while len(self._values) > self._least and self._size > self.limit:
-                _, (_, gone) = self._values.popitem(last=False)
-                self._size -= gone
+                oldest = next(iter(self._values.values()))
+                if computation and oldest.computation == computation:
+                    break
+                self._values.popitem(last=False)
+                self._size -= oldest.size
 
     def clear(self) -> None:
         """Drop every value."""

@@ -15,6 +15,8 @@ from metaeval.messages import data_error
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+# A table of numbers has at most this many entries for each number that is looked up.
+SPARSE = 4
 BoolArray: TypeAlias = NDArray[np.bool_]
 
 
@@ -165,6 +167,29 @@ def factorize(labels: Iterable[Hashable]) -> tuple[tuple[Any, ...], IntArray]:
     return tuple(names), codes
 
 
+def positions(keys: IntArray, wanted: IntArray) -> IntArray:
+    """Return the position of each wanted number among distinct keys, -1 for those not there.
+
+    Keys close to each other, as of rows stored together, are looked up in a table.
+
+    Examples
+    --------
+    >>> positions(np.array([7, 5, 6]), np.array([5, 9, 7, 5])).tolist()
+    [1, -1, 0, 1]
+    """
+    if not len(keys):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    low, high = int(keys.min()), int(keys.max())
+    if high - low <= SPARSE * (len(keys) + len(wanted)):
+        table = np.full(high - low + 1, -1, dtype=np.int64)
+        table[keys - low] = np.arange(len(keys))
+        is_inside = (wanted >= low) & (wanted <= high)
+        return np.where(is_inside, table[np.where(is_inside, wanted, low) - low], -1)
+    order = np.argsort(keys)
+    places = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+    return np.where(keys[places] == wanted, places, -1)
+
+
 def _sorted(labels: set[Any]) -> list[Any]:
     try:
         return sorted(labels)
@@ -226,10 +251,13 @@ def content(*parts: object) -> bytes:
 
 
 class Remembered:
-    """Arrays by the content they are computed from, at most `limit` bytes; the oldest go first."""
+    """Arrays by the content they are computed from, at most `limit` bytes; the oldest go first.
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
+    The newest `least` are kept whatever their size.
+    """
+
+    def __init__(self, limit: int, least: int = 0) -> None:
+        self.limit, self.least = limit, least
         self._found: OrderedDict[bytes, FloatArray] = OrderedDict()
         self._lock = Lock()
 
@@ -245,8 +273,9 @@ class Remembered:
         value.flags.writeable = False
         with self._lock:
             self._found[key] = value
-            while sum(each.nbytes for each in self._found.values()) > self.limit:
-                self._found.popitem(last=False)
+            size = sum(each.nbytes for each in self._found.values())
+            while size > self.limit and len(self._found) > self.least:
+                size -= self._found.popitem(last=False)[1].nbytes
         return value
 
     def of(self, key: bytes, compute: Callable[[], FloatArray]) -> FloatArray:

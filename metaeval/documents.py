@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metaeval.arrays import IntArray, one_length
-from metaeval.messages import Message, data_error, message, plural
+from metaeval.messages import DataError, Message, data_error, message, plural
 from metaeval.results import Notes, TooFewWarning
 
 DOCUMENTS, SEGMENTS = "documents", "segments"
@@ -67,6 +67,10 @@ def clusters_from(labels: Iterable[Hashable] | None, n: int) -> IntArray:
 
 def _numbers(names: Sequence[Hashable], n: int) -> IntArray:
     one_length(documents=names, entries=range(n))
+    distinct = dict.fromkeys(names)
+    if None not in distinct and "" not in distinct:
+        of = dict(zip(distinct, range(len(distinct)), strict=True))
+        return np.fromiter(map(of.__getitem__, names), dtype=np.int64, count=n)
     numbers: dict[Hashable, int] = {}
     keys = (object() if name is None or name == "" else name for name in names)
     found = [numbers.setdefault(key, len(numbers)) for key in keys]
@@ -87,7 +91,7 @@ def documents_of(
     """Return the number of each item's document, (len(names),), from labels of its judgments.
 
     ``items`` (judgments,) numbers the item of each judgment. An item without a label is a document
-    of its own.
+    of its own; in an array of whole numbers, those below 0 are no labels.
 
     Raises
     ------
@@ -101,19 +105,39 @@ def documents_of(
     """
     if labels is None:
         return np.arange(len(names))
+    if isinstance(labels, np.ndarray) and labels.dtype.kind == "i":
+        return _numbered(labels, items, names)
     given = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
     one_length(documents=given, entries=items)
     own: dict[int, Hashable] = {}
     for item, label in zip(items.tolist(), given, strict=True):
         if own.setdefault(item, label) != label:
-            raise data_error(
-                "data.two-documents",
-                "{name} has two documents, “{one}” and “{other}”.",
-                name=str(names[item]),
-                one=str(own[item]),
-                other=str(label),
-            )
+            raise _two_documents(names[item], own[item], label)
     return clusters_from([own.get(item) for item in range(len(names))], len(names))
+
+
+def _numbered(labels: IntArray, items: IntArray, names: Sequence[Hashable]) -> IntArray:
+    """Return the same without an object for each judgment."""
+    one_length(documents=labels, entries=items)
+    own = np.full(len(names), -1, dtype=np.int64)
+    own[items[::-1]] = labels[::-1]  # of several judgments the first one's
+    if len(others := np.flatnonzero(own[items] != labels)):
+        item = items[others[0]]
+        raise _two_documents(names[item], own[item], labels[others[0]])
+    alone = own < 0
+    return np.arange(len(names)) if alone.all() else recoded(
+        np.where(alone, own.max() + 1 + np.arange(len(names)), own)
+    )  # fmt: skip
+
+
+def _two_documents(item: Hashable, one: Hashable, other: Hashable) -> DataError:
+    return data_error(
+        "data.two-documents",
+        "{name} has two documents, “{one}” and “{other}”.",
+        name=str(item),
+        one=str(one),
+        other=str(other),
+    )
 
 
 def of_several_segments(

@@ -81,27 +81,28 @@ def draws_below(seed: int, key: tuple[int, ...], rows: int, bounds: IntArray) ->
 
     The same as ``stream(seed, *key).integers(0, bounds, size=(rows, len(bounds)))``, a third of the
     time: numpy takes the high half of bound times 32 random bits, low half of each word first, and
-    draws again where the product's low half is below 2**32 modulo the bound. That is so rare for
-    small bounds that the rest is then drawn by numpy itself.
+    takes the next 32 bits instead where the product's low half is below 2**32 modulo the bound.
 
     Examples
     --------
     >>> np.concatenate(list(draws_below(1, (0,), 2, np.array([2, 3, 9])))).tolist()
     [[0, 2, 7], [0, 2, 5]]
     """
-    generator, width, left = stream(seed, *key), len(bounds), np.zeros(0, dtype=np.uint32)
-    wide, narrow = bounds.astype(np.uint64), bounds.astype(np.uint32)
-    refused = (2**32 % bounds).astype(np.uint32)
+    generator, width, bits = stream(seed, *key), len(bounds), np.zeros(0, dtype=np.uint32)
+    wide, refused = bounds.astype(np.uint64), (2**32 % bounds).astype(np.uint32)
     step = max(1, PART // max(width, 1))
     for start in range(0, rows, step):
         size = min(step, rows - start) * width
-        words = generator.integers(0, 2**64, size=(size - len(left) + 1) // 2, dtype=np.uint64)
-        bits = np.concatenate([left, words.astype("<u8", copy=False).view("<u4")])
-        left, drawn = bits[size:], bits[:size].reshape(-1, width)
-        if (drawn * narrow < refused).any():
-            yield stream(seed, *key).integers(0, bounds, size=(rows, width))[start:]
-            return
-        yield ((drawn * wide) >> np.uint64(32)).view(np.int64)
+        while True:
+            words = generator.integers(0, 2**64, size=(size - len(bits) + 1) // 2, dtype=np.uint64)
+            bits = np.concatenate([bits, words.astype("<u8", copy=False).view("<u4")])
+            products = bits[:size].reshape(-1, width) * wide
+            again = products.astype("<u8", copy=False).view("<u4")[:, ::2] < refused
+            if not again.any():
+                break
+            bits = np.delete(bits, again.argmax())
+        bits = bits[size:]
+        yield (products >> np.uint64(32)).view(np.int64)
 
 
 def resample_counts(generator: np.random.Generator, rows: int, n: int) -> FloatArray:

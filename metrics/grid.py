@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from annotation.models import Output, System
 from core.caching import Cache, memo
+from metaeval.arrays import positions
 from metrics.base import IMPORTED, Scores, ScoreWarning
 
 Corpus = Callable[[Scores], Scores]
@@ -113,14 +114,8 @@ class Grid:
 
     def places(self, outputs: Integers) -> Integers:
         """Return the cells of some outputs in the flattened grid, NOTHING for unknown ones."""
-        own = self.outputs.ravel()[self.cells]
-        order = np.argsort(own)
-        found = np.searchsorted(own, outputs, sorter=order)
-        is_here = found < len(own)
-        is_here[is_here] = own[order[found[is_here]]] == outputs[is_here]
-        places = np.full(len(outputs), NOTHING, dtype=np.int64)
-        places[is_here] = self.cells[order[found[is_here]]]
-        return places
+        found = positions(self.outputs.ravel()[self.cells], outputs)
+        return np.append(self.cells, NOTHING)[found]
 
 
 _cache: Cache[Grid] = Cache(BYTES, keeps_newest=True)

@@ -13,7 +13,6 @@ from django.core.cache import cache
 
 from annotation.models import Campaign, Item, Output
 from annotation.quality.columns import Floats, Integers, JudgmentColumns, Mask
-from annotation.quality.current import NOTHING
 from metaeval import Interval, StatisticsWarning
 from metaeval.judgments.agreement import ScreenAgreement, judgment_agreement, screen_agreement
 from metaeval.messages import Message, message
@@ -111,9 +110,9 @@ def _key(columns: tuple[Floats | Integers, ...], seed: int) -> str:
 def _compute(
     scores: Floats, annotators: Integers, units: Integers, documents: Integers, seed: int
 ) -> Agreement:
-    labels = [None if each == NOTHING else each for each in documents.tolist()]
+    # A document NOTHING is no label: it is below 0.
     found = judgment_agreement(
-        scores, annotators, units, documents=labels, n_resamples=N_RESAMPLES, rng=seed
+        scores, annotators, units, documents=documents, n_resamples=N_RESAMPLES, rng=seed
     )
     parts = (found.one_vs_rest, found.alpha_z, found.alpha_raw)
     figures = [Figure(each.statistic, each.interval, each.method, each.warnings) for each in parts]

@@ -17,6 +17,7 @@ from annotation.models.judgment import VALUE
 from annotation.protocols.base import Scale
 from annotation.quality.current import NOTHING, Table, current_judgments
 from core.caching import memo
+from metaeval.arrays import positions
 from metaeval.judgments import ZScores, z_scores
 from metaeval.judgments.planning import VarianceComponents, variance_components
 from metaeval.messages import Message, message
@@ -165,19 +166,21 @@ class JudgmentColumns:
         """Return a mask of the judgments of items of these kinds."""
         return np.isin(self.kind, [kind.value for kind in kinds])
 
-    def select(self, chosen: Mask | Integers) -> "JudgmentColumns":
-        """Return some of the judgments, by a mask or by their positions."""
+    def select(self, chosen: Mask | Integers | slice) -> "JudgmentColumns":
+        """Return some of the judgments, by a mask, by their positions or a part of them."""
         return JudgmentColumns(
             **{each.name: getattr(self, each.name)[chosen] for each in fields(self)}
         )
 
     def by_annotator(self, keys: Iterable[int]) -> "Iterator[JudgmentColumns]":
-        """Yield the judgments of each annotator; sorts the columns once."""
-        order = np.argsort(self.annotator, kind="stable")
-        whose = self.annotator[order]
+        """Yield the judgments of each annotator; sorts the columns once, if they are not sorted."""
+        whose, order = self.annotator, None
+        if (np.diff(whose) < 0).any():
+            order = np.argsort(whose, kind="stable")
+            whose = whose[order]
         for key in keys:
-            start, end = np.searchsorted(whose, [key, key + 1])
-            yield self.select(order[start:end])
+            own = slice(*np.searchsorted(whose, [key, key + 1]))
+            yield self.select(own if order is None else order[own])
 
 
 def read_columns(
@@ -234,8 +237,9 @@ def _documents(campaign: Campaign, segments: Integers) -> Integers:
     rows = campaign.test_set.segments.exclude(document="").order_by("position")
     for pk, name in rows.values_list("pk", "document"):
         members[name].append(pk)
-    found = {pk: own[0] for own in members.values() if len(own) > 1 for pk in own}
-    return np.array([found.get(pk, NOTHING) for pk in segments.tolist()], dtype=np.int64)
+    shared = [(pk, own[0]) for own in members.values() if len(own) > 1 for pk in own]
+    keys, firsts = np.array([*shared, (NOTHING, NOTHING)], dtype=np.int64).T
+    return np.asarray(firsts[positions(keys, segments)])
 
 
 def _keeps(campaign: Campaign, rows: Table) -> Floats:

@@ -5,18 +5,21 @@ they are not part of the campaign or no judgment of them is used. Human translat
 excluded from comparisons of metrics.
 """
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from django.db.models import Count, Max
 
 from annotation.filters import IN, Filters
 from annotation.filters.systems import unique_names
-from annotation.models import Campaign, Output, System
+from annotation.models import Campaign, Output, Reference, System
+from core.caching import Cache
 from core.languages import is_character_based
 from dashboards.panel.choice import general
 from dashboards.panel.human import Floats, human_scores
-from dashboards.panel.measures import WORDS, lengths, unit_of
+from dashboards.panel.measures import WORDS, counter, lengths, unit_of
 from dashboards.panel.panel import Panel
 from dashboards.systems.columns import Row
 from metaeval.messages import Message, message
@@ -126,18 +129,36 @@ def output_lengths(
     the mean length of the references, or of the source where `of` is the source or a segment has no
     reference; nan for words of a source without blanks between them. Raises MetricError.
     """
-    rows = campaign.test_set.segments.order_by("position")
-    texts: dict[int, list[str]] = {segment: [] for segment in panel.human.segments}
-    for segment, text in rows.values_list("pk", "references__text"):
-        texts[segment] += [] if text is None else [text]
-    if of == SOURCE or not all(texts.values()):
-        of, texts = SOURCE, {pk: [source] for pk, source in rows.values_list("pk", "source")}
-    full = np.array([np.mean(lengths(each, unit)) for each in texts.values()], dtype=float)
+    full, of = _full(campaign, panel.human.segments, unit, of)
     if _has_no_words(campaign, unit, of):
-        full[:] = np.nan
+        full = np.full_like(full, np.nan)
     chosen = tuple(panel.human.systems if systems is None else systems)
     ratios = np.array([float(system.length_ratio) for system in chosen])
     return _lengths(chosen, panel.human.segments, unit), ratios[:, None] * full[None, :], of
+
+
+# Texts never change, so that lengths are cached: those of 500,000 outputs and their segments.
+BYTES = 8 * 2**20
+_of_segments: Cache[tuple[Floats, str]] = Cache(BYTES)
+_of_outputs: Cache[Floats] = Cache(BYTES)
+
+
+def _full(campaign: Campaign, segments: tuple[int, ...], unit: str, of: str) -> tuple[Floats, str]:
+    """Return the mean length of each segment's references, or of the source, and which it is."""
+    references = Reference.objects.filter(segment__test_set=campaign.test_set)
+    key = (segments, unit, of, *references.aggregate(Count("pk"), Max("pk")).values())
+    found = _of_segments.get(key)
+    if found is None:
+        rows = campaign.test_set.segments.order_by("position")
+        texts: dict[int, list[str]] = {segment: [] for segment in segments}
+        for segment, text in rows.values_list("pk", "references__text"):
+            texts[segment] += [] if text is None else [text]
+        if of == SOURCE or not all(texts.values()):
+            of, texts = SOURCE, {pk: [source] for pk, source in rows.values_list("pk", "source")}
+        full = np.array([np.mean(lengths(each, unit)) for each in texts.values()], dtype=float)
+        found = full, of
+        _of_segments.put(key, found, full.nbytes)
+    return found
 
 
 def _has_no_words(campaign: Campaign, unit: str, of: str) -> bool:
@@ -151,12 +172,18 @@ def without_lengths(campaign: Campaign, unit: str, of: str) -> Message:
 
 
 def _lengths(systems: tuple[System, ...], segments: tuple[int, ...], unit: str) -> Floats:
-    rows = Output.objects.filter(system__in=systems).order_by()
-    pairs = list(rows.values_list("pk", "text"))
-    sizes = lengths([text for _, text in pairs], unit)
-    size = {pk: length for (pk, _), length in zip(pairs, sizes, strict=True)}
-    outputs = read_grid(systems, segments).outputs.tolist()
-    return np.array([[size.get(pk, np.nan) for pk in row] for row in outputs])
+    grid = read_grid(systems, segments)
+    found = _of_outputs.get((grid.state, unit))
+    if found is None:
+        length, outputs, sizes = counter(unit), array("q"), array("d")
+        rows = Output.objects.filter(system__in=systems).order_by()
+        for pk, text in rows.values_list("pk", "text").iterator():
+            outputs.append(pk)
+            sizes.append(length(text))
+        found = grid.placed(np.array(outputs), np.array(sizes))
+        found.flags.writeable = False
+        _of_outputs.put((grid.state, unit), found, found.nbytes)
+    return found
 
 
 HUMAN = "human"

@@ -1,5 +1,6 @@
 """Compute the verdict on a campaign's numbers under a reader's filters, for all pages."""
 
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -11,7 +12,8 @@ from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign, Output, Reference
 from annotation.protocols import Layout
 from annotation.quality import JudgmentColumns, quality_report
-from annotation.quality.columns import Floats
+from annotation.quality.columns import Floats, Integers
+from annotation.quality.current import CHUNK
 from core.caching import Cache, memo
 from core.text import seconds_to_read
 from dashboards.documents.computing import as_stored
@@ -27,14 +29,15 @@ from dashboards.panel.choice import general
 from dashboards.panel.human import human_scores
 from dashboards.trust import amount, judging
 from dashboards.trust.agreement import agreement
+from metaeval.arrays import positions
 from metaeval.judgments.controls import reading_speeds
 from metaeval.messages import message
 
 # Estimate the least seconds in which texts can be read.
 
-# Enough for the times of some 300,000 outputs.
-BYTES, BYTES_A_TEXT = 32 * 2**20, 100
-_cache: Cache[dict[int, float]] = Cache(BYTES)
+# Enough for the times of some 500,000 outputs.
+BYTES = 8 * 2**20
+_cache: Cache[tuple[Integers, Floats]] = Cache(BYTES)
 
 
 def least_seconds(campaign: Campaign, columns: JudgmentColumns) -> Floats:
@@ -43,13 +46,12 @@ def least_seconds(campaign: Campaign, columns: JudgmentColumns) -> Floats:
     nan where a judgment is not of an output. Where systems are shown together, the shown text is
     read once for all of them and not counted.
     """
-    known = _known(campaign)
-    found = [known.get(pk, np.nan) for pk in columns.output.tolist()]
-    return np.array(found, dtype=np.float64)
+    outputs, seconds = _known(campaign)
+    return np.asarray(np.append(seconds, np.nan)[positions(outputs, columns.output)])
 
 
-def _known(campaign: Campaign) -> dict[int, float]:
-    """Return cached times by output. Texts never change, so comparing counts is enough."""
+def _known(campaign: Campaign) -> tuple[Integers, Floats]:
+    """Return outputs and their cached times. Texts never change: comparing counts is enough."""
     outputs = Output.objects.filter(system__campaigns=campaign)
     references = Reference.objects.filter(segment__test_set=campaign.test_set)
     there = [each.aggregate(Count("pk"), Max("pk")) for each in (outputs, references)]
@@ -58,19 +60,20 @@ def _known(campaign: Campaign) -> dict[int, float]:
     found = _cache.get(key)
     if found is None:
         found = _by_output(campaign)
-        _cache.put(key, found, BYTES_A_TEXT * len(found))
+        _cache.put(key, found, sum(each.nbytes for each in found))
     return found
 
 
-def _by_output(campaign: Campaign) -> dict[int, float]:
+def _by_output(campaign: Campaign) -> tuple[Integers, Floats]:
     test_set = campaign.test_set
     own = _seconds(test_set.target_language)
     shown = {} if campaign.judging.layout == Layout.TOGETHER else _shown(campaign)
     rows = Output.objects.filter(system__campaigns=campaign).order_by()
-    return {
-        pk: own(text) + shown.get(segment, 0.0)
-        for pk, segment, text in rows.values_list("pk", "segment_id", "text")
-    }
+    outputs, seconds = array("q"), array("d")
+    for pk, segment, text in rows.values_list("pk", "segment_id", "text").iterator(CHUNK):
+        outputs.append(pk)
+        seconds.append(own(text) + shown.get(segment, 0.0))
+    return np.array(outputs), np.array(seconds)
 
 
 def _shown(campaign: Campaign) -> dict[int, float]:

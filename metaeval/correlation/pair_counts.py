@@ -6,7 +6,7 @@ A bootstrap sample is a row of counts, how often each cell was drawn; copies of 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,8 @@ from metaeval.arrays import FloatArray, IntArray
 # A sample is a row of counts, how often each cell was drawn; copies of a cell tie. Cells are
 # sorted once, not every sample; what rests on the humans and the counts alone is computed once.
 
-# Cells a bin: comparing them one by one then costs about as much as comparing bins with bins.
+# Cells a bin, of many cells more: comparing them one by one then costs about as much as comparing
+# bins with bins.
 BIN = 192
 Counts = NDArray[np.float32]
 Signs = NDArray[np.int8]
@@ -43,7 +44,8 @@ class DrawnPairs:
     def __init__(self, z: IntArray, w: FloatArray | Counts) -> None:
         self._order = np.argsort(z, kind="stable")
         self._z = z[self._order]
-        self._rows = bins(self._z)
+        self._wide = max(BIN, int(np.sqrt(len(z) / 2.0)))
+        self._rows = bins(self._z, self._wide)
         self._counts: Counts = np.ascontiguousarray(w.T, dtype=np.float32)[self._order]
         self._bins = [(part, _drawn_signs(self._z[part])) for part in _parts(self._rows, self._z)]
         self.n = self._counts.sum(axis=0, dtype=np.float64)
@@ -53,7 +55,7 @@ class DrawnPairs:
     def score(self, x: IntArray) -> FloatArray:
         """Return sum_{i<j} w_i w_j sign(z_i - z_j) sign(x_i - x_j) in each sample."""
         x = x[self._order]
-        columns = bins(x)
+        columns = bins(x, self._wide)
         totals = self._between(columns)
         for part, signs in self._bins:
             totals += _score(signs * _drawn_signs(x[part]), self._counts[part])
@@ -109,40 +111,65 @@ class DrawnPairs:
         return totals
 
 
-def moved(
-    z: FloatArray, changed: FloatArray, others: FloatArray, w: FloatArray | Counts, most: int
-) -> tuple[FloatArray, FloatArray] | None:
-    """Return by how much `DrawnPairs.score` and ``untied`` change where z becomes ``changed``.
+class Moved(NamedTuple):
+    """Pairs of cells whose order changed on one side, and by how much their sign and tie did."""
 
-    Only pairs of a changed cell with the cells whose order beside it changes are compared. None if
-    these are more than ``most``.
+    first: IntArray
+    second: IntArray
+    signs: Signs
+    ties: Signs
 
-    Parameters
-    ----------
-    z, changed
-        Values of the cells, (n,).
-    others
-        k x n values of other sides; the change of ``score`` is k x samples.
-    w
-        samples x n.
+    def sums(self, others: FloatArray, w: FloatArray | Counts) -> tuple[FloatArray, FloatArray]:
+        """Return by how much `DrawnPairs.score` and ``untied`` change.
+
+        ``others`` (k x n) are values of other sides, ``w`` is samples x n; the change of ``score``
+        is k x samples.
+        """
+        score, untied = np.zeros((len(others), len(w))), np.zeros(len(w))
+        for at in range(0, len(self.first), 2**12):
+            first, second, signs, ties = (each[at : at + 2**12] for each in self)
+            counts = w[:, first].astype(np.float64) * w[:, second]
+            score += (np.sign(others[:, first] - others[:, second]) * signs) @ counts.T
+            untied -= counts @ ties
+        return score, untied
+
+
+def moved(z: FloatArray, changed: FloatArray, most: int) -> Moved | None:
+    """Return the pairs whose order in z (n,) differs from that in ``changed``.
+
+    Beside a cell that stays, only those between a cell's two values matter. None if there are more
+    than ``most`` pairs.
+
+    Examples
+    --------
+    >>> found = moved(np.array([1.0, 2, 3]), np.array([2.0, 2, 3]), 9)
+    >>> [each.tolist() for each in found]
+    [[0], [1], [1], [1]]
     """
-    z = z.copy()
-    score, untied = np.zeros((len(others), len(w))), np.zeros(len(w))
-    for cell in np.flatnonzero(z != changed):
-        signs = np.sign(changed[cell] - z) - np.sign(z[cell] - z)
-        ties = (z == z[cell]).astype(np.float64) - (z == changed[cell])
-        signs[cell] = ties[cell] = 0.0
-        z[cell] = changed[cell]
-        beside = np.flatnonzero((signs != 0.0) | (ties != 0.0))
+    cells = np.flatnonzero(z != changed)
+    stay = np.flatnonzero(z == changed)
+    stay = stay[np.argsort(z[stay])]
+    low, high = np.minimum(z, changed)[cells], np.maximum(z, changed)[cells]
+    starts, ends = np.searchsorted(z[stay], low), np.searchsorted(z[stay], high, side="right")
+    sizes = ends - starts
+    most -= int(sizes.sum())
+    if most < 0:
+        return None
+    places = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes - starts, sizes)
+    firsts, seconds = [np.repeat(cells, sizes)], [stay[places]]
+    for number, cell in enumerate(cells):
+        rest = cells[number + 1 :]
+        is_other = np.sign(changed[cell] - changed[rest]) != np.sign(z[cell] - z[rest])
+        beside = rest[is_other]
         most -= len(beside)
         if most < 0:
             return None
-        for part in np.array_split(beside, 1 + len(beside) // 2**12):
-            counts = w[:, part].astype(np.float64) * w[:, [cell]]
-            agree = np.sign(others[:, [cell]] - others[:, part]) * signs[part]
-            score += agree @ counts.T
-            untied += counts @ ties[part]
-    return score, untied
+        firsts.append(np.full(len(beside), cell))
+        seconds.append(beside)
+    first, second = np.concatenate(firsts), np.concatenate(seconds)
+    before, after = (np.sign(each[first] - each[second]).astype(np.int8) for each in (z, changed))
+    ties = (after == 0).view(np.int8) - (before == 0).view(np.int8)
+    return Moved(first, second, after - before, ties)
 
 
 def bins(codes: IntArray, most: int = BIN) -> IntArray:
@@ -197,42 +224,95 @@ def _squares(counts: Counts) -> FloatArray:
     return _dots(counts, counts)
 
 
-# Cells of a bin within which every pair is compared; more where the table of bins would be large.
-FEW, WIDEST = 64, 1500
-
-
 def agreements(z: IntArray, x: IntArray) -> FloatArray:
     """Return sum_j sign(z_i - z_j) sign(x_i - x_j) for each i, of codes (`codes_of`).
 
-    Cells lie in bins by z and in bins by x, which no tie crosses: bins are compared with bins by
-    running sums over the table of counts, cells of one bin with each other.
+    Twice the sum over the cells below i in z, plus that over those that tie with it in z, less that
+    over all: only the cells below in both need more than counts of codes. Time grows as n log n.
 
     Examples
     --------
     >>> agreements(np.array([2, 0, 1]), np.array([1, 0, 2])).tolist()
     [0.0, 2.0, 0.0]
     """
-    few = max(FEW, -(-len(z) // WIDEST))
-    rows, columns = bins(z, few), bins(x, few)
-    shape = (int(rows.max()) + 1, int(columns.max()) + 1)
-    cells = rows * shape[1] + columns
-    table = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape).astype(np.int32)
-    below = np.cumsum(table, axis=0, dtype=np.int32)
-    gaps = 2 * below - table - below[-1]
-    left = np.cumsum(gaps, axis=1, dtype=np.int32)
-    # Sums of signs of all cells: less than 2**31 in absolute value.
-    counts = (2 * left.ravel()[cells] - gaps.ravel()[cells] - left[rows, -1]).astype(np.int64)
-    small: Any = np.uint16 if len(z) < 2**16 else np.int32
-    z, x, rows, columns = (each.astype(small) for each in (z, x, rows, columns))
-    for of, is_apart in ((rows, False), (columns, True)):
-        for cells in _filled(of, few):
-            signs = _signs(z[cells]) * _signs(x[cells])
-            if is_apart:  # Those of one bin by z have been compared.
-                signs *= rows[cells][:, :, None] != rows[cells][:, None]
-            signs *= (cells >= 0)[:, None]
-            sums = signs.sum(axis=2, dtype=np.int8 if few < 2**7 else np.int32)
-            counts[cells[cells >= 0]] += sums[cells >= 0]
-    return np.asarray(counts, dtype=np.float64)
+    n, (of_z, of_x) = len(z), (np.bincount(each) for each in (z, x))
+    # Cells that tie in z are in falling order of x, and cells that tie in x in falling order of z:
+    # so neither is before the other and smaller.
+    by_z = _in_order(
+        z if len(of_z) == n else z * len(of_x) + (len(of_x) - 1 - x), is_distinct=len(of_z) == n
+    )
+    shown = x[by_z]
+    places = _in_order(shown, is_distinct=len(of_x) == n)
+    by_x = by_z[places]
+    sums = np.empty(n, dtype=np.int64)
+    sums[by_z] = 4 * _before_and_smaller(places)
+    if len(of_z) < n:
+        smaller, larger = _tied(z[by_z], shown)
+        sums[by_z] += smaller - larger
+    if len(of_x) < n:
+        sums[by_x] += 2 * _tied(x[by_x], z[by_x])[0]
+    below_z, below_x = (np.cumsum(sizes) - sizes for sizes in (of_z, of_x))
+    sums -= 2 * below_z[z] + (2 * below_x + of_x - n)[x]
+    return sums.astype(np.float64)
+
+
+def _in_order(codes: IntArray, *, is_distinct: bool) -> IntArray:
+    """Return the order of codes; of those that tie the last comes first."""
+    n = len(codes)
+    if not is_distinct:
+        return np.asarray(n - 1 - np.argsort(codes[::-1], kind="stable"))
+    order = np.empty(n, dtype=np.int64)
+    order[codes] = np.arange(n)
+    return order
+
+
+def _tied(codes: IntArray, others: IntArray) -> tuple[IntArray, IntArray]:
+    """Return how many of the same code have a smaller other number, and how many a larger one.
+
+    Cells are in order of their codes, and of one code in falling order of the others.
+
+    Examples
+    --------
+    >>> [each.tolist() for each in _tied(np.array([0, 0, 0, 1]), np.array([3, 3, 1, 2]))]
+    [[1, 1, 0, 0], [0, 0, 2, 0]]
+    """
+    is_new = np.diff(codes, prepend=-1) != 0
+    ends = np.append(np.flatnonzero(is_new)[1:], len(codes))
+    is_run = is_new | (np.diff(others, prepend=-1) != 0)
+    starts, run, group = np.flatnonzero(is_run), np.cumsum(is_run) - 1, np.cumsum(is_new) - 1
+    smaller = ends[group] - np.append(starts[1:], len(codes))[run]
+    return smaller, starts[run] - np.flatnonzero(is_new)[group]
+
+
+def _before_and_smaller(places: IntArray) -> IntArray:
+    """Return, by place, how many numbers before it are smaller, of the places in their order.
+
+    The places are halved again and again: those of a first half are before those of the second, and
+    among them the smaller numbers are on the left.
+
+    Examples
+    --------
+    >>> _before_and_smaller(np.array([1, 3, 0, 2])).tolist()  # of the numbers 2, 0, 3, 1
+    [0, 0, 2, 1]
+    """
+    n, cells = len(places), places.astype(np.int32)
+    found, ranks = np.zeros(n, dtype=np.int32), np.arange(n, dtype=np.int32)
+    for half in (1 << bit for bit in reversed(range(n.bit_length()))):
+        is_second = (cells & half) > 0
+        first, second = (np.flatnonzero(each).astype(np.int32) for each in (~is_second, is_second))
+        # Before a cell are as many as its slot says, less those of second halves, and less the
+        # first halves of the parts before.
+        before = second - ranks[: len(second)] - second // (2 * half) * half
+        cells = _halved(cells[first], cells[second], half)
+        found = _halved(found[first], found[second] + before, half)
+    return found.astype(np.int64)
+
+
+def _halved(first: NDArray[np.int32], second: NDArray[np.int32], half: int) -> NDArray[np.int32]:
+    """Return ``half`` of the first, as many of the second, and so on; the last may be fewer."""
+    n = len(second) // half * half
+    pairs = [each[:n].reshape(-1, half) for each in (first, second)]
+    return np.concatenate([np.stack(pairs, axis=1).ravel(), first[n:], second[n:]])
 
 
 def mixed_agreements(
@@ -253,23 +333,6 @@ def mixed_agreements(
     n = len(z)
     sums = agreements(np.concatenate([z, z]), codes_of(np.concatenate([a, b])))
     return sums[:n] - own[0], sums[n:] - own[1]
-
-
-def _filled(of: IntArray, few: int) -> Iterator[IntArray]:
-    """Yield bins x cells, all bins that are not one large code, -1 where there is no cell."""
-    order, sizes = np.argsort(of, kind="stable"), np.bincount(of)
-    starts = np.cumsum(sizes) - sizes
-    small = np.flatnonzero(sizes <= few)
-    for part in np.array_split(small, 1 + len(small) * few * few // FEW**3):
-        places = np.arange(sizes[part].max(initial=0))
-        cells = order[np.minimum(starts[part][:, None] + places, len(of) - 1)]
-        yield np.where(places < sizes[part][:, None], cells, -1)
-
-
-def _signs(codes: IntArray) -> NDArray[np.int8]:
-    """Return bins x cells x cells."""
-    one, other = codes[:, :, None], codes[:, None]
-    return (one > other).view(np.int8) - (one < other).view(np.int8)
 
 
 def weighted_counts(weights: FloatArray, a: IntArray, b: IntArray) -> FloatArray:

@@ -20,6 +20,8 @@ PAIRWISE_WIDTH = 64
 NARROW = 16
 # From this number of scores on, the order of a side is remembered.
 MANY = 10_000
+# As many orders are remembered however many scores they are of: those of one document's tables.
+SIDES = 32
 # The most scores for which scipy gives Kendall's tau an exact p.
 EXACT = 33
 # Four numbers below two to this power multiply to less than the largest float.
@@ -89,7 +91,7 @@ def kendall_test(x: FloatArray, y: FloatArray, variant: str = "b") -> tuple[floa
 
     p is exact where nothing ties and there are at most 33 pairs, else the tie-corrected normal's,
     as scipy has it. Discordant pairs are counted by scipy's tree; the rest of `kendalltau` takes
-    most of its time.
+    most of its time. The result on many pairs is remembered, because tables and questions share it.
     """
     valid = ~(np.isnan(x) | np.isnan(y))
     x, y = (x, y) if valid.all() else (x[valid], y[valid])
@@ -101,7 +103,34 @@ def kendall_test(x: FloatArray, y: FloatArray, variant: str = "b") -> tuple[floa
 
         found = kendalltau(x, y, variant=variant)
         return float(found.statistic), float(found.pvalue)
-    (a, by_x), (b, by_y) = ordered_codes(x), ordered_codes(y)
+    if n < MANY:
+        return _kendall_test(_ordered(x), _ordered(y), variant, discordant_pairs)
+    keys = content(x), content(y)
+    tau, pvalue = _tests.of(
+        content(*keys, variant),
+        lambda: np.array(
+            _kendall_test(
+                _remembered_order(keys[0], x), _remembered_order(keys[1], y), variant,
+                discordant_pairs,
+            )
+        ),
+    )  # fmt: skip
+    return float(tau), float(pvalue)
+
+
+# Results of 4,096 tests.
+_tests = Remembered(2**16)
+
+
+def _kendall_test(
+    of_x: tuple[Codes, IntArray],
+    of_y: tuple[Codes, IntArray],
+    variant: str,
+    discordant_pairs: Callable[[IntArray, IntArray], int],
+) -> tuple[float, float]:
+    """Return tau and p of two vectors by their codes and orders."""
+    (a, by_x), (b, by_y) = of_x, of_y
+    n = len(by_x)
     times_x, times_y = np.bincount(a), np.bincount(b)
     # In order of x, those that tie in x in order of y.
     order = by_x if len(times_x) == n else by_y[_order_of(a[by_y])]
@@ -175,8 +204,16 @@ def ordered_codes(values: FloatArray) -> tuple[Codes, IntArray]:
     """Return the same; of many values remembered, since one side meets that of every metric."""
     if len(values) < MANY:
         return _ordered(values)
-    found = _remembered.of(content(values), lambda: np.stack(_ordered(values)))
-    return found[0].astype(np.uint16 if len(values) < 2**16 else np.uint32), found[1]
+    return _remembered_order(content(values), values)
+
+
+def _remembered_order(key: bytes, values: FloatArray) -> tuple[Codes, IntArray]:
+    small = np.uint32 if len(values) < 2**32 else np.int64
+    found: NDArray[Any] = _remembered.of(
+        key, lambda: np.stack([each.astype(small) for each in _ordered(values)])
+    )
+    codes = found[0].astype(np.uint16 if len(values) < 2**16 else np.uint32)
+    return codes, found[1].astype(np.int64)
 
 
 def _order_of(codes: Codes) -> IntArray:
@@ -187,7 +224,7 @@ def _order_of(codes: Codes) -> IntArray:
     return order
 
 
-_remembered = Remembered(2**25)
+_remembered = Remembered(2**25, SIDES)
 
 
 def row_ranks(x: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -15,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import BoolArray, FloatArray, IntArray, mean_along, ratio
+from metaeval.arrays import BoolArray, FloatArray, IntArray, mean_along, of_shape, ratio
 from metaeval.documents import clusters_from
 from metaeval.messages import data_error
 from metaeval.results import ShortRepr
@@ -83,6 +84,15 @@ class CorpusStatistics(ShortRepr):
     def by_segment(self) -> CorpusStatistics:
         """Return the same counts with every segment as a document of its own."""
         return CorpusStatistics(self.values, self.systems, self.segments, self.score)
+
+    def of_others(self, values: ArrayLike, systems: Sequence[str]) -> CorpusStatistics:
+        """Return counts of other systems on the same segments."""
+        array, found = np.array(values, dtype=np.float64), copy(self)
+        of_shape("values", array, (len(systems), *self.values.shape[1:]))
+        array.setflags(write=False)
+        object.__setattr__(found, "values", array)
+        object.__setattr__(found, "systems", tuple(systems))
+        return found
 
     def at(self, systems: Sequence[str], segments: Sequence[str]) -> FloatArray:
         """Return the counts at the places of other names (systems x segments x k), else nan."""

@@ -156,6 +156,8 @@ def placed(
     values: FloatArray, own: tuple[Sequence[str], ...], wanted: tuple[Sequence[str], ...]
 ) -> FloatArray:
     """Return systems x segments (x k) values in the order of other names; nan for unknown ones."""
+    if all(tuple(theirs) == tuple(ours) for ours, theirs in zip(own, wanted, strict=True)):
+        return values
     padded = np.pad(values, [(0, 1), (0, 1)] + [(0, 0)] * (values.ndim - 2), constant_values=np.nan)
     places = [dict(zip(names, range(len(names)), strict=True)) for names in own]
     at = [[of.get(name, -1) for name in names] for of, names in zip(places, wanted, strict=True)]

@@ -18,7 +18,7 @@ from metaeval.documents import recoded
 from metaeval.messages import message
 from metaeval.resampling import percentile_interval
 from metaeval.scores.oriented import OrientedScores, sides
-from metaeval.significance.bootstrap_values import stretches, weighted_kendall
+from metaeval.significance.bootstrap_values import weighted_kendall
 
 LEVELS = {
     "tau": message("sensitivity.tau", "Segment level, Kendall τ-b"),
@@ -48,13 +48,7 @@ def resampled_levels(
     for both, places in alike([~np.isnan(human) & metric.mask for metric in metrics]):
         means, cells = OrientedScores(human).over(both, counts), np.nonzero(both)[1]
         others, small = [metrics[place].values[both] for place in places], counts.astype(np.float32)
-        taus = np.concatenate(
-            [
-                weighted_kendall(human[both], others, small[at][:, cells], KENDALL)
-                for at in stretches(len(counts), len(cells))
-            ],
-            axis=1,
-        )
+        taus = weighted_kendall(human[both], others, small, KENDALL, cells)
         for place, tau in zip(places, taus, strict=True):
             r = _pearson(human, metrics[place].values, both, counts)
             over = over_systems(means, metrics[place].over(both, counts))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,22 +90,39 @@ def weighted(z: FloatArray, x: FloatArray, w: FloatArray, measure: Measure) -> F
 
 
 def weighted_kendall(
-    z: FloatArray, others: Sequence[FloatArray], w: FloatArray | Counts, measure: Measure
+    z: FloatArray,
+    others: Sequence[FloatArray],
+    w: FloatArray | Counts,
+    measure: Measure,
+    columns: IntArray | None = None,
 ) -> FloatArray:
     """Return Kendall's tau of z with each of the others in each sample (others x samples).
 
-    With many cells, everything that depends only on z and the samples is computed once. What was
-    computed last for several others and the same samples is remembered; if few values of z have
-    changed since, only their pairs are compared.
+    With ``columns``, these are the columns of ``w`` that cells have. With many cells, everything
+    that depends only on z and the samples is computed once. What was computed last for several
+    others and the same samples is remembered; if few values of z have changed since, only their
+    pairs are compared.
     """
     if len(z) <= WIDE:
+        w = w if columns is None else w[:, columns]
         return np.array([weighted(z, x, w.astype(np.float64), measure) for x in others])
-    count = _updated if measure.variant == "b" and len(others) > 1 else _counted
-    parts = [count(z, np.array(others), w[at], measure.variant) for at in stretches(*w.shape)]
+    if measure.variant == "b" and len(others) > 1:
+        return _updated(z, np.array(others), w, columns)
+    parts = [_counted(z, others, part, measure.variant) for part in _parts(w, columns, len(z))]
     return np.concatenate(parts, axis=1)
 
 
-def _counted(z: FloatArray, others: FloatArray, w: FloatArray | Counts, variant: str) -> FloatArray:
+def _parts(
+    w: FloatArray | Counts, columns: IntArray | None, n: int
+) -> Iterator[FloatArray | Counts]:
+    """Yield the counts of n cells in as many samples as fit into memory."""
+    for at in stretches(len(w), n):
+        yield w[at] if columns is None else w[at][:, columns]
+
+
+def _counted(
+    z: FloatArray, others: Sequence[FloatArray], w: FloatArray | Counts, variant: str
+) -> FloatArray:
     pairs = DrawnPairs(codes_of(z), w)
     return np.array([_wide_kendall(pairs, codes_of(x), variant) for x in others])
 
@@ -115,24 +132,32 @@ def _counted(z: FloatArray, others: FloatArray, w: FloatArray | Counts, variant:
 _remembered = Remembered(2**25)
 
 
-def _updated(z: FloatArray, others: FloatArray, w: FloatArray | Counts, variant: str) -> FloatArray:
-    key, n = content(others, w), len(z)
-    known, change = _remembered.get(key), None
-    if known is not None:
-        change = moved(known[:n], z, others, w, 4 * n)
+def _updated(
+    z: FloatArray, others: FloatArray, w: FloatArray | Counts, columns: IntArray | None
+) -> FloatArray:
+    key, n, k = content(others, w, columns), len(z), len(others)
+    known = _remembered.get(key)
+    change = None if known is None else moved(known[:n], z, 4 * n)
+    parts = _parts(w, columns, n)
     if known is not None and change is not None:
-        rows = known[n:].reshape(2 * len(others) + 2, -1).copy()
-        rows[2 : len(others) + 2] += change[0]
-        rows[0] += change[1]
+        rows = known[n:].reshape(2 * k + 2, -1).copy()
+        if len(change.first):
+            scores, untied = zip(*(change.sums(others, part) for part in parts), strict=True)
+            rows[2 : k + 2] += np.concatenate(scores, axis=1)
+            rows[0] += np.concatenate(untied)
     else:
-        pairs, codes = DrawnPairs(codes_of(z), w), [codes_of(x) for x in others]
-        scores = [pairs.score(x) for x in codes]
-        rows = np.array([pairs.untied, pairs.n, *scores, *map(pairs.untied_by, codes)])
+        rows = np.concatenate([_sums(z, others, part) for part in parts], axis=1)
     _remembered.put(key, np.concatenate([z, rows.ravel()]))
     scores, untied = np.split(rows[2:], 2)
     return np.array(
         [_tau(s, (rows[0], u), rows[1], None) for s, u in zip(scores, untied, strict=True)]
     )
+
+
+def _sums(z: FloatArray, others: FloatArray, w: FloatArray | Counts) -> FloatArray:
+    pairs, codes = DrawnPairs(codes_of(z), w), [codes_of(x) for x in others]
+    scores = [pairs.score(x) for x in codes]
+    return np.array([pairs.untied, pairs.n, *scores, *map(pairs.untied_by, codes)])
 
 
 def stretches(samples: int, cells: int) -> list[slice]:

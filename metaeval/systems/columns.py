@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, compress
 from typing import Any
 
 import numpy as np
@@ -132,6 +132,8 @@ def metric_order(
 
 def _only(counts: CorpusStatistics, rows: BoolArray) -> CorpusStatistics:
     """Return the same of some of the systems."""
+    if rows.all():
+        return counts
     return CorpusStatistics(
         counts.values[rows],
         np.array(counts.systems, dtype=object)[rows].tolist(),
@@ -224,6 +226,8 @@ def _mark(p: float) -> str:
 def _present(counts: CorpusStatistics, notes: Notes) -> tuple[CorpusStatistics, BoolArray]:
     """Return the systems and segments that have scores, as counts, and which cells have one."""
     present = ~np.isnan(counts.values).any(axis=2)
+    if present.all():
+        return counts, present
     rows, columns = present.any(axis=1), present.any(axis=0)
     cells = present[np.ix_(rows, columns)]
     notes.exclude("system-without-scores", int((~rows).sum()))
@@ -231,9 +235,9 @@ def _present(counts: CorpusStatistics, notes: Notes) -> tuple[CorpusStatistics, 
     found = CorpusStatistics(
         np.where(cells[:, :, None], counts.values[np.ix_(rows, columns)], np.nan),
         [system for system, is_in in zip(counts.systems, rows, strict=True) if is_in],
-        [segment for segment, is_in in zip(counts.segments, columns, strict=True) if is_in],
+        list(compress(counts.segments, columns.tolist())),
         counts.score,
-        None if counts.documents is None else np.array(counts.documents)[columns].tolist(),
+        None if counts.documents is None else list(compress(counts.documents, columns.tolist())),
     )
     return found, cells
 
@@ -281,13 +285,17 @@ def _compare(
         return [(np.nan, np.nan, 0, 0)] * len(pairs)
     cells = [[(number, row) for row in two] for (number, _), two in zip(pairs, rows, strict=True)]
     place = {cell: at for at, cell in enumerate(dict.fromkeys(chain(*cells)))}
-    some = CorpusStatistics(
-        [orders[number].counts.values[row, shared] for number, row in place],
-        [f"{number}:{row}" for number, row in place],
-        [counts.segments[column] for column in np.flatnonzero(shared)],
-        counts.score,
-        None if counts.documents is None else np.array(counts.documents)[shared].tolist(),
-    )
+    names = [f"{number}:{row}" for number, row in place]
+    if shared.all():
+        some = counts.of_others([orders[number].counts.values[row] for number, row in place], names)
+    else:
+        some = CorpusStatistics(
+            [orders[number].counts.values[row, shared] for number, row in place],
+            names,
+            list(compress(counts.segments, shared.tolist())),
+            counts.score,
+            None if counts.documents is None else list(compress(counts.documents, shared.tolist())),
+        )
     first, second = np.array([[place[cell] for cell in two] for two in cells]).T
     if n < LEAST_SHARED:
         scores = some.system_scores()

@@ -77,3 +77,32 @@ def test_what_was_least_asked_for_is_forgotten(
         caching.ttl_cache(key, key.upper)
     assert caching.ttl_cache("a", lambda: "new") == "A"
     assert caching.ttl_cache("b", lambda: "new") == "new"
+
+
+def test_what_one_computation_uses_is_kept_together() -> None:
+    cache = caching.Cache[str](10)
+    with caching.memoized():
+        for key in "abc":
+            cache.put(key, key.upper(), 8)
+        assert [cache.get(key) for key in "abc"] == ["A", "B", "C"]
+    with caching.memoized():
+        assert [cache.get(key) for key in "abc"] == ["A", "B", "C"]
+    # Another computation displaces what it does not use itself.
+    with caching.memoized():
+        assert cache.get("b") == "B"
+        cache.put("d", "D", 8)
+        assert [cache.get(key) for key in "abcd"] == [None, "B", None, "D"]
+    # Outside of any, the limit holds.
+    cache.put("e", "E", 8)
+    assert [cache.get(key) for key in "abcde"] == [None] * 4 + ["E"]
+    cache.put("large", "L", 11)
+    assert cache.get("large") is None
+
+
+def test_a_computation_within_another_is_part_of_it() -> None:
+    cache = caching.Cache[int](1)
+    with caching.memoized():
+        cache.put("outer", 1, 1)
+        with caching.memoized():
+            cache.put("inner", 2, 1)
+        assert (cache.get("outer"), cache.get("inner")) == (1, 2)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from metaeval.documents import (
+    documents_of,
     effective_clusters,
     few_documents,
     has_enough_documents,
@@ -15,7 +16,9 @@ from metaeval.documents import (
     unit_of,
     units_message,
 )
+from metaeval.messages import DataError
 from metaeval.results import Notes, TooFewWarning
+from tests.refusals import refused
 
 
 def test_sums_by_document_are_those_of_a_loop_wherever_its_segments_stand() -> None:
@@ -72,3 +75,21 @@ def test_the_count_names_the_unit_and_the_effective_number() -> None:
         "effective": 2.0,
     }
     assert units_message(np.arange(3)).code == "units.segments"
+
+
+def test_documents_of_whole_numbers_are_those_of_names() -> None:
+    """A number below 0 is no label, as an empty name is none."""
+    rng = np.random.default_rng(4)
+    for most in (1, 5, 40):
+        of_item = rng.integers(-1, most, 30)
+        items = np.concatenate([np.arange(30), rng.integers(0, 30, 50)])
+        labels = of_item[items]
+        names = ["" if each < 0 else f"d{each}" for each in labels.tolist()]
+        expected = documents_of(names, items, range(30))
+        assert documents_of(labels, items, range(30)).tolist() == expected.tolist()
+
+
+def test_an_item_of_two_numbered_documents_is_refused() -> None:
+    for labels, other in (([3, 4, 5], "5"), ([3, 4, -1], "-1")):
+        with refused("data.two-documents", kind=DataError, name="u", one="3", other=other):
+            documents_of(np.array(labels), np.array([0, 1, 0]), "uv")

@@ -52,15 +52,17 @@ def _check_names(
 
 def _on_grid(name: str, human: ScoreMatrix, metric: MetricScores) -> FloatArray:
     """Return the metric's values or counts on the human grid, nan where the metric has none."""
-    if not (
-        set(human.systems) & set(metric.systems) and set(human.segments) & set(metric.segments)
-    ):
+    if not (_meet(human.systems, metric.systems) and _meet(human.segments, metric.segments)):
         raise data_error(
             "data.nothing-in-common",
             "{name}: no system or no segment in common with the human scores.",
             name=name,
         )
     return metric.at(human.systems, human.segments)
+
+
+def _meet(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
+    return bool(ours) if ours == theirs else not set(ours).isdisjoint(theirs)
 
 
 def _drawable(

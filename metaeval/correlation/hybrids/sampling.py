@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from metaeval.arrays import BoolArray, FloatArray, Remembered, content, positive_int
+from metaeval.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Remembered,
+    content,
+    positive_int,
+)
 from metaeval.correlation.hybrids.cells import drawable_cells
 from metaeval.correlation.hybrids.limits import limits_of
 from metaeval.correlation.rows import pearson_table
@@ -193,39 +200,79 @@ def _sums(drawable: BoolArray, table: FloatArray, n_hybrids: int, seed: int) -> 
     """Return hybrids x features: sums over what each hybrid takes of a table (cells x features).
 
     Metrics stay while judgments come, and floors meet the same humans: what was summed over the
-    same draws is remembered.
+    same draws is remembered. Where few of the human scores (the first feature) have changed since,
+    only their differences are summed.
     """
     drawn = content(drawable, n_hybrids, seed)
     keys = [content(drawn, column) for column in table.T]
     found = [_remembered.get(key) for key in keys]
+    if found[0] is None:
+        human = _updated_sums(drawn, drawable, table[:, 0], n_hybrids, seed)
+        found[0] = None if human is None else _remembered.put(keys[0], human)
     new = [place for place, known in enumerate(found) if known is None]
     if new:
         summed = _drawn_sums(drawable, table[:, new], n_hybrids, seed)
         for place, column in zip(new, summed.T, strict=True):
             found[place] = _remembered.put(keys[place], np.ascontiguousarray(column))
+    if new and not new[0]:
+        _summed.put(drawn, np.concatenate([found[0], table[:, 0]]))
     return np.stack([column for column in found if column is not None], axis=1)
 
 
 _remembered = Remembered(2**22)
+# Of each set of draws: the sums of human scores that were last summed as a whole, and these scores.
+# Later sums differ from them and not from each other, so that no rounding adds up.
+_summed = Remembered(2**26)
+# Differences are summed where they are of fewer segments than one in this number.
+FEW = 4
 
 
-def _drawn_sums(drawable: BoolArray, table: FloatArray, n_hybrids: int, seed: int) -> FloatArray:
-    """Draw one of the systems that are drawable in each segment, and sum the rows of its cells."""
+def _updated_sums(
+    drawn: bytes, drawable: BoolArray, human: FloatArray, n_hybrids: int, seed: int
+) -> FloatArray | None:
+    """Return the sums of human scores by those last summed; None where too many have changed."""
+    known = _summed.get(drawn)
+    if known is None:
+        return None
+    moved = human - known[n_hybrids:]
+    segments = np.flatnonzero((moved.reshape(drawable.shape) != 0.0).any(axis=0))
+    if FEW * len(segments) > drawable.shape[1]:
+        return None
+    change = _drawn_sums(drawable, moved[:, None], n_hybrids, seed, segments=segments)
+    return np.asarray(known[:n_hybrids] + change[:, 0])
+
+
+def _drawn_sums(
+    drawable: BoolArray,
+    table: FloatArray,
+    n_hybrids: int,
+    seed: int,
+    *,
+    segments: IntArray | None = None,
+) -> FloatArray:
+    """Draw one of the systems that are drawable in each segment, and sum the rows of its cells.
+
+    With `segments`, the cells of all others are zero.
+    """
     choices = drawable.sum(axis=0)
+    wanted = np.arange(len(choices)) if segments is None else segments
     # Of each segment those that are drawable, in their order.
-    order = np.argsort(~drawable, axis=0, kind="stable").T
-    ordered = table.reshape(*drawable.shape, -1)[order, np.arange(len(order))[:, None]]
-    sums = np.tile(ordered[choices == 1, 0].sum(axis=0), (n_hybrids, 1))
-    several = ordered[choices > 1]
+    order = np.argsort(~drawable[:, wanted], axis=0, kind="stable").T
+    ordered = table.reshape(*drawable.shape, -1)[order, wanted[:, None]]
+    sums = np.tile(ordered[choices[wanted] == 1, 0].sum(axis=0), (n_hybrids, 1))
+    several = ordered[choices[wanted] > 1]
     width, n_systems = several.shape[:2]
     several = several.reshape(width * n_systems, table.shape[1])
     firsts = np.arange(width) * n_systems
+    columns = (np.cumsum(choices > 1) - 1)[wanted[choices[wanted] > 1]]
     for number, start, end in blocks(n_hybrids if width else 0, BLOCK):
         for chosen in draws_below(seed, (number,), end - start, choices[choices > 1]):
+            rows = slice(start, start := start + len(chosen))
+            if segments is not None:
+                sums[rows] += several[chosen[:, columns] + firsts].sum(axis=1)
+                continue
             cells = np.add(chosen, firsts, dtype=np.int32, casting="unsafe").ravel()
             starts = np.arange(len(chosen) + 1, dtype=np.int32) * width
             shape = (len(chosen), len(several))
-            taken = csr_array((np.ones(len(cells)), cells, starts), shape=shape)
-            sums[start : start + len(chosen)] += taken @ several
-            start += len(chosen)
+            sums[rows] += csr_array((np.ones(len(cells)), cells, starts), shape=shape) @ several
     return sums

@@ -14,7 +14,7 @@ import numpy as np
 from metaeval.arrays import FloatArray, Remembered, content
 from metaeval.correlation.measure import Measure
 from metaeval.correlation.pair_counts import agreements, codes_of
-from metaeval.correlation.rows import ordered_codes
+from metaeval.correlation.rows import SIDES, ordered_codes
 from metaeval.correlation.ties import PairTable
 
 Influence = Callable[[FloatArray, FloatArray], FloatArray]
@@ -72,7 +72,7 @@ def kendall_influence(z: FloatArray, x: FloatArray, variant: str = "b") -> Float
     return _influences.of(content(z, x, variant), lambda: _kendall_influence(z, x, variant))
 
 
-_influences = Remembered(2**25)
+_influences = Remembered(2**25, SIDES)
 
 
 def _kendall_influence(z: FloatArray, x: FloatArray, variant: str) -> FloatArray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metaeval.arrays import as_floats, factorize, fraction, one_length, positive_int
+from metaeval.arrays import IntArray, as_floats, factorize, fraction, one_length, positive_int
 from metaeval.documents import documents_of, effective_clusters, sizes_of, unit_of
 from metaeval.judgments.agreement.paired import PairedRatings, pair
 from metaeval.judgments.agreement.units import AgreementStatistic, Wanted, alpha_of, one_vs_rest_of
@@ -107,7 +107,7 @@ def agreement_interval(
     positive_int("n_resamples", n_resamples, minimum=0)
     fraction("confidence", confidence)
     notes, seed = Notes(), resolve_seed(rng) if n_resamples else None
-    parts = _parts(ratings, annotators, units, documents, notes)
+    parts = _parts(ratings, _codes(annotators, units, documents), notes)
     wanted = Wanted(n_resamples, confidence, seed, is_standardised)
     r, alpha = one_vs_rest_of(parts, wanted), alpha_of(parts, wanted)
     return AgreementInterval(
@@ -175,9 +175,9 @@ def judgment_agreement(
         each if isinstance(each, np.ndarray) else list(each) for each in (annotators, units)
     )
     notes, seed = Notes(), resolve_seed(rng) if n_resamples else None
-    labels = None if documents is None else list(documents)
-    raw, standard = _parts(scores, people, what, labels, notes), z_scores(scores, people)
-    z = _parts(standard.z, people, what, labels, Notes())
+    codes = _codes(people, what, documents)
+    raw, standard = _parts(scores, codes, notes), z_scores(scores, people)
+    z = _parts(standard.z, codes, Notes())
     each = float(standard.counts.mean()) if len(standard.counts) else None
     of_z, of_raw = (Wanted(n_resamples, confidence, seed, is_z, each) for is_z in (True, False))
     r, alpha_z, alpha_raw = one_vs_rest_of(z, of_z), alpha_of(z, of_z), alpha_of(raw, of_raw)
@@ -200,15 +200,20 @@ def _distinct(*results: Result) -> tuple[StatisticsWarning, ...]:
     return tuple({str(each): each for result in results for each in result.warnings}.values())
 
 
-def _parts(
-    ratings: ArrayLike,
+_Codes = tuple[IntArray, IntArray, IntArray | None]
+
+
+def _codes(
     annotators: Iterable[Hashable],
     units: Iterable[Hashable],
     documents: Iterable[Hashable] | None,
-    notes: Notes,
-) -> PairedRatings:
-    values = as_floats("ratings", ratings, ndim=1)
+) -> _Codes:
+    """Return the number of each rating's annotator and unit, and of each unit's document."""
     who, (names, what) = factorize(annotators)[1], factorize(units)
+    return who, what, None if documents is None else documents_of(documents, what, names)
+
+
+def _parts(ratings: ArrayLike, codes: _Codes, notes: Notes) -> PairedRatings:
+    values, (who, what, of) = as_floats("ratings", ratings, ndim=1), codes
     one_length(annotators=who, units=what, ratings=values)
-    of = None if documents is None else documents_of(documents, what, names)
     return pair(values, who, what, notes, of)

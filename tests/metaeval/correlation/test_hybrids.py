@@ -85,7 +85,7 @@ def test_bad_arguments_are_refused():
 @pytest.mark.parametrize("bounds", [[2], [3, 2, 11], [5] * 700, [3, 2**31 + 1, 7]])
 @pytest.mark.parametrize("rows", [1, 130, 1000])
 def test_draws_below_bounds_are_numpys(bounds, rows):
-    """Of the last bounds numpy refuses every other number, so that the rest comes from it."""
+    """Of the last bounds numpy refuses every other number."""
     expected = stream(3, 1).integers(0, bounds, size=(rows, len(bounds)))
     found = np.concatenate(list(draws_below(3, (1,), rows, np.array(bounds))))
     np.testing.assert_array_equal(found, expected)
