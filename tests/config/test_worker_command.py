@@ -39,6 +39,19 @@ def test_only_the_worker_of_the_gpu_queue_sees_gpus() -> None:
     assert seeing == [["gpu"]]
 
 
+@pytest.mark.parametrize(("limit", "kb"), [("1073741824", 400_000), ("max", None), ("", None)])
+def test_a_child_may_keep_a_part_of_the_memory_that_there_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, limit: str, kb: int | None
+) -> None:
+    file = tmp_path / "memory.max"
+    if limit:
+        file.write_text(f"{limit}\n")
+    monkeypatch.setattr(worker, "LIMIT", file)
+    sizes = {"SC_PHYS_PAGES": 2**24, "SC_PAGE_SIZE": 2**12}  # 64 GiB
+    monkeypatch.setattr(worker.os, "sysconf", sizes.__getitem__)
+    assert worker.largest_kb() == (kb or 2 * 2**20)
+
+
 def test_queues_are_those_that_can_be_served(
     monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:

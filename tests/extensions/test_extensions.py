@@ -22,9 +22,9 @@ NAMED = re.compile(r"`(lengths/[\w/.]+)`")
 BLOCK = re.compile(r"```\w+\n(.*?)```", re.DOTALL)
 
 
-def walk(var: Path, installed: str, *seen: str, path: str = "") -> str:
-    """Walk an installation of its own (`tests.extensions.site`); return what is wrong."""
-    environment = os.environ | {
+def environment(var: Path, installed: str, path: str) -> dict[str, str]:
+    """The variables of an installation of its own."""
+    return os.environ | {
         "DJANGO_SETTINGS_MODULE": "tests.settings",
         "DATABASE_URL": "",
         "TOUCHSTONE_VAR": str(var),
@@ -32,10 +32,14 @@ def walk(var: Path, installed: str, *seen: str, path: str = "") -> str:
         "SECOND_FACTOR": "yes" if "extensions.identity" in installed else "no",
         "PYTHONPATH": path,
     }
+
+
+def walk(var: Path, installed: str, *seen: str, path: str = "") -> str:
+    """Walk an installation of its own (`tests.extensions.site`); return what is wrong."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.extensions.site", *seen],
         cwd=ROOT,
-        env=environment,
+        env=environment(var, installed, path),
         capture_output=True,
         text=True,
         check=False,
@@ -70,7 +74,7 @@ def test_the_extension_of_the_documentation_runs(tmp_path: Path) -> None:
     text = GUIDE.read_text(encoding="utf-8")
     names = NAMED.findall(text)
     blocks = BLOCK.findall(text)
-    assert len(names) == len(blocks) == 5
+    assert len(names) == len(blocks) == 6
     for name, code in zip(names, blocks, strict=True):
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -81,7 +85,26 @@ def test_the_extension_of_the_documentation_runs(tmp_path: Path) -> None:
         "/campaigns/demo-en-zh-80/lengths/|characters</li>",
         "/campaigns/demo-en-zh-80/lengths.csv|system,characters",
     )
-    assert walk(tmp_path / "var", "lengths", *seen, path=str(tmp_path)) == ""
+    var = tmp_path / "var"
+    assert walk(var, "lengths", *seen, path=str(tmp_path)) == ""
+    rows = (("segment", "system", "metric", "gap"), ("bakery-1", "cut-decoder@0.5", "it", "-3"))
+    (tmp_path / "gaps.tsv").write_text("\n".join(map("\t".join, rows)))
+    imported = (
+        "import_scores",
+        "demo-en-zh",
+        str(tmp_path / "gaps.tsv"),
+        "--higher-is-better",
+        "it",
+    )
+    done = subprocess.run(
+        [sys.executable, "manage.py", *imported, "--dry-run"],
+        cwd=ROOT,
+        env=environment(var, "lengths", str(tmp_path)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "as gaps" in done.stderr) == (0, True), done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", ["no.such.package", "metrics"])

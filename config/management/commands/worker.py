@@ -4,6 +4,7 @@ import os
 import sys
 from argparse import ArgumentParser
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -17,8 +18,11 @@ from metrics.workers.devices import gpu_ids
 
 # Slices of work end within a second; a document may take longer, and is then computed anew.
 GRACE_SECONDS = 60
-# A child that grew beyond this is replaced after its job, in KiB.
-LARGEST = ("--max-memory-per-child", "400000")
+# A child that grew beyond this part of the memory is replaced after its job, and what it had cached
+# is read anew; smaller ones stay in any case.
+PART, LEAST_KB = 32, 400_000
+# The limit of a container, in bytes or “max”.
+LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 class Command(BaseCommand):
@@ -72,13 +76,13 @@ def workers(queues: list[str], options: dict[str, Any]) -> list[list[str]]:
     ones most. Only the workers of neural metrics and of training see GPUs.
     """
     on_gpus = options["gpus"] or max(1, len(gpu_ids()))
-    yielding = ["nice", "-n"]
+    yielding, largest = ["nice", "-n"], ("--max-memory-per-child", str(largest_kb()))
     groups: list[tuple[tuple[str, ...], list[str], int, tuple[str, ...]]] = [
         (("cpu",), [], options["processes"], ()),
         (("gpu",), [], on_gpus, ()),
         (("judges",), [], 1, ()),
-        ((QUICK, "mail"), [*yielding, "10"], 2, LARGEST),
-        ((SLOW, "slow"), [*yielding, "15"], 2, LARGEST),
+        ((QUICK, "mail"), [*yielding, "10"], 2, largest),
+        ((SLOW, "slow"), [*yielding, "15"], 2, largest),
     ]
     commands = []
     for members, prefix, children, more in groups:
@@ -87,6 +91,15 @@ def workers(queues: list[str], options: dict[str, Any]) -> list[list[str]]:
             command = worker(names[0], ",".join(names), *given)
             commands.append([*prefix, "env", *_environment("gpu" in names), *command])
     return commands
+
+
+def largest_kb() -> int:
+    """Return how large a child that computes documents may stay, in KiB."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    limit = LIMIT.read_text().strip() if LIMIT.exists() else ""
+    if limit.isdecimal():
+        memory = min(memory, int(limit))
+    return max(LEAST_KB, memory // PART // 1024)
 
 
 def _environment(is_on_gpus: bool) -> list[str]:
