@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +58,16 @@ def read(file: InputFile, report: Report, media: Sequence[InputFile] = ()) -> Ca
     values = read_json(file, report, CAMPAIGN_FILE)
     if report.errors:
         return None
-    for number, fault in enumerate(_validator().iter_errors(values)):
-        if number < MOST_FAULTS:
-            report.error(_refusal(fault), Place(file.name, None, _path(fault)))
+    lacking: set[Place] = set()
+    for fault in islice(_validator().iter_errors(values), MOST_FAULTS):
+        place = Place(file.name, None, _path(fault))
+        # The validator has a fault for each missing key, and each of them names all keys.
+        if fault.validator != "required":
+            report.error(_refusal(fault), place)
+        elif place not in lacking:
+            lacking.add(place)
+            for key in (key for key in fault.validator_value if key not in fault.instance):
+                report.error(missing_key(key), place)
     if report.errors:
         return None
     whole = _drafted(file.name, values, report)
@@ -81,9 +89,6 @@ def _path(fault: Fault) -> str:
 
 def _refusal(fault: Fault) -> Message:
     given, wanted = fault.instance, fault.validator_value
-    if fault.validator == "required":
-        missing = next(name for name in wanted if name not in given)
-        return missing_key(missing)
     if fault.validator == "additionalProperties" and wanted is False:
         known = fault.schema["properties"]
         return message(

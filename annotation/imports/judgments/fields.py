@@ -49,7 +49,6 @@ POSITION = Field(
     message("column.item", "item"),
     other_names="position, place, index, number, nr, no, line, row",
 )
-MAX_COLUMNS = 500
 # The two scales of Koehn and Monz (2006), and what tables call them.
 TWO_SCALES = {
     f"{SCALE}adequacy": (
@@ -127,17 +126,6 @@ def read_tables(
 def _has_usable_columns(table: Table, report: Report) -> bool:
     """Return whether a page can show a choice for every column; report why not."""
     place = table.head
-    if len(table.columns) > MAX_COLUMNS:
-        report.error(
-            message(
-                "judgments.too-many-columns",
-                "The table has {n} columns; at most {most} are allowed.",
-                n=len(table.columns),
-                most=MAX_COLUMNS,
-            ),
-            place,
-        )
-        return False
     bad = [found[0] for name in table.columns if (found := FORBIDDEN_IN_NAMES.search(name))]
     if bad:
         report.error(

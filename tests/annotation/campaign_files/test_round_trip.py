@@ -184,6 +184,18 @@ def test_what_is_wrong_is_named_and_nothing_is_stored(
     assert (Campaign.objects.count(), TestSet.objects.count()) == (0, 0)
 
 
+def test_each_missing_key_is_named_once(db: None) -> None:
+    values = changed("texts/segments/1", {"colour": "red"})
+    values["texts"]["segments"][0] = {}
+    report = Report()
+    open_file(InputFile.holding("c.json", json.dumps(values).encode()), report, Wish())
+    missing = [each for each in report.errors if each.code == "json.missing-key"]
+    named = {(each.place.field, each.message.parameters["key"]) for each in missing}
+    places = ("texts.segments[0]", "texts.segments[1]")
+    assert named == {(place, key) for place in places for key in ("id", "source")}
+    assert len(missing) == 4
+
+
 def test_a_table_is_told_where_tables_go(db: None, tmp_path: Path) -> None:
     out, path = StringIO(), tmp_path / "Mine.CSV"
     path.write_text("segment,system,score\n1,A,50\n", encoding="utf-8")

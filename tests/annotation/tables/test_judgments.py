@@ -198,9 +198,9 @@ def test_entities_that_were_not_decoded_are_counted(db: None) -> None:
 
 
 def test_columns_that_no_page_could_show(db: None) -> None:
-    wide = "\t".join(["annotator", *(f"c{n}" for n in range(600))]) + "\n"
+    wide = "\t".join(["annotator", *(f"c{n}" for n in range(1_000))]) + "\n"
     assert errors_of(as_files(own_tsv=wide + wide), **DE_EN) == [
-        ("own.tsv, row 1", "judgments.too-many-columns")
+        ("own.tsv, row 1", "table.too-many-columns")
     ]
     lone = '{"annotator": "R1", "\\ud800": "x"}\n'
     assert errors_of(as_files(own_jsonl=lone), **DE_EN) == [
