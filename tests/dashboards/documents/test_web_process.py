@@ -205,7 +205,7 @@ def test_pages_change_no_document(studied: Campaign, as_admin: Client) -> None:
     for _ in ("read", "read again"):
         for page in pages:
             as_admin.get(page)
-    kept = [(key, value) for key, (value, _) in results._documents._values.items()]
+    kept = [(key, each.value) for key, each in results._documents._values.items()]
     assert len(kept) > 10
     for (pk, as_of, shape), document in kept:
         row = Analysis.objects.get(pk=pk, as_of=as_of)
