@@ -73,7 +73,9 @@ class CampaignLook:
     @property
     def question(self) -> str:
         """The question in the language of the page."""
-        return Campaign(question=self.asked, length_ratio=self.length_ratio).question_text
+        shown = Campaign(question=self.asked, shown_text=self.shown_text)
+        shown.length_ratio = self.length_ratio
+        return shown.question_text
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,20 @@ def test_the_person_says_what_a_column_holds(world: World, as_admin: Client) -> 
         assert as_admin.get(reverse(name, args=["later"])).status_code == 200, name
 
 
+@pytest.mark.parametrize("shown_text", ["source", "reference"])
+def test_the_preview_has_the_question_that_is_asked(
+    world: World, as_admin: Client, shown_text: str
+) -> None:
+    asked = "How accurately does the translation express the meaning of the source?"
+    words = {"test_set": "harbour", "name": "Later", "question": asked, "shown_text": shown_text}
+    table = TABLE.replace("wer", "annotator")
+    checked = send(as_admin, sent(table), **words)
+    (draft,) = as_admin.get(checked.url).context["drafts"]
+    assert as_admin.post(checked.url).status_code == 200
+    assert draft.question == Campaign.objects.get(slug="later").question_text
+    assert draft.question == asked.replace("source", shown_text)
+
+
 def test_reading_again_renames_no_campaign(db: None, as_admin: Client) -> None:
     """A name that only the files suggest is not stated by sending the form with it."""
     rows = [f"en-de\tR1\t1\tstrong\t80\tfirst {ratio}\t{ratio}" for ratio in ("0.8", "0.5")]
