@@ -124,7 +124,8 @@ def read(
     reading, report = Reading(files=hashes(files)), collector.report
     lines = _Lines(Listing.stored(test_set.slug), choices.lines, reading, report)
     report.chosen = {"": choices.columns}
-    tables = read_files(files, Import(METRIC_SCORES, report))
+    every = read_files(files, Import(METRIC_SCORES, report))
+    tables = [by_segment(without_all(each, report), lines.listing, report) for each in every]
     for table in tables:
         reading.columns |= table.titles
         reading.samples = table.samples | reading.samples
@@ -181,9 +182,7 @@ class _Scores:
 
     def read(self, own: dict[str, str], test_set: TestSet, reading: Reading) -> Iterator[None]:
         """Read all scores, one row per step."""
-        report = self.collector.report
-        table = without_all(self.table, report)
-        table = self.table = by_segment(table, self.lines.listing, report)
+        report, table = self.collector.report, self.table
         fields = {c: f for c, f in propose(table.columns, FIELDS, own).items() if f}
         if SYSTEM not in fields.values() and (column := self._names_systems(own)):
             fields[column] = SYSTEM

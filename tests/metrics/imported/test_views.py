@@ -207,3 +207,19 @@ def test_a_system_can_be_stated_on_the_page(world: World, as_owner: Client) -> N
     assert "Import 1 metric<" in page
     as_owner.post(address, filled(page, system="strong", **{"import": "1"}))
     assert MetricImport.objects.get().n_outputs == n
+
+
+def test_every_column_of_a_transposed_table_has_its_meaning(world: World, as_owner: Client) -> None:
+    """The columns are those of one row per score; sent again unchanged, they are read alike."""
+    keys = list(world.test_set.segments.order_by("position").values_list("key", flat=True))
+    system = world.test_set.systems.first()
+    assert system is not None
+    cells = "\t".join(f"0.{n}" for n in range(1, len(keys) + 1))
+    address = send(as_owner, "\t".join(["system", *keys]) + f"\n{system.name}\t{cells}\n")
+    page = unescape(as_owner.get(address).text)
+    meanings = [value for name, value in filled(page).items() if name.startswith("column-")]
+    assert meanings == ["system", "segment", "score"]
+    _, again = read_again(as_owner, address, {**filled(page), "change": "1"})
+    assert findall(r"(?s)data-first-rows.*?</table>", again) == findall(
+        r"(?s)data-first-rows.*?</table>", page
+    )
