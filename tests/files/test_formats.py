@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.test import Client
-from django.urls import reverse
+from django.urls import get_resolver, reverse
 
 from annotation.models import FileImport, TestSet
 from annotation.uploads.formats.base import GOLD, JUDGMENTS, TABLES, Format
@@ -172,8 +172,14 @@ NOTES = (Format("notes", "`#notes`", (JUDGMENTS,), begins=lambda name, text: tex
                 read=lambda contents, to: [], before="one score per line"),)  # fmt: skip
 
 
+@pytest.fixture
+def loaded() -> None:
+    """Import what asks for all extensions once in a process, before a test leaves some out."""
+    assert get_resolver().url_patterns
+
+
 def test_a_format_of_an_extension_is_tried_before_the_one_that_it_names(
-    monkeypatch: pytest.MonkeyPatch,
+    loaded: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = Extension(app="notes", formats=f"{__name__}.NOTES")
     monkeypatch.setattr(extensions, "installed", lambda: [record])
@@ -184,7 +190,7 @@ def test_a_format_of_an_extension_is_tried_before_the_one_that_it_names(
 
 
 def test_the_core_alone_names_no_other_tools(
-    settings: Any, tmp_path: Path, world: World, as_admin: Client
+    loaded: None, settings: Any, tmp_path: Path, world: World, as_admin: Client
 ) -> None:
     settings.EXTENSIONS, settings.IMPORT_DOORS = [], {"judgments": "annotation.doors.campaigns"}
     words = ("--source-language", "en", "--target-language", "de")
