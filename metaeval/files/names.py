@@ -334,6 +334,12 @@ FIELDS = (
 )  # fmt: skip
 # Field -> the names that it has in every table, beside its own.
 NAMES = {field.name: field.names[1:] for field in FIELDS if not field.is_local}
+# What numbers rows or segments where no other column names them.
+PLACES = (
+    *("position", "place", "index", "number", "nr", "no", "#", "line", "row", "Lfd. Nr."),
+    *("laufende Nummer", "n°", "numéro", "número", "numero", "číslo", "numer", "номер", "序号"),
+    *("通し番号", "순번"),
+)
 # `rater_1`, `Rater A`, `评分者1`: a word with a number or a letter of a person or a system.
 NUMBERED = re.compile(r"(?P<word>.*[^\d\s_#.:-])(?P<sign>[\s_#.:-]*)(?P<name>\d{1,4}|[^\W\d_])")
 LONGEST_NUMBERED = 100
@@ -366,7 +372,7 @@ def plain(name: str) -> str:
     ('segid', 'segid')
     """
     folded = unicodedata.normalize("NFKD", name.casefold())
-    return re.sub(r"[\W_]+", "", IN_BRACKETS.sub("", folded) or folded)
+    return re.sub(r"[\W_]+", "", IN_BRACKETS.sub("", folded) or folded) or folded.strip()
 
 
 def is_called(column: str, names: Iterable[str]) -> bool:

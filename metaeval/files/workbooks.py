@@ -1,7 +1,7 @@
 """Workbooks to tables: XLSX and ODS, sheet by sheet.
 
-Sheets with the same columns are one table with the names of the sheets in a column. Others are read
-if a person chooses them.
+Sheets with the same columns are one table with the names of the sheets in a column. Which of the
+others are read depends on the import, or a person chooses them.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from datetime import date, time
 from typing import Any
 from xml.parsers import expat
 
+from metaeval.files.cells import is_missing, parse_number
 from metaeval.files.grids import (
     LARGEST_WORKBOOK,
     MOST_CELLS,
@@ -29,12 +30,26 @@ from metaeval.files.grids import (
     Line,
     fill,
 )
-from metaeval.files.names import is_known, plain
+from metaeval.files.names import (
+    METRIC_SCORES,
+    NAMES,
+    PLACES,
+    RATED,
+    TEST_SET,
+    column_of,
+    fields_of,
+    is_field,
+    is_known,
+    plain,
+)
 from metaeval.files.opendocument import SPREADSHEET, Merged, Sheets
 from metaeval.messages import message, plural, truncated
 
 # The column with the names of sheets.
 SHEET = "sheet"
+# Columns by which a sheet of texts belongs to one of ratings, and the fields that it has.
+KEYS = ("segment", *NAMES["segment"], "item", *NAMES["item"], *PLACES)
+TEXTS = ("source", "reference", "output")
 ARCHIVE = b"PK\x03\x04"
 # Bytes at the start of an archive with the type of an ODS, and at its end with the names of files.
 MIMETYPE, DIRECTORY = 200, 65_536
@@ -77,11 +92,14 @@ def is_workbook(name: str, data: bytes) -> bool:
     return is_named or SPREADSHEET in data[:MIMETYPE] or b"xl/workbook." in data[-DIRECTORY:]
 
 
-def read_workbook(data: bytes, *, has_names: bool = True, chosen: Sequence[str] = ()) -> Workbook:
+def read_workbook(
+    data: bytes, *, has_names: bool = True, chosen: Sequence[str] = (), door: str = ""
+) -> Workbook:
     """Return the tables of an XLSX or ODS workbook. Raises GridError for anything else.
 
-    Without `chosen` sheets, the first sheet that is a table is read, with all that have its
-    columns; the others are named in a note, or in a warning if they are tables.
+    Without `chosen` sheets, the first table with most of the fields that only the import (`door`)
+    reads is read, with all that have its columns; with ratings also a sheet of their texts. The
+    others are named in a note, or in a warning if they are tables.
     """
     found: dict[str, Grid] = {}
     kind = ODS if SPREADSHEET in data[:MIMETYPE] else XLSX
@@ -102,10 +120,10 @@ def read_workbook(data: bytes, *, has_names: bool = True, chosen: Sequence[str] 
         raise
     except BROKEN:
         raise GridError(UNREADABLE) from None
-    return Workbook(kind, list(found), _chosen(found, chosen) if found else [])
+    return Workbook(kind, list(found), _chosen(found, chosen, door) if found else [])
 
 
-def _chosen(found: dict[str, Grid], chosen: Sequence[str]) -> list[Grid]:
+def _chosen(found: dict[str, Grid], chosen: Sequence[str], door: str) -> list[Grid]:
     """Return the tables of sheets. Raises GridError for a chosen sheet that does not exist."""
     if absent := [title for title in chosen if title not in found]:
         refusal = message(
@@ -116,8 +134,12 @@ def _chosen(found: dict[str, Grid], chosen: Sequence[str]) -> list[Grid]:
         )
         raise GridError(refusal)
     tables = [title for title, grid in found.items() if _is_table(grid)]
-    first = found[next(iter(tables or found))]
-    wanted = chosen or [title for title, grid in found.items() if _key(grid) == _key(first)]
+    first = max((found[title] for title in tables or found), key=lambda grid: _n_own(grid, door))
+    wanted = chosen or [
+        title
+        for title, grid in found.items()
+        if _key(grid) == _key(first) or (door in RATED and _has_texts_of(first, grid))
+    ]
     groups: dict[tuple[str, ...], list[Grid]] = {}
     for title in found:
         if title in wanted:
@@ -139,6 +161,36 @@ def _is_table(grid: Grid) -> bool:
     """Return True for several columns over rows, one of them known: no title page or legend."""
     is_wide = len(grid.header) > 1 and bool(grid.rows)
     return is_wide and (any(map(is_known, grid.header)) or grid.header[0] == "column 1")
+
+
+def _n_own(grid: Grid, door: str) -> int:
+    """Return how many columns have a field that an import reads and test sets do not.
+
+    Of a test set it is the columns with texts, of metric scores also others with numbers.
+    """
+    names = {
+        plain(name)
+        for field in fields_of(door)
+        if (field.name in TEXTS if door == TEST_SET else TEST_SET not in field.imports)
+        for name in field.names
+    }
+    named = sum(plain(column) in names for column in grid.header)
+    if door != METRIC_SCORES:
+        return named
+    others = [place for place, column in enumerate(grid.header) if not is_field(column)]
+    return named + sum(
+        any(parse_number(cell) is not None and not is_missing(cell) for cell in column)
+        for column in ([cells[place] for _, cells in grid.rows] for place in others)
+    )
+
+
+def _has_texts_of(judged: Grid, grid: Grid) -> bool:
+    """Return True for a sheet with the texts of another's rows, which both number alike."""
+    judged_texts, texts = (
+        {field for field in TEXTS if column_of(field, each.header)} for each in (judged, grid)
+    )
+    shared = {*map(plain, judged.header)} & {*map(plain, grid.header)}
+    return bool(texts) and not judged_texts and not shared.isdisjoint(map(plain, KEYS))
 
 
 def _key(grid: Grid) -> tuple[str, ...]:

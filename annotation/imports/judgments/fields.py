@@ -25,7 +25,16 @@ from annotation.uploads.tables.rows import Table, require_rows
 from annotation.uploads.tables.spans import with_marked
 from core.text import restore
 from metaeval.files.cells import is_missing, parse_number, read_score
-from metaeval.files.names import JUDGMENTS, NAME, NUMBER, WORD, Field, fields_of, is_called
+from metaeval.files.names import (
+    JUDGMENTS,
+    NAME,
+    NUMBER,
+    PLACES,
+    WORD,
+    Field,
+    fields_of,
+    is_called,
+)
 from metaeval.messages import Message, message, truncated
 
 FIELDS = fields_of(JUDGMENTS)
@@ -44,11 +53,7 @@ SHOW_ERRORS = tuple(
 # The column of numbers that are given to segments.
 NUMBERED = " number"
 # Where nothing else says what was shown, its number within the batch does.
-POSITION = Field(
-    "item",
-    message("column.item", "item"),
-    other_names="position, place, index, number, nr, no, line, row",
-)
+POSITION = Field("item", message("column.item", "item"), other_names=", ".join(PLACES))
 # The two scales of Koehn and Monz (2006), and what tables call them.
 TWO_SCALES = {
     f"{SCALE}adequacy": (

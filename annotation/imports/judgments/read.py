@@ -39,7 +39,7 @@ from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.pairs import of_row
 from annotation.uploads.tables.rows import Table
 from core.languages import LanguageError
-from metaeval.files.names import Field
+from metaeval.files.names import Field, column_of
 from metaeval.messages import message, truncated
 from metaeval.scores.directions import Direction
 
@@ -144,7 +144,9 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     every = read_tables(files, report, options)
     suggested = [table for table in every if has_suggestions(table)]
     listing = Listing.stored(options.test_set)
-    tables = [unfold(table, listing, report) for table in every if table not in suggested]
+    tables = [each for each in every if each not in suggested]
+    systems = _systems(tables)
+    tables = [unfold(table, listing, report, systems) for table in tables]
     n_broken = len(report.errors)
     chosen = read_chosen(tables, FIELDS, report, others=is_other_field)
     if len(report.errors) > n_broken or not tables:
@@ -180,6 +182,14 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     if options.name or len({row.name("campaign") for row in rows}) < 2:
         seen = replace(seen, name=name)
     return _read_rows(rows, judged, spans, others, suggested, named, report, seen)
+
+
+def _systems(tables: Iterable[Table]) -> frozenset[str]:
+    """Return the systems that the cells of tables name."""
+    columns = ((table, column_of("system", table.columns)) for table in tables)
+    return frozenset(
+        str(cell).strip() for table, column in columns if column for cell in table.column(column)
+    )
 
 
 def seen_in(tables: Iterable[Table]) -> dict[str, Any]:

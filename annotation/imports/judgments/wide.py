@@ -39,9 +39,12 @@ NUMBERED = message(
 Row = dict[str, Any]
 
 
-def unfold(table: Table, listing: Listing, report: Report) -> Table:
-    """Return a table with a row for each judgment; others stay as they are."""
-    by_name = _of_systems(table, listing.systems)
+def unfold(table: Table, listing: Listing, report: Report, systems: Collection[str] = ()) -> Table:
+    """Return a table with a row for each judgment; others stay as they are.
+
+    `systems` are those that other tables name: columns called so have their scores or outputs.
+    """
+    by_name = _of_systems(table, [*listing.systems, *systems])
     if len(by_name) > 1 or any(OUTPUT in columns for columns in by_name.values()):
         return unfolded(table, "system", by_name, report)
     people = _of_people(table)
@@ -89,9 +92,13 @@ def _of_systems(table: Table, systems: Collection[str]) -> dict[str, dict[str, s
             found.setdefault(name or rest, {})[field] = column
         elif (match := OF_SYSTEM.fullmatch(title)) and is_numeric(table, column):
             found.setdefault(match["name"], {})[SCORE] = column
-        elif title in systems and is_numeric(table, column):
-            found.setdefault(title, {})[SCORE] = column
-    by_name = {n: columns for n, columns in found.items() if {SCORE, SPANS} & set(columns)}
+        elif (name := title.removeprefix("system:").strip()) in systems or name != title.strip():
+            found.setdefault(name, {})[SCORE if is_numeric(table, column) else OUTPUT] = column
+    by_name = {
+        n: columns
+        for n, columns in found.items()
+        if {SCORE, SPANS} & set(columns) or n in systems or f"system:{n}" in table.columns
+    }
     return {} if by_name and all(map(is_person, by_name)) else by_name
 
 
@@ -135,30 +142,33 @@ def unfolded(
     """Return a table with a row for each system, … (`field`) and its columns by field."""
     used = _columns(by_name)
     others = [column for column in table.columns if column not in used]
+    # A table of texts alone has no annotators.
+    are_rated = any({SCORE, SPANS} & set(columns) for columns in by_name.values())
+    rows_of = _each_score if are_rated else lambda own: [own]
     rows = []
     for line, row in table.rows:
         common = _with_ids({column: row[column] for column in others if column in row})
         for name, columns in by_name.items():
             given = {made: row.get(column) for made, column in columns.items()}
             own = {made: cell for made, cell in given.items() if cell not in (None, "", [])}
-            rows += [(line, common | {field: name} | each) for each in _each_score(own)]
+            rows += [(line, common | {field: name} | each) for each in rows_of(own)]
     fields = dict.fromkeys(made for _, row in rows for made in row)
     names = truncated(list(by_name))
     texts = {
         "system": message(
             "judgments.column-per-system",
-            "The table has a column for each system ({names}). Every score was read separately.",
+            "The table has a column for each system ({names}). Every cell was read separately.",
             names=names,
         ),
         "annotator": message(
             "judgments.column-per-annotator",
-            "The table has a column for each annotator ({names}). Every score was read separately.",
+            "The table has a column for each annotator ({names}). Every cell was read separately.",
             names=names,
         ),
     }
     others_have = message(
         "judgments.column-per-part",
-        "The table has a column for each {level} ({names}). Every score was read separately.",
+        "The table has a column for each {level} ({names}). Every cell was read separately.",
         level=field,
         names=names,
     )

@@ -282,8 +282,8 @@ def _contents(
     if data is None:
         return []
     if is_binary(name, data):
-        found = binary_tables(name, data, report, has_names=to.has_names(name))
         door = to.door.code.removeprefix("import.")
+        found = binary_tables(name, data, report, has_names=to.has_names(name), door=door)
         tables = [with_sheets(table, door, report) for table in found]
         return [(Content(table.file, table=table), None) for table in tables]
     if (text := decode(name, data, report)) is None:

@@ -201,14 +201,16 @@ def read_table(file: InputFile, report: Report) -> Table | None:
     return table and without_skipped(table, report)
 
 
-def binary_tables(name: str, data: bytes, report: Report, *, has_names: bool = True) -> list[Table]:
+def binary_tables(
+    name: str, data: bytes, report: Report, *, has_names: bool = True, door: str = ""
+) -> list[Table]:
     """Return the tables of a Parquet file or a workbook; what is wrong goes to the report."""
     try:
         if is_parquet(data):
             table = _of_objects(name, parquet_rows(data), report, "Parquet")
             return [table] if table else []
         chosen = [sheet for sheet in report.choice(name, SHEETS).split("/") if sheet]
-        book = read_workbook(data, has_names=has_names, chosen=chosen)
+        book = read_workbook(data, has_names=has_names, chosen=chosen, door=door)
     except GridError as error:
         report.error(error.message, Place(name, error.row))
         return []

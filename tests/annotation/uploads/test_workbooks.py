@@ -94,14 +94,55 @@ def test_other_sheets_are_named_and_can_be_chosen(door: str) -> None:
     rows = ROWS[door]
     wanted, _ = read(door, "t.csv", separated(rows).encode())
     data = book(Old=[["segment", "worker"], ["1", "x"]], Final=cells(rows))
-    _, report = read(door, "t.xlsx", data)
-    (rest,) = [each for each in report.warnings if each.code == "workbook.sheets"]
-    assert rest.message.parameters["others"] == ["Final"]
-    assert report.files["t.xlsx"].sheets == ["Old", "Final"]
     found, report = read(door, "t.xlsx", data, {"(sheets)": "Final"})
     assert (found, report.errors) == (wanted, [])
+    (rest,) = [each for each in report.warnings if each.code == "workbook.sheets"]
+    assert rest.message.parameters["others"] == ["Old"]
+    assert report.files["t.xlsx"].sheets == ["Old", "Final"]
     _, report = read(door, "t.xlsx", data, {"(sheets) t.xlsx": "Late"})
     assert "workbook.no-sheet" in codes(report.errors)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_an_import_reads_the_sheet_with_its_fields(door: str) -> None:
+    of_talks(2)
+    rows = ROWS[door]
+    wanted, _ = read(door, "t.csv", separated(rows).encode())
+    others = [["segment", "system"], ["1", "a"]]
+    found, report = read(door, "t.xlsx", book(Plan=others, Final=cells(rows)))
+    assert (found, report.errors) == (wanted, [])
+    assert report.files["t.xlsx"].sheets_read == ["Final"]
+
+
+def test_ratings_are_read_with_their_texts() -> None:
+    """Whatever both sheets call their numbers; a column called as a system has its outputs."""
+    wanted, _ = read("judgments", "t.csv", separated(ROWS["judgments"]).encode())
+    rated = cells(ROWS["judgments"], "source", "output")
+    rated[0] = ["Nr." if name == "segment" else name for name in rated[0]]
+    by_number: dict[str, Row] = {}
+    for row in ROWS["judgments"]:
+        own = by_number.setdefault(row["segment"], {"Nr.": row["segment"], "source": row["source"]})
+        own[row["system"]] = row["output"]
+    data = book(Notes=[["About"], ["this study"]], Texts=cells([*by_number.values()]), Scores=rated)
+    found, report = read("judgments", "t.xlsx", data)
+    assert not report.errors
+    assert report.files["t.xlsx"].sheets_read == ["Texts", "Scores"]
+    assert found == wanted
+
+
+@pytest.mark.parametrize("name", ["Nr.", "#", "No", "n°", "序号"])
+def test_the_numbers_of_rows_are_keys_where_they_number_segments(name: str) -> None:
+    texts = [{name: str(key), "source": f"Text {key}."} for key in (7, 3, 11)]
+    (keys, report) = read("test set", "t.csv", separated(texts).encode())
+    assert not report.errors
+    wanted, _ = read("test set", "t.csv", separated(texts).replace(name, "segment", 1).encode())
+    assert keys == wanted
+    # Three outputs of one source: their numbers are those of rows.
+    rows = [{name: str(n), "source": "Text.", "system": f"s{n}", "output": "x"} for n in (1, 2, 3)]
+    found, report = read("test set", "t.csv", separated(rows).encode())
+    assert report.errors or found != read(
+        "test set", "t.csv", separated(rows).replace(name, "segment", 1).encode()
+    )[0]  # fmt: skip
 
 
 def test_sheets_of_other_columns_are_tables_of_their_own() -> None:
