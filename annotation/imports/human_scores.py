@@ -38,6 +38,7 @@ from annotation.uploads.formats.base import HUMAN_SCORES
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import direction_message, say_direction
 from annotation.uploads.tables.columns import (
+    numbering,
     propose,
     read_chosen,
     refuse_unknown,
@@ -175,6 +176,8 @@ def _sheet(table: Table, chosen: Mapping[str, str]) -> Sheet:
     """Say what columns hold; several may hold scores."""
     others = [field for field in FIELDS if field.name != SCORE]
     found = propose(table.columns, others, chosen, table.constants)
+    if column := numbering(table, found):
+        found[column] = "segment"
     if SCORE not in chosen.values():
         found |= dict.fromkeys(_score_columns(table, found), SCORE)
     return Sheet(table, found)

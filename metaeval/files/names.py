@@ -337,7 +337,7 @@ NAMES = {field.name: field.names[1:] for field in FIELDS if not field.is_local}
 # What numbers rows or segments where no other column names them.
 PLACES = (
     *("position", "place", "index", "number", "nr", "no", "#", "line", "row", "Lfd. Nr."),
-    *("laufende Nummer", "n°", "numéro", "número", "numero", "číslo", "numer", "номер", "序号"),
+    *("laufende Nummer", "numéro", "número", "numero", "číslo", "numer", "номер", "序号"),
     *("通し番号", "순번"),
 )
 # `rater_1`, `Rater A`, `评分者1`: a word with a number or a letter of a person or a system.

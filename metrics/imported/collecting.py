@@ -16,7 +16,7 @@ from annotation.uploads.tables.cells import has_decimal_comma, no_number
 from annotation.uploads.tables.columns import say_unused
 from annotation.uploads.tables.rows import Table
 from metaeval.files.cells import count_infinite, read_score
-from metaeval.files.names import JUDGMENTS, NUMBER, fields_of, is_called
+from metaeval.files.names import JUDGMENTS, NUMBER, PLACES, fields_of, is_called
 from metaeval.messages import Message, message, truncated
 from metrics.imported.held import MetricScores, Names, Part, Unit
 from metrics.imported.storing import no_part
@@ -267,9 +267,10 @@ def columns_of_metrics(
     free: Sequence[str], titles: dict[str, str], table: Table, collector: Collector
 ) -> dict[str, str]:
     """Return the columns of numbers with their titles; report the other columns as unused."""
-    found = [column for column in free if _is_numeric(table, column)]
+    others = [column for column in free if not is_called(titles.get(column, column), PLACES)]
+    found = [column for column in others if _is_numeric(table, column)]
     rest = [column for column in free if column not in found]
-    unclear = _unclear(table, rest, is_only=not found)
+    unclear = _unclear(table, [c for c in rest if c in others], is_only=not found)
     unused = [column for column in rest if column not in unclear]
     say_unused(table, {c for c in table.columns if c not in unused}, collector.report)
     for column in unclear:

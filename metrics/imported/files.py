@@ -29,6 +29,7 @@ from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import read_percent, write_points
 from annotation.uploads.tables.columns import (
     name_fields,
+    numbering,
     propose,
     read_chosen,
     refuse_unknown,
@@ -186,6 +187,8 @@ class _Scores:
         fields = {c: f for c, f in propose(table.columns, FIELDS, own).items() if f}
         if SYSTEM not in fields.values() and (column := self._names_systems(own)):
             fields[column] = SYSTEM
+        if column := numbering(table, {**own, **fields}, self.collector.names.segments):
+            fields[column] = SEGMENT
         if not {SYSTEM, SCORE} & set(fields.values()) and not self._is_of_one_system():
             free = [column for column in table.columns if column not in fields]
             names_system = self.collector.names_system

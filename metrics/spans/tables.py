@@ -17,6 +17,7 @@ from annotation.uploads.normalising import Normalised, normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.columns import (
     name_fields,
+    numbering,
     propose,
     read_chosen,
     refuse_unknown,
@@ -108,6 +109,8 @@ def _table(
 ) -> None:
     proposed = with_marked(table, propose(table.columns, FIELDS, own, table.constants), own)
     fields = {c: f for c, f in proposed.items() if f or c in own}
+    if column := numbering(table, fields, collector.names.segments):
+        fields[column] = "segment"
     found.fields |= {column: field for column, field in fields.items() if field}
     has = frozenset(fields.values()) - {""}
     system = "" if "system" in has else collector.system_in(table.file)

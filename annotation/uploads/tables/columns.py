@@ -9,11 +9,13 @@ from dataclasses import replace
 
 from annotation.uploads.problems import FOR_FILES, Place, Report
 from annotation.uploads.tables.rows import Table
-from metaeval.files.names import Field, column_of, is_called, plain
+from metaeval.files.names import PLACES, Field, column_of, is_called, plain
 from metaeval.messages import message, truncated
 
 # Columns of what a person translated, where another one has outputs or the text before edits.
 TARGETS, UNEDITED = ("target", "tgt", "target_text", "tgt_text"), "original_target"
+# A table with one of these has a row for each error.
+OF_ERRORS = frozenset({"severity", "marked_text", "span_start"})
 # What columns without names are called.
 NUMBERED = re.compile(r"\s*column [1-9]\d*\s*", re.IGNORECASE)
 FIRST = "column 1"
@@ -53,6 +55,29 @@ def propose(
         if target and "reference" not in found.values():
             found[target] = "reference"
     return found
+
+
+def numbering(table: Table, fields: Mapping[str, str], known: Container[str] = ()) -> str:
+    """Return the column that numbers the segments where no other names them; empty if none does.
+
+    A number is that of one source, all are among the `known` keys if there are any, and where
+    rows are of several systems or of errors it is repeated: others number rows.
+    """
+    has = frozenset(fields.values())
+    free = (c for c in table.columns if is_called(table.titles.get(c, c), PLACES))
+    column = next((c for c in free if c not in fields), "")
+    if not column or has & {"segment", "item", "document_place"}:
+        return ""
+    numbers = ["" if cell is None else str(cell).strip() for cell in table.column(column)]
+    if not all(numbers) or (known and not all(number in known for number in numbers)):
+        return ""
+    cells = {field: table.column(c) for c, field in fields.items() if field}
+    n, n_rows = len({*numbers}), len(numbers)
+    source = map(str, cells.get("source", numbers))
+    if len({*zip(numbers, source, strict=True)}) > n:
+        return ""
+    is_repeated = len({*map(str, cells.get("system", ()))}) > 1 or has & OF_ERRORS
+    return column if (n < n_rows if is_repeated else n == n_rows) else ""
 
 
 def read_chosen(

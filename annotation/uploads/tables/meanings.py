@@ -9,13 +9,14 @@ from typing import Any
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.columns import (
     name_fields,
+    numbering,
     propose,
     refuse_unknown,
     renamed,
     say_unused,
 )
 from annotation.uploads.tables.rows import Table
-from metaeval.files.names import NAMES, PLACES, TEST_SET, fields_of, is_called, number_of
+from metaeval.files.names import NAMES, TEST_SET, fields_of, is_called, number_of
 from metaeval.messages import message
 
 WANTED = fields_of(TEST_SET)
@@ -66,7 +67,8 @@ def understand(
     is_wide = any(field.startswith(SYSTEM) for field in (*fixed.values(), *stated.values()))
     among = [field for field in WANTED if not is_wide or field.name not in OUTPUTS]
     fields = propose(table.columns, among, {**fixed, **stated}, table.constants)
-    fields = {**_by_place(table, fields), **fields}
+    if numbers := numbering(table, fields):
+        fields[numbers] = "segment"
     _note_guesses(table, stated, fields, report)
     is_known = _warn_of_rest(table, stated, fields, report)
     meaning = Meaning(table.file, table.columns, table.titles, fields, table.samples)
@@ -90,23 +92,6 @@ def _numbered(table: Table) -> dict[str, str]:
         return {}
     found = [column for column, title in titles.items() if number_of(title, WORDS)]
     return {c: f"{SYSTEM}{titles[c].strip()}" for c in found} if len(found) > 1 else {}
-
-
-def _by_place(table: Table, fields: Mapping[str, str]) -> dict[str, str]:
-    """Return the column that numbers the segments if no other names them: a number, a source."""
-    column = next((c for c in table.columns if is_called(table.titles.get(c, c), PLACES)), "")
-    source = next((c for c, field in fields.items() if field == "source"), "")
-    if not column or not source or column in fields or "segment" in fields.values():
-        return {}
-    numbers, texts = (list(map(str, table.column(name))) for name in (column, source))
-    if any(number in ("", "None") for number in numbers):
-        return {}
-    n_numbers, n_pairs = len({*numbers}), len({*zip(numbers, texts, strict=True)})
-    # Where every row is an output, a number of rows is not one of segments.
-    is_of_rows = "output" in fields.values() and len({*texts}) < n_numbers == len(numbers)
-    is_repeated = "output" not in fields.values() and n_numbers < len(numbers)
-    is_key = n_numbers == n_pairs and not is_of_rows and not is_repeated
-    return {column: "segment"} if is_key else {}
 
 
 def _note_guesses(

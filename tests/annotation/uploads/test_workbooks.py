@@ -130,21 +130,6 @@ def test_ratings_are_read_with_their_texts() -> None:
     assert found == wanted
 
 
-@pytest.mark.parametrize("name", ["Nr.", "#", "No", "n°", "序号"])
-def test_the_numbers_of_rows_are_keys_where_they_number_segments(name: str) -> None:
-    texts = [{name: str(key), "source": f"Text {key}."} for key in (7, 3, 11)]
-    (keys, report) = read("test set", "t.csv", separated(texts).encode())
-    assert not report.errors
-    wanted, _ = read("test set", "t.csv", separated(texts).replace(name, "segment", 1).encode())
-    assert keys == wanted
-    # Three outputs of one source: their numbers are those of rows.
-    rows = [{name: str(n), "source": "Text.", "system": f"s{n}", "output": "x"} for n in (1, 2, 3)]
-    found, report = read("test set", "t.csv", separated(rows).encode())
-    assert report.errors or found != read(
-        "test set", "t.csv", separated(rows).replace(name, "segment", 1).encode()
-    )[0]  # fmt: skip
-
-
 def test_sheets_of_other_columns_are_tables_of_their_own() -> None:
     judged = cells(ROWS["judgments"], "source", "output")
     texts = cells(ROWS["judgments"], "annotator", "score")
