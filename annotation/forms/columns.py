@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.uploads.drafts import reference_label
 from annotation.uploads.problems import ENCODING, SHEETS, WORDS, Seen, showable
+from annotation.uploads.problems import SYSTEM as OF_SYSTEMS
 from annotation.uploads.tables.columns import FIRST, unnamed
 from annotation.uploads.tables.meanings import OWN, REFERENCE, SYSTEM, WANTED, Meaning
 from annotation.uploads.tables.pairs import ALL
@@ -63,7 +64,7 @@ class ColumnsForm(forms.Form):
     outputs of the system that a column names. Fields of `repeatable` may have several columns.
     `samples` are the first values of columns, `titles` their names in the files. Columns
     without names are called by numbers. For `files`, the sheets and the encoding are chosen where
-    there are several.
+    there are several, and what unknown systems are.
     """
 
     def __init__(
@@ -114,6 +115,19 @@ class ColumnsForm(forms.Form):
                 self.fields[f"words{number}-{place}"] = forms.CharField(
                     label=translated(label), initial=order, required=False, label_suffix=""
                 )
+            for place, (name, system) in enumerate(seen.systems.items()):
+                label = message("file.system-of", "“{name}” is the system", name=name)
+                self.of_files[f"system{number}-{place}"] = f"{OF_SYSTEMS} {name}"
+                self.fields[f"system{number}-{place}"] = forms.ChoiceField(
+                    label=translated(label),
+                    choices=[
+                        ("", _("none of the test set")),
+                        *((s, s) for s in seen.known_systems),
+                    ],
+                    initial=system,
+                    required=False,
+                    label_suffix="",
+                )
         choices = [("", unused), *map(_choice, wanted)]
         for number, column in enumerate(columns):
             alone = [_choice(own[column])] if own and column in own else []
@@ -160,7 +174,7 @@ class ColumnsForm(forms.Form):
         of_others = (
             self.cleaned_data[name] != self.fields[name].initial
             for name, key in self.of_files.items()
-            if not key.startswith(WORDS)
+            if not key.startswith((WORDS, OF_SYSTEMS))
         )
         return is_headless != self.was_headless or any(of_others)
 

@@ -116,7 +116,9 @@ class Seen:
     table, and `rows` counts its rows, or the lines of plain text. Of a workbook, `sheets` are those
     with content and `sheets_read` those that were read. `encodings` are those to choose from where
     the encoding is not certain, each with some of the text as it would be read. `words` has the
-    order of the words in columns of scores, from the worst to the best.
+    order of the words in columns of scores, from the worst to the best. `systems` has the names of
+    systems that the test set does not have, each with the one that a person says it is, which is
+    among the `known_systems`.
     """
 
     file: str
@@ -128,10 +130,14 @@ class Seen:
     sheets_read: list[str] = field(default_factory=list)
     encodings: dict[str, str] = field(default_factory=dict)
     words: dict[str, str] = field(default_factory=dict)
+    systems: dict[str, str] = field(default_factory=dict)
+    known_systems: list[str] = field(default_factory=list)
 
 
 # What a person chooses for a file among the fields of its columns; no column is called so.
-ENCODING, SHEETS, WORDS = FOR_FILES = "(encoding)", "(sheets)", "(words)"
+ENCODING, SHEETS, WORDS, SYSTEM = FOR_FILES = "(encoding)", "(sheets)", "(words)", "(system)"
+# More unknown systems than these are not asked for one by one.
+MOST_ASKED = 30
 # A file, or all under an empty name -> column -> field.
 Chosen = Mapping[str, Mapping[str, str]]
 
@@ -225,6 +231,14 @@ class Report:
         for_all = self.chosen.get("", {})
         own = self.chosen.get(file, {}).get(what)
         return own or for_all.get(f"{what} {file}") or for_all.get(what, "")
+
+    def system_of(self, file: str, name: str, known: Collection[str]) -> str:
+        """Return the system that a person says an unknown name is; the preview asks for it."""
+        chosen = self.choice(name, SYSTEM)
+        asked = self.files[printable(file)].systems if printable(file) in self.files else {}
+        if name not in asked and len(asked) < MOST_ASKED:
+            self.saw(file, systems={**asked, name: chosen}, known_systems=[*known])
+        return chosen
 
     def name_sheets(self, file: str, sheets: Sequence[tuple[int, str]]) -> None:
         """Record the sheets of a table, each with its label and the number of lines before it."""

@@ -73,13 +73,15 @@ class Near:
         if known := self.name(name):
             return message(
                 "system.unknown-near",
-                "The test set has no system “{system}”, but it has “{known}”.",
+                "The test set has no system “{system}”, but it has “{known}”. Say which one it is "
+                "(command line: --column “(system) {system}=NAME”; API: columns).",
                 system=name,
                 known=known,
             )
         return message(
             "system.unknown",
-            "The test set has no system “{system}”. Its {n} systems: {systems}.",
+            "The test set has no system “{system}”. Its {n} systems: {systems}. Say which one it "
+            "is (command line: --column “(system) {system}=NAME”; API: columns).",
             system=name,
             n=len(self._listed),
             systems=truncated(self._listed, 6),

@@ -205,7 +205,8 @@ def _check_chosen(choices: Choices, collector: Collector, report: Report) -> Non
             )
         )
     named = {*(choices.metrics or ()), *choices.names, *choices.lower, *choices.higher}
-    if strange := sorted(named - collector.metrics.keys()):
+    strange = sorted(named - collector.metrics.keys())
+    if strange and not (report.errors and not collector.metrics):
         report.error(
             message(
                 "scores.unknown-metric",

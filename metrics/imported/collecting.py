@@ -24,6 +24,7 @@ from metrics.imported.storing import no_part
 # Reading stops at more errors than this.
 MOST_ERRORS = 1_000
 # Between the name of a system and what else names a file: a metric, a language pair, a number.
+OF_ENDING = re.compile(r"(?P<name>.+)\.(?!\d+$)[^.]+")
 SIGNS = re.compile(r"[-._@ ]+")
 
 
@@ -93,6 +94,10 @@ class Collector:
         found = self.find_system(name) if what == "system" else among.get(name)
         if found is None and name:
             found = self._plain[what].get(nfc(name))
+        if found is None and name and what == "system":
+            known = sorted(self.names.labels.values())
+            if chosen := self.report.system_of(place.file, name, known):
+                name, found = chosen, self.find_system(chosen)
         if found is None:
             place = place._replace(field=what)
             near = self._near[what]
@@ -137,6 +142,9 @@ class Collector:
         if self.names_system(path):
             return self.names.systems.get(path, self._plain["system"][nfc(path)])
         name = label_of_file(path.replace("\\", "/"))
+        # `outputs/Nemo.de.txt`; what ends with a number is another submission, `uedin-nmt.4723`.
+        while not self.names_system(name) and (parts := OF_ENDING.fullmatch(name)):
+            name = parts["name"]
         found = self._plain["system"].get(nfc(name))
         if found is not None:
             self.taken[path] = name

@@ -25,6 +25,7 @@ from annotation.uploads.formats.scores import (
     SCORE,
     SYSTEM,
 )
+from annotation.uploads.problems import SYSTEM as OF_FILE
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import read_percent, write_points
 from annotation.uploads.tables.columns import (
@@ -104,16 +105,14 @@ def is_human(name: str) -> bool:
 class Reading:
     """The content of files: columns with titles, fields and samples, and the files' SHA-256.
 
-    `pairs` are the languages that rows name. `lines` are the possible meanings of
-    line n, if it is unclear or was chosen; `systems` are the systems to choose from for files that
-    do not name one.
+    `pairs` are the languages that rows name. `lines` are the possible meanings of line n, if it is
+    unclear or was chosen.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
     fields: dict[str, str] = field(default_factory=dict)
     files: list[dict[str, str]] = field(default_factory=list)
     lines: tuple[str, ...] = ()
-    systems: tuple[str, ...] = ()
     samples: dict[str, str] = field(default_factory=dict)
     pairs: set[Pair] = field(default_factory=set)
 
@@ -227,7 +226,9 @@ class _Scores:
 
     def _is_of_one_system(self) -> bool:
         """Return whether the person or the file's name gives the system of all rows."""
-        return bool(self.choices.system or self.collector.system_in(self.table.file))
+        file = self.table.file
+        is_chosen = self.choices.system or self.collector.report.choice(file, OF_FILE)
+        return bool(is_chosen or self.collector.system_in(file))
 
     def _names_systems(self, chosen: Mapping[str, str]) -> str:
         """Return a column of outputs, such as `mt`, or without a name, whose cells name systems."""
@@ -242,10 +243,10 @@ class _Scores:
         """Return the system of all rows; empty if rows name theirs, None if it is unknown."""
         if SYSTEM in self.table.columns:
             return ""
-        named = self.collector.system_in(self.table.file)
-        if not named or self.choices.system:
-            self.lines.reading.systems = tuple(sorted(self.collector.names.labels.values()))
-        if system := self.choices.system or named:
+        file, report = self.table.file, self.collector.report
+        named = "" if report.choice(file, OF_FILE) else self.collector.system_in(file)
+        known = sorted(self.collector.names.labels.values())
+        if system := self.choices.system or named or report.system_of(file, file, known):
             return system
         titles = [self.table.titles.get(column, column) for column in columns]
         if any(read_score(title) is not None for title in titles):  # no names of columns
@@ -256,14 +257,16 @@ class _Scores:
                 "scores.system-unknown-of-columns",
                 "The system of these scores is unknown: neither a column nor the file name gives "
                 "it. The columns are {columns}. Add a column, or state the system (command line: "
-                "--system; API: system).",
+                "--system NAME, or --column “(system) FILE=NAME” for each of several files; API: "
+                "system, columns).",
                 columns=truncated(titles, 20),
             )
             if self.table.titles
             else message(
                 "scores.system-unknown",
                 "The system of these scores is unknown: the file name does not give it. State the "
-                "system (command line: --system; API: system).",
+                "system (command line: --system NAME, or --column “(system) FILE=NAME” for each of "
+                "several files; API: system, columns).",
             )
         )
         self.collector.error(refusal, self.table.head)

@@ -75,21 +75,13 @@ class MetricsForm(forms.Form):
 
 
 class OriginForm(forms.Form):
-    """What files without keys and names are of: their lines, and their system."""
+    """What the lines of files without keys are of."""
 
     def __init__(self, reading: Reading, choices: Choices, data: QueryDict | None = None) -> None:
-        super().__init__(data, initial={"lines": choices.lines, "system": choices.system})
-        lines = [(each, translated(LABELS[each])) for each in reading.lines]
-        offered = (
-            ("lines", _("Line n of files without keys is"), lines),
-            (
-                "system",
-                _("The system of files that do not name one is"),
-                [(name, name) for name in reading.systems],
-            ),
-        )
-        for name, label, known in offered:
-            if known:
-                self.fields[name] = forms.ChoiceField(
-                    label=label, choices=[("", _("choose")), *known], required=False
-                )
+        super().__init__(data, initial={"lines": choices.lines})
+        if reading.lines:
+            self.fields["lines"] = forms.ChoiceField(
+                label=_("Line n of files without keys is"),
+                choices=[("", _("choose")), *((n, translated(LABELS[n])) for n in reading.lines)],
+                required=False,
+            )

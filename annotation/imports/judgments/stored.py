@@ -163,6 +163,7 @@ def choose(slug: str, rows: Sequence[Row], report: Report) -> dict[Decimal, Chos
     blocks = Blocks(test_set)
     systems = {(s.name, s.length_ratio): s.pk for s in test_set.systems.all()}
     _spell_as_stored(blocks.positions, [name for name, _ in systems], rows)
+    _name_systems(sorted({name for name, _ in systems}), rows, report)
     by_ratio = rows_by_ratio(rows, report)
     ratios = [ratio for ratio in by_ratio if ratio is not None]
     if len(by_ratio) == 1:
@@ -186,6 +187,14 @@ def _spell_as_stored(keys: Iterable[str], systems: Iterable[str], rows: Iterable
         for field, known in spelled:
             if known and (name := row.name(field)) in known:
                 row.cells[field] = known[name]
+
+
+def _name_systems(known: Sequence[str], rows: Iterable[Row], report: Report) -> None:
+    """Write systems that the test set does not have as those that a person says they are."""
+    for row in rows:
+        name = row.name("system")
+        if name and name not in known and (row.shows_output or _names_output(row)):
+            row.cells["system"] = report.system_of(row.place.file, name, known) or name
 
 
 def _ratio(has: Sequence[Decimal], given: Decimal | None, report: Report) -> Decimal | None:

@@ -44,7 +44,7 @@ def unfold(table: Table, listing: Listing, report: Report, systems: Collection[s
 
     `systems` are those that other tables name: columns called so have their scores or outputs.
     """
-    by_name = _of_systems(table, [*listing.systems, *systems])
+    by_name = _of_systems(table, listing.systems, systems)
     if len(by_name) > 1 or any(OUTPUT in columns for columns in by_name.values()):
         return unfolded(table, "system", by_name, report)
     people = _of_people(table)
@@ -76,8 +76,13 @@ def by_segment(table: Table, listing: Listing, report: Report) -> Table:
     return unfolded(table, level, {name: {SCORE: c} for c, name in columns.items()}, report)
 
 
-def _of_systems(table: Table, systems: Collection[str]) -> dict[str, dict[str, str]]:
-    """Return, by system, the column of its output, score and spans; some `systems` are known."""
+def _of_systems(
+    table: Table, systems: Collection[str], judged: Collection[str]
+) -> dict[str, dict[str, str]]:
+    """Return, by system, the column of its output, score and spans.
+
+    Columns called as stored `systems` have scores, those of `judged` ones also outputs.
+    """
     if column_of("system", table.columns):
         return {}
     found: dict[str, dict[str, str]] = {}
@@ -92,12 +97,14 @@ def _of_systems(table: Table, systems: Collection[str]) -> dict[str, dict[str, s
             found.setdefault(name or rest, {})[field] = column
         elif (match := OF_SYSTEM.fullmatch(title)) and is_numeric(table, column):
             found.setdefault(match["name"], {})[SCORE] = column
-        elif (name := title.removeprefix("system:").strip()) in systems or name != title.strip():
-            found.setdefault(name, {})[SCORE if is_numeric(table, column) else OUTPUT] = column
+        elif title in (*systems, *judged) and is_numeric(table, column):
+            found.setdefault(title, {})[SCORE] = column
+        elif title in judged or title.startswith("system:"):
+            found.setdefault(title.removeprefix("system:").strip(), {})[OUTPUT] = column
     by_name = {
         n: columns
         for n, columns in found.items()
-        if {SCORE, SPANS} & set(columns) or n in systems or f"system:{n}" in table.columns
+        if {SCORE, SPANS} & set(columns) or n in judged or f"system:{n}" in table.columns
     }
     return {} if by_name and all(map(is_person, by_name)) else by_name
 

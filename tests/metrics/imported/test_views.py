@@ -1,5 +1,6 @@
 """The pages of imported scores: from the test set to the confirmation, and back."""
 
+import re
 from html import unescape
 from re import findall
 
@@ -202,10 +203,10 @@ def test_a_system_can_be_stated_on_the_page(world: World, as_owner: Client) -> N
     address = send(as_owner, "\n".join(f"0.{place + 1}" for place in range(n)), name="bleurt.txt")
     response = as_owner.get(address)
     assert response.status_code == 422
-    assert 'name="system"' in response.text
-    address, page = read_again(as_owner, address, filled(response.text, system="strong"))
+    (name,) = re.findall(r'name="(column-system[^"]+)"', response.text)
+    address, page = read_again(as_owner, address, filled(response.text, **{name: "strong"}))
     assert "Import 1 metric<" in page
-    as_owner.post(address, filled(page, system="strong", **{"import": "1"}))
+    as_owner.post(address, filled(page, **{name: "strong", "import": "1"}))
     assert MetricImport.objects.get().n_outputs == n
 
 
