@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.access import test_sets_with_media
 from annotation.models import Project, TestSet
 from annotation.projects import hidden_slug
-from annotation.uploads import InputFile, Submission, SystemFile, label_of_file
+from annotation.uploads import InputFile, Submission, SystemFile
 from annotation.uploads.files import RatioError, parse_ratio
 from annotation.uploads.tables.lines import LABELS
 from annotation.uploads.tables.pairs import ALL
@@ -70,7 +70,10 @@ class OneFileField(forms.FileField):
 
 
 class LanguageField(forms.CharField):
-    """A language by code or name; its page includes `annotation/_known_languages.html`."""
+    """A language by code or name; its page includes `annotation/_known_languages.html`.
+
+    One that is not required and blank is an empty text.
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(
@@ -82,7 +85,8 @@ class LanguageField(forms.CharField):
     def clean(self, value: Any) -> str:
         """Return the code in its standard spelling."""
         try:
-            return languages.find(super().clean(value))
+            text = super().clean(value)
+            return languages.find(text) if text or self.required else ""
         except languages.LanguageError as error:
             raise forms.ValidationError([error.message]) from error
 
@@ -109,7 +113,7 @@ class LanguagesForm(forms.Form):
     target_language = LanguageField(label=_("Target language"))
 
 
-class UploadForm(LanguagesForm):
+class UploadForm(forms.Form):
     """Files with segments and outputs, and a description of the test set.
 
     `earlier` is the same person's previous upload: its files are used unless they are unticked or
@@ -119,6 +123,15 @@ class UploadForm(LanguagesForm):
     name = forms.CharField(
         label=_("Name"), max_length=120, help_text=_("Such as “newstest2025 en-zh”.")
     )
+    source_language = LanguageField(
+        label=_("Source language"),
+        required=False,
+        help_text=_(
+            "A name or a code: German, Deutsch or de. Leave languages blank if a table or the "
+            "stored test set states them."
+        ),
+    )
+    target_language = LanguageField(label=_("Target language"), required=False)
     description = forms.CharField(
         label=_("Description"), required=False, widget=forms.Textarea(attrs={"rows": 2})
     )
@@ -272,12 +285,11 @@ class UploadForm(LanguagesForm):
 
 def submission_of(words: Mapping[str, Any], sent: Sent, user: Any) -> Submission:
     """Return valid words and files as a user's submission."""
-    target = words["target_language"]
     return Submission(
         slug=slug_of(words["name"], user, words["project"]),
         name=words["name"],
         source_language=words["source_language"],
-        target_language=target,
+        target_language=words["target_language"],
         description=words["description"],
         project=words["project"],
         ratio=words["ratio"],
@@ -286,9 +298,7 @@ def submission_of(words: Mapping[str, Any], sent: Sent, user: Any) -> Submission
         source=sent.single("source"),
         references=sent.several("references"),
         documents=sent.single("documents"),
-        systems=[
-            SystemFile(file, label_of_file(file.name, target)) for file in sent.several("systems")
-        ],
+        systems=[SystemFile(file) for file in sent.several("systems")],
         tables=sent.several("tables"),
         media=sent.several("recordings"),
         columns=sent.words.get("columns") or {},
