@@ -11,7 +11,9 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
 from django.template.defaultfilters import filesizeformat
+from django.utils.functional import lazy
 from django.utils.text import slugify
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.access import test_sets_with_media
@@ -19,6 +21,8 @@ from annotation.models import Project, TestSet
 from annotation.projects import hidden_slug
 from annotation.uploads import InputFile, Submission, SystemFile
 from annotation.uploads.files import RatioError, parse_ratio
+from annotation.uploads.formats.base import TEST_SET, Door
+from annotation.uploads.formats.registry import declared
 from annotation.uploads.tables.lines import LABELS
 from annotation.uploads.tables.pairs import ALL
 from annotation.uploads.tables.skipping import SKIP
@@ -41,6 +45,16 @@ SINGLE = ("source", "documents")
 DOOR = "test-set"
 # The upload page has this address.
 RESERVED = "upload"
+
+
+def _files_of(door: Door) -> str:
+    """Return the files that an import reads, those of installed extensions included."""
+    names = [each.name for each in declared() if door in each.doors and each.read]
+    text = gettext("TSV, CSV, XLSX, ODS, Parquet or JSON. Also recognised: {formats}.")
+    return text.format(formats="; ".join(names))
+
+
+files_of = lazy(_files_of, str)
 
 
 class FilesInput(forms.ClearableFileInput):
@@ -168,10 +182,7 @@ class UploadForm(forms.Form):
     tables = FilesField(
         required=False,
         label=_("Tables"),
-        help_text=_(
-            "TSV, CSV, XLSX, ODS, Parquet or JSON with the columns below, TMX, XLIFF, or WMT’s XML "
-            "or SGML."
-        ),
+        help_text=files_of(TEST_SET),
     )
 
     pair = forms.ChoiceField(

@@ -61,8 +61,8 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--table", "--outputs", type=Path, action="append", default=[], dest="tables",
-            help="TSV, CSV, XLSX, ODS, Parquet or JSON with segments, outputs or both, TMX, XLIFF, "
-            "or WMT's XML or SGML",
+            help="TSV, CSV, XLSX, ODS, Parquet or JSON with segments, outputs or both, or a format "
+            "of other tools (formats of uploads in the documentation)",
         )  # fmt: skip
         parser.add_argument(
             "--column", action="append", default=[], metavar="[FILE:]COLUMN=FIELD",
