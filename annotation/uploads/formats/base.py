@@ -8,6 +8,7 @@ from annotation.uploads.problems import Report
 from annotation.uploads.tables.columns import unnamed
 from annotation.uploads.tables.pairs import Pair
 from annotation.uploads.tables.rows import Table
+from metaeval.files.names import Field, fields_of
 from metaeval.messages import Message, message
 
 # The imports. Each has a name that people read; the first ones take tables.
@@ -44,6 +45,22 @@ class Import:
     door: Door
     report: Report
     pair: Pair = ("", "")
+
+    @property
+    def name(self) -> str:
+        """The name of the import in the declarations of fields."""
+        return self.door.code.removeprefix("import.")
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields that the import reads."""
+        return fields_of(self.name)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Names of columns of which a table of this import has one, and others may have none."""
+        wanted = ("source",) if self.door is TEST_SET else ("score", "spans", "severity")
+        return tuple(n for field in self.fields if field.name in wanted for n in field.names)
 
     def has_names(self, file: str) -> bool:
         """Return False if the first row of a file is data."""

@@ -94,7 +94,7 @@ def _tags(cell: Any) -> list[str] | None:
     if isinstance(cell, str) and cell.lstrip().startswith("["):
         try:
             cell = json.loads(cell.replace("'", '"'))
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
     words = cell if isinstance(cell, list) else str(cell).split()
     are_tags = all(isinstance(word, str) for word in words) and TAGS.fullmatch(" ".join(words))
