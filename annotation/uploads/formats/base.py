@@ -47,20 +47,9 @@ class Import:
     pair: Pair = ("", "")
 
     @property
-    def name(self) -> str:
-        """The name of the import in the declarations of fields."""
-        return self.door.code.removeprefix("import.")
-
-    @property
     def fields(self) -> tuple[Field, ...]:
         """The fields that the import reads."""
-        return fields_of(self.name)
-
-    @property
-    def needed(self) -> tuple[str, ...]:
-        """Names of columns of which a table of this import has one, and others may have none."""
-        wanted = ("source",) if self.door is TEST_SET else ("score", "spans", "severity")
-        return tuple(n for field in self.fields if field.name in wanted for n in field.names)
+        return fields_of(self.door.code.removeprefix("import."))
 
     def has_names(self, file: str) -> bool:
         """Return False if the first row of a file is data."""
