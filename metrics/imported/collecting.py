@@ -25,6 +25,9 @@ from metrics.imported.storing import no_part
 MOST_ERRORS = 1_000
 # Between the name of a system and what else names a file: a metric, a language pair, a number.
 SIGNS = re.compile(r"[-._@ ]+")
+BY_SOURCE = message(
+    "spans.by-source", "No column names the segments. Rows were matched by their sources."
+)
 
 
 def parts_of_file(file: str) -> list[str]:

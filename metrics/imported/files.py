@@ -8,7 +8,7 @@ otherwise whole systems.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from annotation.imports.judgments.wide import by_segment
@@ -25,6 +25,7 @@ from annotation.uploads.formats.scores import (
     SCORE,
     SYSTEM,
 )
+from annotation.uploads.normalising import normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.cells import read_percent, write_points
 from annotation.uploads.tables.columns import (
@@ -44,7 +45,7 @@ from metaeval.files import names
 from metaeval.files.cells import read_score
 from metaeval.files.names import column_of, fields_of, plain
 from metaeval.messages import message, plural, truncated
-from metrics.imported.collecting import Collector, TooManyError, columns_of_metrics
+from metrics.imported.collecting import BY_SOURCE, Collector, TooManyError, columns_of_metrics
 from metrics.imported.held import Part
 from metrics.imported.wide import by_system
 
@@ -205,6 +206,9 @@ class _Scores:
         """Read all scores, one row per step."""
         report, table = self.collector.report, self.table
         fields = self._fields(own)
+        if not {SEGMENT, DOCUMENT, DOMAIN} & {*fields.values()} and LINE not in table.columns:
+            table = self.table = _by_source(table, test_set, report)
+            fields |= {SEGMENT: SEGMENT} if SEGMENT in table.columns else {}
         reading.fields |= {column: f for column, f in fields.items() if column in table.titles}
         free = [c for c in table.columns if c not in fields and c not in (LINE, DOCUMENT_LINE)]
         scored = [column for column, meaning in fields.items() if meaning == SCORE]
@@ -443,6 +447,36 @@ class _Scores:
                     expected=expected,
                 )
                 self.collector.error(refusal, Place(self.table.file))
+
+
+def _by_source(table: Table, test_set: TestSet, report: Report) -> Table:
+    """Return a table in another order than the test set with the segments of its sources.
+
+    Rows whose sources are no segment's, or several segments', stay in their order, with a warning.
+    """
+    column = column_of("source", table.columns)
+    stored = [*test_set.segments.order_by("position").values_list("key", "source")]
+    texts = [normalise(str(cell)).text for cell in table.column(column)] if column else []
+    if all(text == stored[n % len(stored)][1] for n, text in enumerate(texts)):
+        return table
+    times = Counter(source for _, source in stored)
+    keys = {source: key for key, source in stored if times[source] == 1}
+    if unknown := [line for line, text in zip(table.lines, texts, strict=True) if text not in keys]:
+        report.warn_of(
+            len(unknown),
+            "scores.sources-unclear",
+            "The source of {n} row is not that of one segment, so rows were matched in order.",
+            "The sources of {n} rows are not those of one segment each, so rows were matched in "
+            "order.",
+            Place(table.file, unknown[0], table.titles.get(column, column)),
+        )
+        return table
+    report.note(BY_SOURCE, table.head)
+    rows = [
+        (line, {**{c: cell for c, cell in row.items() if c != column}, SEGMENT: keys[source]})
+        for (line, row), source in zip(table.rows, texts, strict=True)
+    ]
+    return replace(table, columns=[SEGMENT, *(c for c in table.columns if c != column)], rows=rows)
 
 
 def _without(stem: str, system: str) -> str:

@@ -33,7 +33,7 @@ from metaeval.files.cells import is_missing, read_score
 from metaeval.files.names import fields_of
 from metaeval.messages import Message, message, plural, truncated
 from metrics.error_spans import LONGEST_SEVERITY, MISSING, SIDES, SOURCE, TARGET
-from metrics.imported.collecting import Collector
+from metrics.imported.collecting import BY_SOURCE, Collector
 
 FIELDS = fields_of(names.SPANS)
 CLEAN = frozenset({"", "no-error", "noerror", "no error", "none", "-1"})
@@ -146,10 +146,7 @@ def _with_segments(table: Table, test_set: TestSet, report: Report) -> list[tupl
     by_source: dict[str, list[str]] = {}
     for key, source in test_set.segments.order_by("position").values_list("key", "source"):
         by_source.setdefault(source, []).append(key)
-    text = message(
-        "spans.by-source", "No column names the segments. Rows were matched by their sources."
-    )
-    report.note(text, table.head)
+    report.note(BY_SOURCE, table.head)
     rows = []
     for line, row in table.rows:
         keys = by_source.get(normalise(str(row.get("source"))).text, [])

@@ -13,8 +13,8 @@ from tests.files.test_rules import DOORS, ROWS, separated
 pytestmark = pytest.mark.django_db
 
 
-def as_csv(rows: list[dict[str, Any]]) -> InputFile:
-    return InputFile.holding("t.csv", separated(rows).encode())
+def as_csv(rows: list[dict[str, Any]], name: str = "t.csv") -> InputFile:
+    return InputFile.holding(name, separated(rows).encode())
 
 
 @pytest.mark.parametrize("word", ["Total", "Average:", "Mittelwert", "moyenne", "průměr", "平均"])
@@ -119,3 +119,24 @@ def test_languages_and_keys_beside_and_in_objects(where: str) -> None:
     assert checked.report.errors == []
     assert [each.key for each in checked.draft.segments] == ["1", "2"]
     assert (checked.draft.source_language, checked.draft.target_language) == ("de", "en")
+
+
+@pytest.mark.parametrize("order", [[1, 2, 3], [3, 1, 2], [2, 3]])
+@pytest.mark.parametrize("names", [True, False])
+def test_scores_beside_sources_are_those_of_their_segments(order: list[int], names: bool) -> None:
+    """COMET writes `src` and no keys; rows in another order than the test set have other scores."""
+    of_talks(3)
+    system = {"system": "Nemo"} if names else {}
+    rows = [system | {"segment": str(n), "src": f"S {n}", "COMET": n / 10} for n in order]
+    name = "COMET-Nemo.csv"
+    wanted, _ = DOORS["metric scores"](as_csv(rows, name), frozenset(), {})
+    for row in rows:
+        del row["segment"]
+    found, report = DOORS["metric scores"](as_csv(rows, name), frozenset(), {})
+    assert (found, report.errors) == (wanted, [])
+    assert ("spans.by-source" in codes(report.notes)) == (order != [1, 2, 3])
+    # Other sources cannot say whose the scores are.
+    _, report = DOORS["metric scores"](
+        as_csv([row | {"src": "Unknown"} for row in rows], name), frozenset(), {}
+    )
+    assert "scores.sources-unclear" in codes(report.warnings)
