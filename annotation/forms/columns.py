@@ -270,7 +270,8 @@ class PairForm(forms.Form):
         self, pairs: Sequence[tuple[str, str]], words: Mapping[str, Any], data: Any = None
     ) -> None:
         super().__init__(data)
-        stated = f"{words['source_language']}-{words['target_language']}"
+        sides = [words["source_language"], words["target_language"]]
+        stated = "-".join(sides) if all(sides) else _("choose")
         self.codes = {"-".join(pair): pair for pair in pairs if all(pair)}
         others = [(code, code) for code in self.codes if code != stated]
         if len(self.codes) > 1 or others:

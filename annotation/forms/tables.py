@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation import protocols
 from annotation.forms.columns import HEADLESS
 from annotation.forms.imports import QuestionField, StudyField, ToolForm
-from annotation.forms.uploads import FilesField
+from annotation.forms.uploads import FilesField, files_of
 from annotation.imports.judgments.options import (
     HIGHER,
     LAST_WINS,
@@ -22,6 +22,7 @@ from annotation.imports.sources import HUMAN_SCORES, JUDGMENTS
 from annotation.models import Campaign, TestSet
 from annotation.protocols.composed import MOST_WEIGHT
 from annotation.uploads import InputFile
+from annotation.uploads.formats import base as uploads
 from annotation.uploads.problems import showable
 from annotation.uploads.tables.skipping import SKIP
 from annotation.uploads.waiting import Sent
@@ -203,16 +204,13 @@ class JudgmentsForm(TablesForm, JudgmentsWords):
 
     tool = prefix = JUDGMENTS
     title = _("A table of judgments")
-    holds = _("one row per judgment; also WMT, MQM, Label Studio, doccano, Potato")
+    holds = _("one row per judgment or error")
     about = "annotation/_judgments_columns.html"
     field_order = ("tables",)
 
     tables = FilesField(
         label=_("Tables"),
-        help_text=_(
-            "TSV, CSV, XLSX, ODS, Parquet, JSON, or exports of Label Studio, doccano or Potato: "
-            "the judgments, and optionally tables of the texts."
-        ),
+        help_text=files_of(uploads.JUDGMENTS),
     )
 
 
@@ -227,10 +225,7 @@ class HumanScoresForm(TablesForm, HumanScoresWords):
 
     tables = FilesField(
         label=_("Tables"),
-        help_text=_(
-            "TSV, CSV, XLSX, ODS, Parquet or JSON: scores of segments or systems, and optionally "
-            "the texts."
-        ),
+        help_text=files_of(uploads.HUMAN_SCORES),
     )
 
 

@@ -11,14 +11,18 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
 from django.template.defaultfilters import filesizeformat
+from django.utils.functional import lazy
 from django.utils.text import slugify
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.access import test_sets_with_media
 from annotation.models import Project, TestSet
 from annotation.projects import hidden_slug
-from annotation.uploads import InputFile, Submission, SystemFile, label_of_file
+from annotation.uploads import InputFile, Submission, SystemFile
 from annotation.uploads.files import RatioError, parse_ratio
+from annotation.uploads.formats.base import TEST_SET, Door
+from annotation.uploads.formats.registry import declared
 from annotation.uploads.tables.lines import LABELS
 from annotation.uploads.tables.pairs import ALL
 from annotation.uploads.tables.skipping import SKIP
@@ -41,6 +45,16 @@ SINGLE = ("source", "documents")
 DOOR = "test-set"
 # The upload page has this address.
 RESERVED = "upload"
+
+
+def _files_of(door: Door) -> str:
+    """Return the files that an import reads, those of installed extensions included."""
+    names = [each.name for each in declared() if door in each.doors and each.read]
+    text = gettext("TSV, CSV, XLSX, ODS, Parquet or JSON. Also recognised: {formats}.")
+    return text.format(formats="; ".join(names))
+
+
+files_of = lazy(_files_of, str)
 
 
 class FilesInput(forms.ClearableFileInput):
@@ -70,7 +84,10 @@ class OneFileField(forms.FileField):
 
 
 class LanguageField(forms.CharField):
-    """A language by code or name; its page includes `annotation/_known_languages.html`."""
+    """A language by code or name; its page includes `annotation/_known_languages.html`.
+
+    One that is not required and blank is an empty text.
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(
@@ -82,7 +99,8 @@ class LanguageField(forms.CharField):
     def clean(self, value: Any) -> str:
         """Return the code in its standard spelling."""
         try:
-            return languages.find(super().clean(value))
+            text = super().clean(value)
+            return languages.find(text) if text or self.required else ""
         except languages.LanguageError as error:
             raise forms.ValidationError([error.message]) from error
 
@@ -109,7 +127,7 @@ class LanguagesForm(forms.Form):
     target_language = LanguageField(label=_("Target language"))
 
 
-class UploadForm(LanguagesForm):
+class UploadForm(forms.Form):
     """Files with segments and outputs, and a description of the test set.
 
     `earlier` is the same person's previous upload: its files are used unless they are unticked or
@@ -119,6 +137,15 @@ class UploadForm(LanguagesForm):
     name = forms.CharField(
         label=_("Name"), max_length=120, help_text=_("Such as “newstest2025 en-zh”.")
     )
+    source_language = LanguageField(
+        label=_("Source language"),
+        required=False,
+        help_text=_(
+            "A name or a code: German, Deutsch or de. Leave languages blank if a table or the "
+            "stored test set states them."
+        ),
+    )
+    target_language = LanguageField(label=_("Target language"), required=False)
     description = forms.CharField(
         label=_("Description"), required=False, widget=forms.Textarea(attrs={"rows": 2})
     )
@@ -155,10 +182,7 @@ class UploadForm(LanguagesForm):
     tables = FilesField(
         required=False,
         label=_("Tables"),
-        help_text=_(
-            "TSV, CSV, XLSX, ODS, Parquet or JSON with the columns below, TMX, XLIFF, or WMT’s XML "
-            "or SGML."
-        ),
+        help_text=files_of(TEST_SET),
     )
 
     pair = forms.ChoiceField(
@@ -272,12 +296,11 @@ class UploadForm(LanguagesForm):
 
 def submission_of(words: Mapping[str, Any], sent: Sent, user: Any) -> Submission:
     """Return valid words and files as a user's submission."""
-    target = words["target_language"]
     return Submission(
         slug=slug_of(words["name"], user, words["project"]),
         name=words["name"],
         source_language=words["source_language"],
-        target_language=target,
+        target_language=words["target_language"],
         description=words["description"],
         project=words["project"],
         ratio=words["ratio"],
@@ -286,9 +309,7 @@ def submission_of(words: Mapping[str, Any], sent: Sent, user: Any) -> Submission
         source=sent.single("source"),
         references=sent.several("references"),
         documents=sent.single("documents"),
-        systems=[
-            SystemFile(file, label_of_file(file.name, target)) for file in sent.several("systems")
-        ],
+        systems=[SystemFile(file) for file in sent.several("systems")],
         tables=sent.several("tables"),
         media=sent.several("recordings"),
         columns=sent.words.get("columns") or {},

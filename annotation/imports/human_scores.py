@@ -146,7 +146,7 @@ def _of_systems(table: Table, options: Options, report: Report) -> Table:
     fields = set(found.values())
     if fields & {"system", SCORE} or options.system or not fields & set(OF_WHAT):
         return table
-    columns = [column for column in table.columns if column not in found]
+    columns = [c for c in table.columns if c not in found and not _is_score(table.titles.get(c, c))]
     columns = [c for c in columns
                if is_numeric(table, c) and not all(map(is_missing, table.column(c)))]  # fmt: skip
     if len(columns) < 2 or {*columns} & {*options.columns}:
@@ -188,6 +188,12 @@ def _score_columns(table: Table, found: Mapping[str, str]) -> list[str]:
     known = next(field.names for field in FIELDS if field.name == SCORE)
     human = [column for column in free if is_called(column, HUMAN.names)]
     return human or [c for c in free if is_called(c, known) or _is_numbered(c) or _is_judged(c)]
+
+
+def _is_score(title: str) -> bool:
+    """Return whether a name says of what a score is, as in `fluency_score`, and is no system."""
+    last = re.split(r"[\W_]+", title.casefold().rstrip("])"))[-1]
+    return last in ("score", "rating") and not OF_SYSTEM.fullmatch(title)
 
 
 def _is_judged(column: str) -> bool:

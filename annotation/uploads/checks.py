@@ -18,6 +18,7 @@ from annotation.uploads.drafts import (
 )
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near, fold, nfc
+from annotation.uploads.tables.pairs import UNSTATED
 from core import languages
 from core.text import TOGETHER, batched
 from metaeval.messages import Message, message, truncated
@@ -93,12 +94,19 @@ def check_head(draft: TestSetDraft, report: Report) -> None:
         text = message("test-set.slug-taken", "The address “upload” belongs to the upload page.")
         report.error(text, Place(field=SLUG))
     _check_name(draft.name, max_length(TestSet, "name"), Place(field=NAME), report)
-    _check_language(draft.source_language, Place(field=SOURCE_LANGUAGE), report)
-    _check_language(draft.target_language, Place(field=TARGET_LANGUAGE), report)
+    codes = (draft.source_language, draft.target_language)
+    # Files that could not be read may state the languages.
+    is_unread = bool(report.errors) and not (draft.segments or draft.systems)
+    for code, field in zip(codes, (SOURCE_LANGUAGE, TARGET_LANGUAGE), strict=True):
+        if code or not is_unread:
+            _check_language(code, Place(field=field), report)
     _check_text(draft.description or " ", Place(field=DESCRIPTION), report, blank=True)
 
 
 def _check_language(code: str, place: Place, report: Report) -> None:
+    if not code:
+        report.error(UNSTATED, place)
+        return
     try:
         tag = languages.normalise(code)
     except languages.LanguageError as error:

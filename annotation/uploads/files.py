@@ -142,15 +142,20 @@ class RatioError(MessageError, ValueError):
 
 @dataclass(frozen=True)
 class SystemFile:
-    """Plain text, one output per line, of the system that `label` names (`name` or `name@0.8`)."""
+    """Plain text, one output per line, of the system that `label` names (`name` or `name@0.8`).
+
+    Without a label, the file name has it (`label_of_file`).
+    """
 
     file: InputFile
-    label: str
+    label: str = ""
 
 
 @dataclass
 class Submission:
     """Files and description of one upload.
+
+    A language that is empty is the one that the stored test set or a table states.
 
     Segments come from `source` (plain text) or from one of the `tables`; outputs from `systems`
     (plain text), from `system:` columns or from tables of outputs. Without segments the stored

@@ -5,6 +5,7 @@ from itertools import count
 
 from django.conf import settings
 
+from annotation.models import TestSet
 from annotation.uploads.drafts import (
     DOCUMENT,
     OUTPUT,
@@ -21,6 +22,7 @@ from annotation.uploads.files import (
     Submission,
     SystemFile,
     beginning,
+    label_of_file,
     read_text,
     reference_name,
     split_label,
@@ -36,7 +38,7 @@ from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.meanings import WANTED, is_named, understand
 from annotation.uploads.tables.nested import with_references
 from annotation.uploads.tables.outputs import read_outputs
-from annotation.uploads.tables.pairs import ALL, keep_pair
+from annotation.uploads.tables.pairs import ALL, keep_pair, stated_by
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, too_long
 from annotation.uploads.tables.segments import is_segment_table, read_segments
 from metaeval.files.decoding import split_lines
@@ -51,11 +53,12 @@ def read(submission: Submission, report: Report) -> Reading:
     The draft holds what could be read, so that the checks find as much as possible at once. Where
     reading on would help nobody, it stops with an error that says so.
     """
+    stored = TestSet.objects.filter(slug=submission.slug).first()
     draft = TestSetDraft(
         slug=submission.slug,
         name=submission.name,
-        source_language=submission.source_language,
-        target_language=submission.target_language,
+        source_language=submission.source_language or getattr(stored, "source_language", ""),
+        target_language=submission.target_language or getattr(stored, "target_language", ""),
         description=submission.description,
         project=submission.project,
     )
@@ -122,19 +125,23 @@ def _read_tables(reading: Reading, submission: Submission) -> list[Table]:
         if (lines := text.count("\n")) > settings.MAX_UPLOAD_TEXTS:
             reading.expect(lines, Place(name))
 
-    report, pair = reading.report, (reading.draft.source_language, reading.draft.target_language)
+    report, draft = reading.report, reading.draft
+    pair = draft.source_language, draft.target_language
     to = Import(TEST_SET, report, pair)
     found = read_files(submission.tables, to, check=refuse_too_many)
     every = [with_references(table) for table in found]
     chosen = read_chosen(every, WANTED, report, others=is_named)
+    understood = [understand(*each, report) for each in zip(every, chosen, strict=True)]
+    reading.meanings += [meaning for _, meaning in understood]
+    taken = [table for table, _ in understood if table]
+    is_all = submission.pair == ALL
+    if not is_all:
+        draft.source_language, draft.target_language = pair = stated_by(taken, pair, report)
     tables = []
-    for table, stated in zip(every, chosen, strict=True):
-        taken, meaning = understand(table, stated, report)
-        reading.meanings.append(meaning)
-        if taken:
-            kept, counts = keep_pair(taken, pair, report, is_one_of_all=submission.pair == ALL)
-            reading.pairs += counts
-            tables.append(kept)
+    for table in taken:
+        kept, counts = keep_pair(table, pair, report, is_one_of_all=is_all)
+        reading.pairs += counts
+        tables.append(kept)
     for name in filter(None, submission.columns):
         if name not in {file.name for file in submission.files} | {each.file for each in found}:
             text = message(
@@ -253,7 +260,8 @@ def _read_system_file(reading: Reading, system: SystemFile, within: str | Messag
     file, draft = system.file, reading.draft
     lines = _lines(file, OUTPUT, reading)
     try:
-        name, ratio = split_label(system.label, reading.ratio)
+        label = system.label or label_of_file(file.name, draft.target_language)
+        name, ratio = split_label(label, reading.ratio)
     except RatioError as error:
         reading.report.error(error.message, Place(file.name))
         return

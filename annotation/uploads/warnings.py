@@ -96,7 +96,7 @@ def reference_lengths(segments: Sequence[SegmentDraft], language: str) -> dict[s
 
 def _warn_of_languages(draft: TestSetDraft, report: Report) -> None:
     source, target = draft.source_language, draft.target_language
-    if source == target:
+    if source and source == target:
         text = message("languages.same", "The source and the target language are the same.")
         report.warn(text, Place(field=TARGET_LANGUAGE))
     elif _is_swapped(draft):

@@ -38,6 +38,10 @@ SEPARATORS = {
 }
 DEFAULT = {TSV: "\t", CSV: ","}
 SEPARATOR = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
+# `Column1`, as Excel calls the columns of a table without names in its languages.
+OF_EXCEL = re.compile(
+    "(?:column|spalte|colonne|columna|coluna|colonna|kolom|sloupec|kolumna|столбец|列)[0-9]+", re.I
+)
 Line = tuple[int, list[str]]
 
 
@@ -268,7 +272,7 @@ def fill(grid: Grid, lines: Sequence[Line], *, has_names: bool, pads: bool = Fal
         lines, grid.width, grid.torn = joined.lines, joined.width, list(joined.torn)
         if joined.text:
             grid.warn(joined.text, next(number for number, cells in lines if cells))
-    start = _header_at(grid, lines)
+    start = _header_at(grid, lines, pads=pads)
     if start is None:
         return
     grid.first, header = lines[start][0], [cell.strip() for cell in lines[start][1]]
@@ -310,15 +314,19 @@ def _has_row_names(rows: Sequence[Sequence[str]], width: int) -> bool:
     )
 
 
-def _header_at(grid: Grid, lines: Sequence[Line]) -> int | None:
-    """Return which line is the header: titles above it fill one cell, and the rows several."""
+def _header_at(grid: Grid, lines: Sequence[Line], *, pads: bool) -> int | None:
+    """Return which line is the header: titles above it fill one cell, and the rows several.
+
+    Names that Excel gives to the columns of a table without any are a title, too.
+    """
     filled = [n for n, (_, cells) in enumerate(lines[: MOST_TITLES + 20]) if cells]
     counts = [sum(bool(cell.strip()) for cell in lines[n][1]) for n in filled]
-    titles = next((place for place, count in enumerate(counts) if count > 1), 0)
+    are_names = [not all(map(OF_EXCEL.fullmatch, lines[n][1])) for n in filled]
+    titles = next((n for n, count in enumerate(counts) if count > 1 and are_names[n]), 0)
     is_table = titles and counts[titles] == len(lines[filled[titles]][1])
     if not is_table or titles > MOST_TITLES:
         return filled[0] if filled else None
-    if not _are_titles(lines, filled, titles):
+    if not _are_titles(lines, filled, titles, pads=pads):
         return filled[0]
     shown = next(cell for cell in lines[filled[0]][1] if cell.strip())
     text = message(
@@ -330,14 +338,14 @@ def _header_at(grid: Grid, lines: Sequence[Line]) -> int | None:
     return filled[titles]
 
 
-def _are_titles(lines: Sequence[Line], filled: Sequence[int], titles: int) -> bool:
+def _are_titles(lines: Sequence[Line], filled: Sequence[int], titles: int, *, pads: bool) -> bool:
     """Return True if a header with more known names follows, over rows of its width."""
     header = lines[filled[titles]][1]
     below = [len(lines[n][1]) for n in islice(filled, titles + 1, titles + 5)]
     above = [cell for n in filled[:titles] for cell in lines[n][1] if cell.strip()]
     # A title such as “Evaluation” may be the name of a field.
     is_header = sum(map(is_known, header)) > sum(map(is_known, above))
-    return is_header and all(count == len(header) for count in below)
+    return is_header and all(n == len(header) or (pads and n < len(header)) for n in below)
 
 
 def _without_comment(grid: Grid, header: list[str], longest: int) -> list[str]:

@@ -165,7 +165,8 @@ def _at(field: str, *imports: str) -> dict[str, str]:
 FIELDS = (
     Field("segment", message("column.segment-key", "segment"), NAME, _at("segment", *IMPORTS),
           "segment_id, seg_id, sid, seg, segid, sent_id, sentence_id, sentence, source_id, "
-          "src_id, line_id, key, globalSegId, sentence_pair_id, pair_id, segment_no, seg_no"),
+          "src_id, line_id, phrase_id, key, globalSegId, sentence_pair_id, pair_id, segment_no, "
+          "seg_no"),
     Field("item", message("column.item", "item"),
           NAME, {**_at("segment", *IMPORTS), JUDGMENTS: "item"},
           "item_id, itemid, instance_id, id, task_item, hit_item"),
@@ -192,7 +193,8 @@ FIELDS = (
           TEXT, _at("reference_C", *WITH_TEXTS), "ref_c, refc, ref3, reference3, reference_3"),
     Field("system", message("column.system-name", "system"), NAME, _at("system", *IMPORTS),
           "system_id, system_name, sys, sys_id, sys_name, sysid, mt_system, model, engine, "
-          "mt_engine, submission, target_id, translator"),
+          "mt_engine, translation_engine, translation_system, translation_model, submission, "
+          "target_id, translator"),
     Field("group", message("column.system-name", "system"),
           NAME, {METRIC_SCORES: "system"}, is_local=True),
     Field("output", message("column.system-output", "output of the system"),
@@ -211,10 +213,12 @@ FIELDS = (
           "lp, langpair, lang_pair, pair, direction, languages, langs, language_direction"),
     Field("source_language", message("column.source-language", "source language"),
           WORD, _at("source_language", *IMPORTS),
-          "src_lang, source_lang, srclang, sl, lang_src, input_src"),
+          "src_lang, source_lang, srclang, sl, lang_src, input_src, language_pair_source, "
+          "languages_source"),
     Field("target_language", message("column.target-language", "target language"),
           WORD, _at("target_language", *IMPORTS),
-          "tgt_lang, target_lang, trglang, trg_lang, tl, lang_tgt, input_trg"),
+          "tgt_lang, target_lang, trglang, trg_lang, tl, lang_tgt, input_trg, "
+          "language_pair_target, languages_target"),
     Field("media", message("column.media", "file of a recording or picture"),
           TEXT, _at("media", TEST_SET),
           "media_file, audio_file, video_file, image_file, video, screenshot"),
@@ -267,7 +271,8 @@ FIELDS = (
           "mean_z, mean_raw, z_scr", is_local=True),
     # Figures that metrics have too.
     Field("mean", message("column.human-score", "human score"),
-          NUMBER, {HUMAN_SCORES: "score"}, "mean_score, mean_penalty", is_local=True),
+          NUMBER, {HUMAN_SCORES: "score"}, "mean_score, avg_score, average_score, mean_penalty",
+          is_local=True),
     Field("partner", message("column.partner", "item that a control item belongs to"),
           NAME, _at("partner", JUDGMENTS), "paired_item, paired_position, partner_id, control_of"),
     Field("kind", message("column.kind", "kind"), WORD, _at("kind", JUDGMENTS),

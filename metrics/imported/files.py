@@ -45,6 +45,7 @@ from metaeval.files import names
 from metaeval.files.cells import read_score
 from metaeval.files.names import column_of, fields_of, plain
 from metaeval.messages import message, plural, truncated
+from metrics.imported.by_source import in_order_of_sources
 from metrics.imported.collecting import Collector, TooManyError, columns_of_metrics
 from metrics.imported.held import Part
 from metrics.imported.wide import by_system
@@ -126,12 +127,16 @@ def read(
     report.chosen = {"": choices.columns}
     every = read_files(files, Import(METRIC_SCORES, report))
     tables = [by_segment(without_all(each, report), lines.listing, report) for each in every]
-    for table in tables:
-        reading.columns |= table.titles
-        reading.samples = table.samples | reading.samples
-    chosen = read_chosen(tables, FIELDS, report)
-    for table, own in zip(tables, chosen, strict=True):
-        _attempt(_Scores(table, choices, collector, lines).read(own, test_set, reading))
+    sheets = [_Scores(table, choices, collector, lines) for table in tables]
+    unreported = Report()  # what is wrong with choices is said of tables with a row for each score
+    unreported.chosen = report.chosen
+    for sheet, own in zip(sheets, read_chosen(tables, FIELDS, unreported), strict=True):
+        sheet.unfold(own)
+        reading.columns |= sheet.table.titles
+        reading.samples = sheet.table.samples | reading.samples
+    chosen = read_chosen([sheet.table for sheet in sheets], FIELDS, report)
+    for sheet, own in zip(sheets, chosen, strict=True):
+        _attempt(sheet.read(own, test_set, reading))
     return reading
 
 
@@ -180,19 +185,26 @@ class _Scores:
     segments: Sequence[int | None] = ()
     level: str = ""
 
+    def unfold(self, own: Mapping[str, str]) -> None:
+        """Give a table with columns of systems a row for each system; `own` are chosen fields."""
+        fields = self._fields(own)
+        if not {SYSTEM, SCORE} & set(fields.values()) and not self._is_of_one_system():
+            free = [column for column in self.table.columns if column not in {**own, **fields}]
+            names_system = self.collector.names_system
+            self.table = by_system(self.table, free, names_system, self.collector.report)
+
+    def _fields(self, own: Mapping[str, str]) -> dict[str, str]:
+        fields = {c: f for c, f in propose(self.table.columns, FIELDS, own).items() if f}
+        if SYSTEM not in fields.values() and (column := self._names_systems(own)):
+            fields[column] = SYSTEM
+        if column := numbering(self.table, {**own, **fields}, self.collector.names.segments):
+            fields[column] = SEGMENT
+        return fields
+
     def read(self, own: dict[str, str], test_set: TestSet, reading: Reading) -> Iterator[None]:
         """Read all scores, one row per step."""
         report, table = self.collector.report, self.table
-        fields = {c: f for c, f in propose(table.columns, FIELDS, own).items() if f}
-        if SYSTEM not in fields.values() and (column := self._names_systems(own)):
-            fields[column] = SYSTEM
-        if column := numbering(table, {**own, **fields}, self.collector.names.segments):
-            fields[column] = SEGMENT
-        if not {SYSTEM, SCORE} & set(fields.values()) and not self._is_of_one_system():
-            free = [column for column in table.columns if column not in fields]
-            names_system = self.collector.names_system
-            table = self.table = by_system(table, free, names_system, report)
-            fields = {c: f for c, f in propose(table.columns, FIELDS, fields).items() if f}
+        fields = self._fields(own)
         reading.fields |= {column: f for column, f in fields.items() if column in table.titles}
         free = [c for c in table.columns if c not in fields and c not in (LINE, DOCUMENT_LINE)]
         scored = [column for column, meaning in fields.items() if meaning == SCORE]
@@ -208,6 +220,10 @@ class _Scores:
         pair = test_set.source_language, test_set.target_language
         kept, pairs = keep_pair(table, pair, report, of_test_set=True)
         reading.pairs |= pairs.keys()
+        if {SEGMENT, DOCUMENT, DOMAIN, LINE}.isdisjoint(kept.columns):
+            lists = [column for column in kept.columns if column in (SYSTEM, RATIO, METRIC)]
+            kept = self.table = in_order_of_sources(kept, lists, test_set, report)
+            free = [column for column in free if column in kept.columns]
         rows = kept.rows
         metrics = self._metrics(free, system)
         named = [

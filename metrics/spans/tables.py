@@ -25,14 +25,15 @@ from annotation.uploads.tables.columns import (
     say_unused,
 )
 from annotation.uploads.tables.pairs import Pair, keep_pair
-from annotation.uploads.tables.rows import Row, Table
+from annotation.uploads.tables.rows import Table
 from annotation.uploads.tables.spans import NOT_SPANS, span_objects, with_marked
 from core.text import whole
 from metaeval.files import names
 from metaeval.files.cells import is_missing, read_score
 from metaeval.files.names import fields_of
-from metaeval.messages import Message, message, plural, truncated
+from metaeval.messages import Message, message, truncated
 from metrics.error_spans import LONGEST_SEVERITY, MISSING, SIDES, SOURCE, TARGET
+from metrics.imported.by_source import with_segments
 from metrics.imported.collecting import Collector
 
 FIELDS = fields_of(names.SPANS)
@@ -135,35 +136,12 @@ def _table(
     pair = test_set.source_language, test_set.target_language
     kept, pairs = keep_pair(renamed(table, fields), pair, collector.report, of_test_set=True)
     found.pairs += pairs
-    keyed = kept.rows if "segment" in has else _with_segments(kept, test_set, collector.report)
-    for line, row in keyed:
+    if "segment" not in has:
+        stored = list(test_set.segments.order_by("position").values_list("key", "source"))
+        kept = with_segments(kept, "source", stored, collector.report)
+    for line, row in kept.rows:
         values = {"system": system} | {name: row.get(name) for name in (*has, "segment")}
         _row(values, Place(table.file, line), collector, found)
-
-
-def _with_segments(table: Table, test_set: TestSet, report: Report) -> list[tuple[int, Row]]:
-    """Return the rows with the segments that have their sources; others are errors."""
-    by_source: dict[str, list[str]] = {}
-    for key, source in test_set.segments.order_by("position").values_list("key", "source"):
-        by_source.setdefault(source, []).append(key)
-    text = message(
-        "spans.by-source", "No column names the segments. Rows were matched by their sources."
-    )
-    report.note(text, table.head)
-    rows = []
-    for line, row in table.rows:
-        keys = by_source.get(normalise(str(row.get("source"))).text, [])
-        if len(keys) == 1:
-            rows.append((line, {**row, "segment": keys[0]}))
-            continue
-        refusal = plural(
-            "spans.source-unclear",
-            "{n} segment of the test set has this source. Add a column “segment”.",
-            "{n} segments of the test set have this source. Add a column “segment”.",
-            n=len(keys),
-        )
-        report.error(refusal, Place(table.file, line, "source"))
-    return rows
 
 
 def _row(values: dict[str, Any], place: Place, collector: Collector, found: Collected) -> None:

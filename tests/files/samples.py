@@ -208,6 +208,17 @@ OFFSETS = (
     "Nemo\td1\t1\tr1\tTwo\tZwei\t-1\t-1\tno-error\n"
     "Nemo\td2\t0\tr1\tThree\tDrei\t0\t4\tminor\n"
 )
+NUMBERED_ERRORS = (
+    "segment,system,annotator,source,output,Error1_Type,Error1_Severity,Error2_Type,"
+    "Error2_Severity\n"
+    "1,Nemo,R,A small mistake.,Ein kleiner Feler.,Spelling,Minor,Omission,Major\n"
+    "2,Nemo,R,Two.,Zwei.,None,None,,\n"
+)
+WORD_TAGS = (
+    "segment\tsystem\tannotator\tsource\toutput\ttags\tsource_tags\n"
+    "1\tNemo\tR\tA small mistake .\tEin kleiner Feler .\tOK BAD BAD OK\tOK OK OK OK\n"
+    "2\tNemo\tR\tTwo words\tZwei\tOK OK BAD\tOK BAD\n"
+)
 TURK = (
     "HITId,WorkerId,AssignmentStatus,AcceptTime,SubmitTime,Input.id,Input.source,Input.translation,"
     "Input.system,Answer.meaning,Answer.grammar\n"
@@ -246,6 +257,9 @@ FORMATS: list[tuple[str, str, str]] = [
     ("a manifest of Appraise", "manifest.json", '{"TASKS_TO_ANNOTATORS": []}'),
     ("scores of Appraise", "scores.csv", APPRAISE),
     ("WMT’s quality estimation, errors by offsets", "dev.tsv", OFFSETS),
+    ("errors in numbered columns", "errors.csv", NUMBERED_ERRORS),
+    ("words tagged OK or BAD", "words.tsv", WORD_TAGS),
+    ("tags of words without the words", "test.tags", "OK BAD OK\nOK\n"),
     ("Mechanical Turk", "Batch_1_results.csv", TURK),
     ("WMT25 scores of paragraphs", "Nemo.jsonl", "\n".join(map(json.dumps, PARAGRAPHS))),
     ("WMT’s XML or SGML", "set.xml", WMT),

@@ -9,8 +9,17 @@ from django.conf import settings
 from django.test import Client
 from django.urls import get_resolver, reverse
 
+from annotation.forms.tables import HumanScoresForm, JudgmentsForm
+from annotation.forms.uploads import UploadForm
 from annotation.models import FileImport, TestSet
-from annotation.uploads.formats.base import GOLD, JUDGMENTS, TABLES, Format
+from annotation.uploads.formats.base import (
+    GOLD,
+    HUMAN_SCORES,
+    JUDGMENTS,
+    TABLES,
+    TEST_SET,
+    Format,
+)
 from annotation.uploads.formats.registry import declared, doors
 from annotation.uploads.problems import Report
 from core import extensions
@@ -56,6 +65,21 @@ def test_a_format_is_recognised_in_each_import_that_it_suits(
 def test_every_declared_format_has_a_sample() -> None:
     folders = {"mt-metrics-eval folder", "published data set"}
     assert {name for name, *_ in SAMPLES} == set(DECLARED) - folders
+
+
+@pytest.mark.parametrize(("form", "door"), [
+    (UploadForm, TEST_SET), (JudgmentsForm, JUDGMENTS), (HumanScoresForm, HUMAN_SCORES),
+])  # fmt: skip
+@pytest.mark.parametrize("installed", [True, False])
+def test_forms_name_the_formats_of_installed_extensions_alone(
+    settings: Any, form: Any, door: Any, installed: bool
+) -> None:
+    every = {each.name for each in declared() if door in each.doors and each.read}
+    if not installed:
+        settings.EXTENSIONS = []
+    known = {each.name for each in declared()}
+    text = str(form().fields["tables"].help_text)
+    assert {name for name in every if name in text} == every & known
 
 
 def test_every_import_of_the_settings_has_formats() -> None:

@@ -21,14 +21,14 @@ from annotation.imports.judgments.items import Items, have_global_ids, on_screen
 from annotation.imports.judgments.options import Options
 from annotation.imports.judgments.rows import Row, read_pair
 from annotation.imports.judgments.stored import Chosen, choose, compare, rows_by_ratio
-from annotation.imports.judgments.texts import Texts, collect, say_languages
+from annotation.imports.judgments.texts import Texts, collect
 from annotation.models import Campaign, Item
 from annotation.protocols import Layout
 from annotation.uploads import TestSetDraft
 from annotation.uploads.checks import alike
 from annotation.uploads.problems import Report
 from annotation.uploads.spellings import fold
-from annotation.uploads.tables.pairs import Pair
+from annotation.uploads.tables.pairs import NAMES, UNSTATED, Pair
 from metaeval.messages import message, plural
 
 # Read annotators from rows, and distinguish annotators of the same name.
@@ -333,7 +333,9 @@ def _pairs(
     pairs = {id(row): read_pair(row, options, report) for row in (*rows, *others)}
     lacking = next((row for row in rows if not all(pairs[id(row)])), None)
     if lacking is not None and not report.errors:
-        say_languages(pairs[id(lacking)], lacking.place, report)
+        for code, field in zip(pairs[id(lacking)], NAMES, strict=True):
+            if not code:
+                report.error(UNSTATED, lacking.place._replace(field=field))
     return pairs
 
 

@@ -9,27 +9,10 @@ from annotation.imports.judgments.rows import Row
 from annotation.models import Item
 from annotation.models.corpus import NO_SOURCE
 from annotation.uploads import SegmentDraft, SystemDraft, TestSetDraft
-from annotation.uploads.drafts import SOURCE_LANGUAGE, TARGET_LANGUAGE
 from annotation.uploads.problems import Place, Report
 from metaeval.messages import message
 
 REFERENCES = {"reference": "A", "reference_B": "B"}
-LANGUAGES_MISSING = (
-    (
-        SOURCE_LANGUAGE,
-        message(
-            "judgments.no-source-language",
-            "The source language is missing. Add a column or state it.",
-        ),
-    ),
-    (
-        TARGET_LANGUAGE,
-        message(
-            "judgments.no-target-language",
-            "The target language is missing. Add a column or state it.",
-        ),
-    ),
-)
 
 
 @dataclass(frozen=True)
@@ -256,10 +239,3 @@ def _without_silent(draft: TestSetDraft) -> dict[Decimal, dict[str, Place]]:
     }
     draft.systems = [draft.systems[j] for j in kept]
     return silent
-
-
-def say_languages(pair: tuple[str, str], place: Place, report: Report) -> None:
-    """Report the languages that neither the tables nor the options state."""
-    for (column, refusal), code in zip(LANGUAGES_MISSING, pair, strict=True):
-        if not code:
-            report.error(refusal, place._replace(field=column))

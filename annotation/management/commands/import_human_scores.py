@@ -13,7 +13,7 @@ from annotation.management.commands.import_judgments import Command as Judgments
 
 
 class Command(JudgmentsCommand):
-    help = "Import tables of published human scores (TSV, CSV, JSONL), with or without their texts."
+    help = "Import tables of published human scores with or without their texts."
     tool = sources.HUMAN_SCORES
     words = WORDS
 

@@ -25,7 +25,7 @@ from annotation.uploads import (
     check_pairs,
     store,
 )
-from annotation.uploads.files import label_of_file, parse_ratio
+from annotation.uploads.files import parse_ratio
 from annotation.uploads.previews import Preview
 from annotation.uploads.tables.lines import LINES, LINES_HELP
 from annotation.uploads.tables.pairs import ALL, PAIR_HELP, pair_of
@@ -43,7 +43,8 @@ class Command(BaseCommand):
         parser.add_argument("slug", help="short name in addresses, such as newstest2025-en-zh")
         parser.add_argument("--name", help="name on pages; default: the slug")
         parser.add_argument(
-            "--source-language", help="language code; not needed for a stored test set"
+            "--source-language",
+            help="code or name; not needed where a table or the stored test set states it",
         )
         parser.add_argument("--target-language")
         parser.add_argument("--description", default="")
@@ -60,8 +61,8 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--table", "--outputs", type=Path, action="append", default=[], dest="tables",
-            help="TSV, CSV, XLSX, ODS, Parquet or JSON with segments, outputs or both, TMX, XLIFF, "
-            "or WMT's XML or SGML",
+            help="TSV, CSV, XLSX, ODS, Parquet or JSON with segments, outputs or both, or a format "
+            "of other tools (formats of uploads in the documentation)",
         )  # fmt: skip
         parser.add_argument(
             "--column", action="append", default=[], metavar="[FILE:]COLUMN=FIELD",
@@ -101,22 +102,12 @@ class Command(BaseCommand):
 
     def _submission(self, options: dict[str, Any]) -> Submission:
         stored = TestSet.objects.filter(slug=options["slug"]).first()
-        codes = [
-            options[f"{side}_language"] or (getattr(stored, f"{side}_language") if stored else "")
-            for side in ("source", "target")
-        ]
+        codes = [options["source_language"], options["target_language"]]
         pair = options["pair"]
         try:
             if pair and pair != ALL:
                 codes = list(pair_of(pair))
-            if not all(codes) and pair != ALL:
-                raise RefusedCommandError(
-                    message(
-                        "command.languages",
-                        "Give --source-language and --target-language, or --pair.",
-                    )
-                )
-            source, target = (code and languages.find(code) for code in codes)
+            source, target = (languages.find(code) if code else "" for code in codes)
             ratio = parse_ratio(options["ratio"])
         except ValueError as error:
             raise refused_by(error) from error
@@ -131,7 +122,7 @@ class Command(BaseCommand):
             source=_file(options["source"]),
             references=[opened(path) for path in options["reference"]],
             documents=_file(options["documents"]),
-            systems=[_system(argument, target) for argument in options["system"]],
+            systems=[_system(argument) for argument in options["system"]],
             tables=[opened(path) for path in options["tables"]],
             media=[opened(path) for path in options["media"]],
             columns=_columns(options["column"], {path.name for path in options["tables"]}),
@@ -175,11 +166,9 @@ def _file(path: Path | None) -> InputFile | None:
     return opened(path) if path else None
 
 
-def _system(argument: str, target_language: str) -> SystemFile:
+def _system(argument: str) -> SystemFile:
     """Split `name@0.8=path`. A path that exists as it stands is taken as it stands."""
     label, mark, path = argument.partition("=")
     if not mark or Path(argument).exists():
-        return SystemFile(
-            opened(Path(argument)), label_of_file(Path(argument).name, target_language)
-        )
+        return SystemFile(opened(Path(argument)))
     return SystemFile(opened(Path(path)), label)

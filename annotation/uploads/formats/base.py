@@ -8,6 +8,7 @@ from annotation.uploads.problems import Report
 from annotation.uploads.tables.columns import unnamed
 from annotation.uploads.tables.pairs import Pair
 from annotation.uploads.tables.rows import Table
+from metaeval.files.names import Field, fields_of
 from metaeval.messages import Message, message
 
 # The imports. Each has a name that people read; the first ones take tables.
@@ -44,6 +45,11 @@ class Import:
     door: Door
     report: Report
     pair: Pair = ("", "")
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields that the import reads."""
+        return fields_of(self.door.code.removeprefix("import."))
 
     def has_names(self, file: str) -> bool:
         """Return False if the first row of a file is data."""

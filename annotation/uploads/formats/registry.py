@@ -16,6 +16,7 @@ from annotation.uploads.formats.base import (
     DATA_SET,
     DOORS,
     FOLDER,
+    HUMAN_SCORES,
     JUDGMENTS,
     METRIC_SCORES,
     TABLES,
@@ -29,7 +30,7 @@ from annotation.uploads.formats.base import (
     with_columns,
 )
 from annotation.uploads.problems import Place
-from annotation.uploads.tables.columns import FIRST
+from annotation.uploads.tables.columns import FIRST, refuse_totals, without_rivals
 from annotation.uploads.tables.nested import unnested
 from annotation.uploads.tables.objects import GROUP
 from annotation.uploads.tables.pairs import with_languages
@@ -228,12 +229,16 @@ def read_files(
             "that choice (command line: without --headless).",
         )
         to.report.error(refusal, Place(named[0]))
-    return [without_skipped(table, to.report) for table in tables]
+    tables = [without_skipped(table, to.report) for table in tables]
+    for table in tables if to.door in (JUDGMENTS, HUMAN_SCORES) else ():
+        refuse_totals(table, to.report)
+    return tables
 
 
 def _tables(found: Format | None, group: list[Content], to: Import) -> Iterable[Table]:
     if found is None or found.read is None:
-        tables = [unnested(each.table, to.report) for each in group if each.table is not None]
+        named = (unnested(each.table, to.report) for each in group if each.table is not None)
+        tables = [without_rivals(table, to.fields) for table in named]
         target = "reference" if to.door is TEST_SET else "output"
         return [with_languages(table, to.pair, target, to.report) for table in tables]
     return found.read(group, to)

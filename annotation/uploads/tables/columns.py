@@ -269,3 +269,46 @@ def name_fields(table: Table, fields: Mapping[str, str], report: Report) -> None
     """Let errors in a table under the names of fields name the columns of the file."""
     written = {field: table.titles.get(column, column) for column, field in fields.items() if field}
     report.name_columns(table.file, written)
+
+
+TOTALS = (
+    "total", "totals", "sum", "average", "avg", "overall", "Summe", "Gesamt", "Gesamtsumme",
+    "Mittelwert", "Durchschnitt", "Mittel", "somme", "moyenne", "suma", "promedio", "media", "soma",
+    "média", "somma", "totale", "totaal", "gemiddelde", "celkem", "součet", "průměr", "razem",
+    "średnia", "итого", "всего", "среднее", "toplam", "ortalama", "合计", "总计", "平均", "平均值",
+    "合計", "합계", "평균",
+)  # fmt: skip
+
+
+def refuse_totals(table: Table, report: Report) -> None:
+    """Report a last row that sums up the others, which would be a segment, system or person."""
+    if len(table.rows) < 3:
+        return
+    ((line, row),) = table.rows[-1:]
+    columns = (column_of(field, table.columns) for field in ("segment", "system", "annotator"))
+    cells = [str(row.get(column) or "").strip(" :\t") for column in columns if column]
+    if word := next((cell for cell in cells if cell and is_called(cell, TOTALS)), ""):
+        text = message(
+            "table.totals",
+            "The last row is called “{word}”: it sums up the others. Remove or skip it.",
+            word=word,
+        )
+        report.error(text, table.head._replace(row=line))
+
+
+def without_rivals(table: Table, fields: Iterable[Field]) -> Table:
+    """Return a table without empty columns whose field another column has."""
+    by_name = {plain(column): column for column in reversed(table.columns)}
+    empty = set[str]()
+    for field in fields:
+        rivals = {by_name[name] for name in map(plain, field.names) if name in by_name}
+        if len(rivals) > 1:
+            blank = {c for c in rivals if all(map(_is_blank, table.column(c)))}
+            empty |= blank if len(blank) < len(rivals) else set()
+    if not empty:
+        return table
+    return replace(table, columns=[column for column in table.columns if column not in empty])
+
+
+def _is_blank(cell: object) -> bool:
+    return cell is None or (isinstance(cell, str) and not cell.strip())

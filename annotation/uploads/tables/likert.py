@@ -40,6 +40,14 @@ SCALES = (
 )  # fmt: skip
 # `5 - Excellent`, `1 (bad)`: a number with its label.
 LABELLED = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*[-–—:.=(|/]+\s*[^\W\d].*", re.DOTALL)
+# The beginnings of months in Czech, Dutch, English, French, German, Italian, Polish, Spanish.
+MONTH = re.compile(
+    r"^\s*\d{1,2}\.?[\s./-]*(?:jan|gen|led|sty|feb|f[ée]v|[úu]no|lut|m[aä]r|maa|mrt|mar|b[řr]e|apr|avr|"
+    r"abr|dub|kwi|ma[iyjg]|kv[ěe]|jun|jui|giu|czn|čer|cze|jul|lug|aug|ao[uû]|ago|srp|sie|sep|set|"
+    r"z[áa][řr]|wrz|o[ck]t|ott|[řr][íi]j|pa[źz]|nov|lis|de[czs]|d[ée]c|dic|pro|gru)\w{0,7}\.?"
+    r"(?:[\s./-]*\d{2,4})?\s*$",
+    re.IGNORECASE,
+)
 MOST_WORDS = 11
 RANKS = ("rank", "ranks", "ranking", "rank_order", "Rang", "Rangfolge", "rango", "rang", "排名",
          "名次", "順位", "ранг", "순위")  # fmt: skip
@@ -105,6 +113,15 @@ def _without_labels(table: Table, column: str, cells: Sequence[object], report: 
     found = {str(cell): LABELLED.fullmatch(str(cell)) for cell in cells}
     if not any(found.values()) or not all(m or read_score(c) is not None for c, m in found.items()):
         return False
+    if date := next((cell for cell in found if MONTH.search(cell)), ""):
+        refusal = message(
+            "scores.dates",
+            "“{text}” looks like a date: spreadsheets take numbers such as 1.4 for dates. Correct "
+            "the column.",
+            text=date.strip()[:60],
+        )
+        report.error(refusal, table.head._replace(field=table.titles.get(column, column)))
+        return True
     for _, row in table.rows:
         if match := found.get(str(row.get(column))):
             row[column] = match[1]

@@ -16,7 +16,8 @@ from annotation.uploads.tables.columns import (
     say_unused,
 )
 from annotation.uploads.tables.rows import Table
-from metaeval.files.names import NAMES, TEST_SET, fields_of, is_called, number_of
+from metaeval.files.cells import read_score
+from metaeval.files.names import NAMES, TEST_SET, fields_of, is_called, is_field, number_of
 from metaeval.messages import message
 
 WANTED = fields_of(TEST_SET)
@@ -79,10 +80,18 @@ def understand(
 
 
 def _by_name(table: Table) -> dict[str, str]:
-    """Return the fields of the outputs in an object by system, such as `outputs.gpt`."""
+    """Return the fields of the outputs in an object by system, such as `outputs.gpt`.
+
+    Numbers and signs are no outputs: `translation.rating` is one of the translation.
+    """
     parts = {column: table.titles.get(column, column).partition(".") for column in table.columns}
     return {c: f"{SYSTEM}{name}" for c, (head, _, name) in parts.items()
-            if name and c not in OWN and is_called(head, OF_OUTPUTS)}  # fmt: skip
+            if name and c not in OWN and is_called(head, OF_OUTPUTS)
+            and any(map(_is_text, table.column(c)))}  # fmt: skip
+
+
+def _is_text(cell: Any) -> bool:
+    return read_score(cell) is None and any(map(str.isalpha, str(cell)))
 
 
 def _numbered(table: Table) -> dict[str, str]:
@@ -125,7 +134,8 @@ def _warn_of_rest(
     """Report columns without a field, and return whether any column has one or nearly has one."""
     used = {column for column, field in fields.items() if field}
     known = sorted(OWN - {"reference_B", "reference_C"} - set(fields.values()))
-    for column in (c for c in table.columns if c not in used and c not in stated):
+    rest = (c for c in table.columns if c not in used and c not in stated and not is_field(c))
+    for column in rest:
         close = difflib.get_close_matches(column, known, n=1, cutoff=0.75)
         if column.startswith(("reference", SYSTEM)) or close:
             text = message(

@@ -13,7 +13,7 @@ from typing import Any
 from annotation.uploads.files import label_of_file
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.meanings import OF_OUTPUTS
-from annotation.uploads.tables.objects import GROUP
+from annotation.uploads.tables.objects import GROUP, KEYS
 from annotation.uploads.tables.rows import Cells, Row, Table, column_name, flat
 from annotation.uploads.tables.spans import OTHERS, SEVERITIES
 from metaeval.files.names import NAMES, column_of, is_called, is_field, plain
@@ -55,7 +55,9 @@ def _unwrapped(table: Table) -> Table:
     """Return a table with fields in objects such as `result` as its own, unless it has them."""
     lasts = {c: c.rpartition(".")[2] for c in table.columns if is_called(c.split(".")[0], WRAPPERS)}
     times = Counter(map(plain, (lasts.get(c, c) for c in table.columns)))
-    names = {c: last for c, last in lasts.items() if is_field(last) and times[plain(last)] == 1}
+    has_keys = any(is_called(c, KEYS) for c in table.columns if c not in lasts)
+    names = {c: last for c, last in lasts.items() if is_field(last) and times[plain(last)] == 1
+             and not (has_keys and is_called(last, KEYS))}  # fmt: skip
     if not names:
         return table
     columns = {c: names.get(c, c) for c in table.columns}

@@ -16,6 +16,7 @@ GROUP = "(group)"
 # Keys that hold rows and do not describe them.
 CONTAINERS = ("data", "rows", "items", "records", "results", "examples", "segments", "entries")
 TEXTS = tuple(name for field in ("source", "output") for name in (field, *NAMES[field]))
+KEYS = tuple(name for field in ("segment", "item") for name in (field, *NAMES[field]))
 EMPTY_ROW = message("table.empty-row", "The row is empty.")
 OBJECTS = message(
     "table.no-objects", "Expected one JSON object per line, such as {example}.",
@@ -140,8 +141,12 @@ def _list_within(name: str, whole: Row, report: Report) -> list[Row]:
     is_described = len(lists) == 1 and all(map(_are_texts, lists.values()))
     if not lists or any(map(are_spans, lists)) or (known and not is_described):
         return [whole]
-    known = {k: each for k, each in known.items() if isinstance(each, str | int | float)}
-    others = [key for key in whole if key not in lists and key not in known]
+    objects = {k: each for k, each in known.items() if isinstance(each, dict)}
+    known |= {f"{key}.{k}": v for key, each in objects.items() for k, v in each.items()}
+    # Of the keys of rows, none is that of all.
+    known = {k: v for k, v in known.items()
+             if isinstance(v, str | int | float) and not is_called(k, KEYS)}  # fmt: skip
+    others = [key for key in whole if key not in {*lists, *known, *objects}]
     named = truncated(list(lists))
     if others:
         text = message(

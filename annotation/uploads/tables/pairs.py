@@ -2,18 +2,23 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from annotation.uploads.problems import Report
+from annotation.uploads.drafts import SOURCE_LANGUAGE, TARGET_LANGUAGE
+from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table
 from core import languages
 from metaeval.files.names import column_of, is_known
 from metaeval.messages import Message, Parameter, message, plural, truncated
 
+NAMES = (SOURCE_LANGUAGE, TARGET_LANGUAGE)
+UNSTATED = message(
+    "language.unstated", "No file states this language. Enter it, or add a column for it."
+)
 BETWEEN = re.compile(r"[-–—→>_/|: ]+")
 PAIR, SOURCE, TARGET = FIELDS = ("language_pair", "source_language", "target_language")
 Pair = tuple[str, str]
@@ -130,6 +135,34 @@ def pairs_of(table: Table, report: Report) -> list[Pair | None]:
     return pairs
 
 
+def stated_by(tables: Iterable[Table], wanted: Pair, report: Report) -> Pair:
+    """Return a language pair with its empty codes filled in from tables.
+
+    If these have several, the most frequent code is used, and the report has an error.
+    """
+    if all(wanted):
+        return wanted
+    of_rows = (pair for table in tables for pair in pairs_of(table, Report()))
+    counts = Counter(pair for pair in of_rows if pair and any(pair))
+    counts = Counter({pair: n for pair, n in counts.items() if _fits(pair, wanted, is_exact=False)})
+    pairs = [pair for pair, _ in counts.most_common()] or [wanted]
+    sides = [[*dict.fromkeys(filter(None, side))] for side in zip(*pairs, strict=True)]
+    for code, codes, field in zip(wanted, sides, NAMES, strict=True):
+        if not code and len(codes) > 1:
+            text = message(
+                "pair.several",
+                "The rows have several language pairs: {pairs}. Choose one, or one test set for "
+                "each pair (command line: --pair).",
+                pairs=_named(counts),
+            )
+            report.error(text, Place(field=field))
+            break
+    source, target = (
+        code or next(iter(codes), "") for code, codes in zip(wanted, sides, strict=True)
+    )
+    return source, target
+
+
 def keep_pair(
     table: Table,
     wanted: Pair,
@@ -170,7 +203,8 @@ def keep_pair(
 
 def _fits(pair: Pair, wanted: Pair, *, is_exact: bool = True) -> bool:
     write = str if is_exact else languages.bare
-    return all(not own or write(own) == write(code) for own, code in zip(pair, wanted, strict=True))
+    sides = zip(pair, wanted, strict=True)
+    return all(not own or not code or write(own) == write(code) for own, code in sides)
 
 
 def _named(counts: Counter[Pair]) -> list[Parameter]:

@@ -73,7 +73,8 @@ KINDS: dict[str, Kind] = {
             judgments: impossible-duration, not-a-time, not-a-unix-time, time-out-of-range
             judgments: time-in-the-1970s, no-row-in-table
             language: pair-unknown, code, pair, ambiguous, unknown, unknown-near
-            media: missing, no-file-for, seconds, end-before-start, picture-times""",
+            media: missing, no-file-for, seconds, end-before-start, picture-times
+            table: totals""",
         ),
         _kind(
             "unknown-segment",

@@ -15,8 +15,8 @@ from metaeval.messages import message
 KEYS = {
     "start": ("span_start", "start_index", "start_offset", "start_char", "begin"),
     "end": ("span_end", "end_index", "end_offset", "end_char"),
-    "severity": ("error_severity",),
-    "category": ("error_category",),
+    "severity": ("error_severity", "span_severity"),
+    "category": ("error_category", "span_type", "span_category"),
     "side": ("error_side",),
     "text": ("words", "span", "span_text", "error_span", "marked_text", "error_text", "term"),
 }

@@ -15,7 +15,7 @@ from typing import Any
 from annotation.uploads.formats.base import Content, Import, tables_of
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.nested import with_references
-from annotation.uploads.tables.pairs import languages_of
+from annotation.uploads.tables.pairs import FIELDS, PAIR, languages_of
 from annotation.uploads.tables.rows import Table
 from metaeval.files.names import column_of
 from metaeval.messages import plural, truncated
@@ -109,7 +109,8 @@ def _split(
     rows: list[tuple[int, Row]] = []
     n_others = 0
     is_source = bool(column_of("source", table.columns))
-    added = [] if is_source else ["system", "language_pair"]
+    added = [] if is_source else ["system"]
+    added += [] if any(column_of(field, table.columns) for field in FIELDS) else [PAIR]
     stem = PurePath(table.file).stem
     for line, row in table.rows:
         key = _id(row)
@@ -121,8 +122,9 @@ def _split(
         for place in range(number):
             cut = {column: each[place] for column, each in parts.items()}
             name = _part(key, place + 1, number)
-            values = {"system": stem, "language_pair": "-".join(languages_of(key))}
-            rows.append((line, (row if is_source else values | row) | cut | {"segment": name}))
+            values = {"system": stem, PAIR: "-".join(languages_of(key))}
+            values = {column: values[column] for column in added}
+            rows.append((line, values | row | cut | {"segment": name}))
     report.warn_of(
         n_others,
         "paragraphs.no-source",

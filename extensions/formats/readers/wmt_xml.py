@@ -15,6 +15,7 @@ from annotation.uploads import drafts
 from annotation.uploads.formats.base import Content, Import
 from annotation.uploads.media.elements import Start, read_markup
 from annotation.uploads.problems import Place, Report
+from annotation.uploads.tables.pairs import FIELDS, Pair
 from annotation.uploads.tables.rows import LONGEST_TEXT, Table, too_long
 from core import languages
 from extensions.formats.readers.parallel import parse_xml
@@ -209,12 +210,12 @@ def read(contents: Sequence[Content], to: Import) -> Iterator[Table]:
     Sources come from one file, references from all, and outputs from each; sources in several files
     must be equal. The report warns if they state other languages than those of the test set.
     """
-    report = to.report
+    report, stated = to.report, _Languages(to.pair)
     read_in = (_read(content.name, content.text, report) for content in contents)
     files = [file for file in read_in if file is not None]
     first = next((file for file in files if (SOURCE, "") in file.columns), None)
     for file in files:
-        _compare_languages(file, to.pair, report)
+        stated.read(file, report)
         if first is None and any(kind == REFERENCE for kind, _ in file.columns):
             text = message("marked.no-sources", "The references have no sources.")
             report.error(text, Place(file.name))
@@ -226,26 +227,36 @@ def read(contents: Sequence[Content], to: Import) -> Iterator[Table]:
         named = ((each, cells) for each, cells in file.columns.items() if each != (SYSTEM, ""))
         columns = {each: cells for each, cells in named if each[0] in kinds}
         if columns:
-            yield _table(file, columns)
+            yield _table(file, columns, stated.columns)
 
 
-def _compare_languages(file: _File, pair: tuple[str, str], report: Report) -> None:
-    for (kind, stated), line in file.stated.items():
-        language = pair[kind != SOURCE]
-        try:
-            codes = languages.find(stated), languages.normalise(language)
-        except languages.LanguageError:  # such as “any”
-            continue
-        if languages.bare(codes[0]) != languages.bare(codes[1]):
-            text = message(
-                "marked.language",
-                "The language of the {kind} is “{stated}” in the file and “{language}” in the test "
-                "set.",
-                kind=NAMES[kind],
-                stated=stated,
-                language=language,
-            )
-            report.warn(text, Place(file.name, line))
+class _Languages:
+    """The languages of a test set, and columns for those that only its files state."""
+
+    def __init__(self, pair: Pair) -> None:
+        self.pair = dict(zip(FIELDS[1:], pair, strict=True))
+        self.columns: dict[str, str] = {}
+
+    def read(self, file: _File, report: Report) -> None:
+        """Take the languages that a file states, or warn if they are others."""
+        for (kind, stated), line in file.stated.items():
+            field = FIELDS[1 + (kind != SOURCE)]
+            try:
+                code = languages.find(stated)
+                language = self.pair[field] or self.columns.setdefault(field, code)
+                known = languages.find(language)
+            except languages.LanguageError:  # such as “any”
+                continue
+            if languages.bare(code) != languages.bare(known):
+                text = message(
+                    "marked.language",
+                    "The language of the {kind} is “{stated}” in the file and “{language}” in the "
+                    "test set.",
+                    kind=NAMES[kind],
+                    stated=stated,
+                    language=language,
+                )
+                report.warn(text, Place(file.name, line))
 
 
 def _check(file: _File, first: _File, report: Report) -> None:
@@ -288,7 +299,9 @@ def _take_references(file: _File, first: _File, report: Report) -> None:
         first.columns[column] = cells
 
 
-def _table(file: _File, columns: Mapping[Column, Mapping[str, tuple[int, str]]]) -> Table:
+def _table(
+    file: _File, columns: Mapping[Column, Mapping[str, tuple[int, str]]], stated: dict[str, str]
+) -> Table:
     """Return one row per segment, in the order of the sources, else of the first column."""
     has_sources = (SOURCE, "") in columns
     named = {"document": file.documents} | ({"domain": file.domains} if file.domains else {})
@@ -298,8 +311,8 @@ def _table(file: _File, columns: Mapping[Column, Mapping[str, tuple[int, str]]])
         found = {_title(each): cells[key] for each, cells in columns.items() if key in cells}
         row = {"segment": key} | {name: of[key] for name, of in named.items() if key in of}
         lines = [line for line, _ in found.values()]
-        rows.append((lines[0], row | {name: text for name, (_, text) in found.items()}))
-    titles = ["segment", *named, *map(_title, columns)]
+        rows.append((lines[0], row | stated | {name: text for name, (_, text) in found.items()}))
+    titles = ["segment", *named, *stated, *map(_title, columns)]
     return Table(file.name, titles, rows, {title: title for title in titles})
 
 

@@ -31,7 +31,7 @@ from metrics.imported.held import DOCUMENT, DOMAIN, Part
 # Scores in files are rounded: what differs by less is the same.
 TOLERANCE = 1e-6
 # What human scores are of: outputs and whole systems.
-LEVELS = ("seg", "sys")
+LEVELS = ("seg", "sys", "doc", "domain")
 LONGEST_SLUG, LONGEST_NAME = 80, 120
 Cells = dict[tuple[str, str], float]
 
@@ -257,9 +257,8 @@ def _without_output(n: int) -> Message:
 def _campaigns(
     evalset: EvalSet, test_set: TestSetDraft, report: Report, choice: Choice
 ) -> list[CampaignDraft]:
-    """Return a campaign for every human score with scores of segments, systems, or errors."""
+    """Return a campaign for every human score."""
     files = ratings.by_score(evalset, report)
-    has_scores = {name for name, level in evalset.human_scores if level in ("seg", "sys")}
     repeated = {
         ratings.own_scores(name, number)
         for name, own in files.items()
@@ -269,9 +268,6 @@ def _campaigns(
     found = []
     for name in names:
         if name in repeated or (choice.human and name not in choice.human):
-            continue
-        if name not in has_scores and name not in files:
-            _warn_of_levels(evalset, name, report)
             continue
         draft = _campaign(evalset, name, files.get(name, ()), choice, report)
         found.append(
@@ -283,19 +279,6 @@ def _campaigns(
             )
         )
     return found
-
-
-def _warn_of_levels(evalset: EvalSet, name: str, report: Report) -> None:
-    """Warn of human scores of documents and domains alone, which are not imported."""
-    for level in ("doc", "domain"):
-        if (name, level) in evalset.human_scores:
-            report.warn(
-                message(
-                    "mtme.human-level",
-                    "Skipped these human scores, because there are none of outputs or systems.",
-                ),
-                Place(f"human-scores/{evalset.language_pair}.{name}.{level}.score"),
-            )
 
 
 def _campaign(
@@ -326,11 +309,11 @@ def _campaign(
                 "The scores do not match the ratings. Both are stored, and the scores are used.",
             )
             report.warn(text, place)
-    if not (rated.judgments or outputs or systems):
+    parts = _published_parts(evalset, name)
+    if not (rated.judgments or outputs or systems or parts):
         report.warn(
             message("mtme.no-scores", "The file has no scores, so its campaign is empty."), place
         )
-    parts = _published_parts(evalset, name)
     has_scores = bool(outputs or systems or parts)
     question = choice.question or protocols.get(rated.protocol).question
     return CampaignDraft(

@@ -210,7 +210,7 @@ def test_columns_that_no_page_could_show(db: None) -> None:
 
 def test_languages_must_be_stated(db: None) -> None:
     (error,) = read(table("R1|1|alpha|80"), source_language="de")[1].errors
-    assert (error.code, error.place.row) == ("judgments.no-target-language", 2)
+    assert (error.code, error.place.row) == ("language.unstated", 2)
 
 
 def test_another_scale_is_never_guessed(db: None) -> None:

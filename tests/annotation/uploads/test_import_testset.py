@@ -75,7 +75,7 @@ def test_wrong_arguments(db: None, folder: Path) -> None:
         run(folder, languages=("de", "klingonese"))
     with refused("command.file", kind=CommandError, reason="reason.not-found"):
         run(folder, "--system", str(folder / "missing.txt"))
-    with refused("command.languages", kind=CommandError):
+    with refused("command.errors", kind=CommandError, n=1):
         call_command("import_testset", "new")
 
 

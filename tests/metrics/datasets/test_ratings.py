@@ -124,10 +124,15 @@ def test_each_rating_keeps_its_score(db: None, tmp_path: Path) -> None:
     assert len(draft.campaigns) == 2  # and the z-scores, which are nobody's judgments
 
 
-def test_skipped_scores_of_documents_give_a_warning(tmp_path: Path) -> None:
+def test_scores_of_documents_alone_are_a_campaign(tmp_path: Path) -> None:
     values = {"Z.1-x": np.array([1.0]), "A": np.array([2.0])}
     documents = EvalSetScores({name: np.append(row, row) for name, row in values.items()})
     evalset = small(human_scores={("mqm", "doc"): documents}, ratings={})
-    _, report = read(evalset, tmp_path)
-    files = [each.place.file for each in report.warnings if each.code == "mtme.human-level"]
-    assert files == ["human-scores/en-de.mqm.doc.score"]
+    draft, report = read(evalset, tmp_path)
+    (campaign,) = draft.campaigns
+    assert not report.errors
+    assert not campaign.output_scores
+    assert not campaign.system_scores
+    found = {(system, level): value for (system, level, _), value in campaign.part_scores.items()}
+    assert found == {("Z.1-x", "document"): 1.0, ("A", "document"): 2.0}
+    assert len(campaign.part_scores) == 4

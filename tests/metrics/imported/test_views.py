@@ -210,16 +210,27 @@ def test_a_system_can_be_stated_on_the_page(world: World, as_owner: Client) -> N
     assert MetricImport.objects.get().n_outputs == n
 
 
-def test_every_column_of_a_transposed_table_has_its_meaning(world: World, as_owner: Client) -> None:
+@pytest.mark.parametrize(("of", "fields"), [
+    ("segments", ["system", "segment", "score"]), ("systems", ["segment", "system", "score"]),
+])  # fmt: skip
+def test_every_column_of_a_transposed_table_has_its_meaning(
+    world: World, as_owner: Client, of: str, fields: list[str]
+) -> None:
     """The columns are those of one row per score; sent again unchanged, they are read alike."""
     keys = list(world.test_set.segments.order_by("position").values_list("key", flat=True))
     system = world.test_set.systems.first()
     assert system is not None
-    cells = "\t".join(f"0.{n}" for n in range(1, len(keys) + 1))
-    address = send(as_owner, "\t".join(["system", *keys]) + f"\n{system.name}\t{cells}\n")
+    scores = [f"0.{n}" for n in range(1, len(keys) + 1)]
+    rows = [["system", *keys], [system.name, *scores]]
+    if of == "systems":
+        rows = [
+            ["segment", system.name],
+            *([key, score] for key, score in zip(keys, scores, strict=False)),
+        ]
+    address = send(as_owner, "".join("\t".join(row) + "\n" for row in rows))
     page = unescape(as_owner.get(address).text)
     meanings = [value for name, value in filled(page).items() if name.startswith("column-")]
-    assert meanings == ["system", "segment", "score"]
+    assert meanings == fields
     _, again = read_again(as_owner, address, {**filled(page), "change": "1"})
     assert findall(r"(?s)data-first-rows.*?</table>", again) == findall(
         r"(?s)data-first-rows.*?</table>", page
