@@ -60,8 +60,8 @@ class ColumnsForm(forms.Form):
     """A choice for every column of a table, in the order of the table.
 
     `fields_of` has the present fields of columns, as `columns.propose` returns them; `unused` is
-    the label for columns without one. `own` has a further choice for single columns, such as the
-    outputs of the system that a column names. Fields of `repeatable` may have several columns.
+    what else becomes of columns without one. `own` has a further choice for single columns, such as
+    the outputs of the system that a column names. Fields of `repeatable` may have several columns.
     `samples` are the first values of columns, `titles` their names in the files. Columns
     without names are called by numbers. For `files`, the sheets and the encoding are chosen where
     there are several, and what unknown systems are.
@@ -74,7 +74,7 @@ class ColumnsForm(forms.Form):
         fields_of: Mapping[str, str],
         data: Any = None,
         *,
-        unused: str | Promise = NOT_USED,
+        unused: Mapping[str, str | Promise] | None = None,
         own: Mapping[str, Field] | None = None,
         prefix: str = "column",
         repeatable: Collection[str] = (),
@@ -128,12 +128,12 @@ class ColumnsForm(forms.Form):
                     required=False,
                     label_suffix="",
                 )
-        choices = [("", unused), *map(_choice, wanted)]
+        choices = list(map(_choice, wanted))
         for number, column in enumerate(columns):
             alone = [_choice(own[column])] if own and column in own else []
             self.fields[str(number)] = forms.ChoiceField(
                 label=showable((titles or {}).get(column, column)),
-                choices=[*choices, *alone],
+                choices=[("", (unused or {}).get(column, NOT_USED)), *choices, *alone],
                 required=False,
                 initial=fields_of.get(column, ""),
                 help_text=showable((samples or {}).get(column, "")),

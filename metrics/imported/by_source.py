@@ -1,10 +1,10 @@
-"""Find the segments of rows that name none by their sources."""
+"""Compare the texts beside scores with the stored ones: sources say segments, outputs are checked."""
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from annotation.models import TestSet
+from annotation.models import Output, TestSet
 from annotation.uploads.normalising import normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.tables.rows import Table
@@ -48,6 +48,30 @@ def in_order_of_sources(
     found = with_segments(table, column, stored, report, parts)
     columns = [name for name in found.columns if name != column]
     return found.with_columns({name: name for name in columns})
+
+
+def warn_of_other_outputs(
+    cells: Iterable[tuple[int, int, str, Place]], test_set: TestSet, report: Report
+) -> None:
+    """Warn of outputs (system, segment, text, place) that differ from the stored ones."""
+    rows = Output.objects.filter(system__test_set=test_set).order_by()
+    stored = {
+        (system, segment): hash(text)
+        for system, segment, text in rows.values_list("system", "segment", "text").iterator()
+    }
+    others = [
+        place
+        for system, segment, text, place in cells
+        if (known := stored.get((system, segment))) is not None
+        and known != hash(normalise(text).text)
+    ]
+    report.warn_of(
+        len(others),
+        "scores.of-other-outputs",
+        "{n} output differs from the stored one, so its score may be that of another text.",
+        "{n} outputs differ from the stored ones, so their scores may be those of other texts.",
+        others[0] if others else Place(),
+    )
 
 
 def with_segments(

@@ -45,7 +45,7 @@ from metaeval.files import names
 from metaeval.files.cells import read_score
 from metaeval.files.names import column_of, fields_of, plain
 from metaeval.messages import message, plural, truncated
-from metrics.imported.by_source import in_order_of_sources
+from metrics.imported.by_source import in_order_of_sources, warn_of_other_outputs
 from metrics.imported.collecting import Collector, TooManyError, columns_of_metrics
 from metrics.imported.held import Part
 from metrics.imported.wide import by_system
@@ -107,7 +107,8 @@ class Reading:
     """The content of files: columns with titles, fields and samples, and the files' SHA-256.
 
     `pairs` are the languages that rows name. `lines` are the possible meanings of line n, if it is
-    unclear or was chosen.
+    unclear or was chosen. `by_source` are columns whose texts say the segments,
+    `compared` those that are compared with stored outputs.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
@@ -116,6 +117,8 @@ class Reading:
     lines: tuple[str, ...] = ()
     samples: dict[str, str] = field(default_factory=dict)
     pairs: set[Pair] = field(default_factory=set)
+    by_source: set[str] = field(default_factory=set)
+    compared: set[str] = field(default_factory=set)
 
 
 def read(
@@ -174,7 +177,8 @@ def _attempt(steps: Iterator[None]) -> None:
 class _Scores:
     """The scores of one table. `seen` counts the rows of each system and metric.
 
-    `level` is that of rows without segments that name documents or domains.
+    `level` is that of rows without segments that name documents or domains. `output` is the column
+    of the outputs that were scored, and `outputs` are its cells by system and segment.
     """
 
     table: Table
@@ -184,6 +188,8 @@ class _Scores:
     seen: Counter[tuple[str, str]] = field(default_factory=Counter)
     segments: Sequence[int | None] = ()
     level: str = ""
+    output: str = ""
+    outputs: list[tuple[int, int, str, Place]] = field(default_factory=list)
 
     def unfold(self, own: Mapping[str, str]) -> None:
         """Give a table with columns of systems a row for each system; `own` are chosen fields."""
@@ -223,7 +229,11 @@ class _Scores:
         if {SEGMENT, DOCUMENT, DOMAIN, LINE}.isdisjoint(kept.columns):
             lists = [column for column in kept.columns if column in (SYSTEM, RATIO, METRIC)]
             kept = self.table = in_order_of_sources(kept, lists, test_set, report)
+            reading.by_source |= {*free} - {*kept.columns}
             free = [column for column in free if column in kept.columns]
+        if column := column_of("output", free):
+            self.output, free = column, [each for each in free if each != column]
+            reading.compared |= {column} if column in table.titles else set()
         rows = kept.rows
         metrics = self._metrics(free, system)
         named = [
@@ -236,6 +246,8 @@ class _Scores:
             self._take(row, Place(table.file, line), metrics)
             yield
         self._check_lengths()
+        if self.outputs:
+            warn_of_other_outputs(self.outputs, test_set, report)
 
     def _system_of(self, system: str, row: Row, place: Place) -> str:
         return self.collector.at_length(system or _name(row, SYSTEM), _name(row, RATIO), place)
@@ -395,6 +407,9 @@ class _Scores:
         if segment is not None and not self.collector.has_output(system, segment, place):
             return
         cell = (system, part or segment)
+        if self.output and segment is not None:
+            text = row.get(self.output)
+            self.outputs.append((system, segment, str(text), place._replace(field=self.output)))
         if metrics:
             for column, name in metrics.items():
                 self.collector.take(name, cell, row.get(column), place, name)

@@ -15,7 +15,8 @@ from core.messages import translated
 from metrics.imported.checking import Found
 from metrics.imported.files import Choices, Reading
 
-UNUSED = _("a metric, or not used")
+METRIC, BY_SOURCE = _("a metric"), _("the source, which says the segment")
+COMPARED = _("the output, compared with the stored one")
 
 
 class ScoreFilesForm(forms.Form):

@@ -39,7 +39,14 @@ from metrics import catalogue
 from metrics.imported.checking import LABELS as HEADINGS
 from metrics.imported.checking import Checked, Look, bring_in, check
 from metrics.imported.files import FIELDS, Choices
-from metrics.imported.form import UNUSED, MetricsForm, OriginForm, ScoreFilesForm
+from metrics.imported.form import (
+    BY_SOURCE,
+    COMPARED,
+    METRIC,
+    MetricsForm,
+    OriginForm,
+    ScoreFilesForm,
+)
 from metrics.imported.storing import shown_imports, summary, withdraw
 from metrics.models import MetricImport
 from metrics.spans import doors
@@ -157,12 +164,16 @@ class MetricScores(Confirmation):
     def forms(self, sent: Sent, look: Look) -> Sequence[BaseForm]:
         """Return choices for columns, metrics, lines and rows."""
         read, choices, data = look.reading, look.choices, self.data
+        of_metrics = {each.key for each in look.metrics}
+        uses = {column: METRIC for column, title in read.columns.items() if title in of_metrics}
         self.columns = ColumnsForm(
             list(read.columns),
             FIELDS,
             read.fields,
             data,
-            unused=UNUSED,
+            unused=uses
+            | dict.fromkeys(read.by_source, BY_SOURCE)
+            | dict.fromkeys(read.compared, COMPARED),
             samples=read.samples,
             titles=read.columns,
             files=look.report.files.values(),

@@ -14,13 +14,20 @@ pytestmark = pytest.mark.django_db
 SOURCES = ["S 1", "S 2", "Yes.", "S 4", "Yes."]
 
 
-def read(sources: list[str]) -> tuple[dict[str, list[float | None]], set[str], set[str]]:
+def read(
+    sources: list[str], output: str = "{system} {key}"
+) -> tuple[dict[str, list[float | None]], set[str], set[str]]:
     """Return the scores of each system by segment, errors and warnings of scores 0, 1, 2 …"""
     test_set = of_talks(5)
     for segment, source in zip(test_set.segments.order_by("position"), SOURCES, strict=True):
         test_set.segments.filter(pk=segment.pk).update(source=source)
     rows = [
-        {"system": system, "src": source, "COMET": str(number)}
+        {
+            "system": system,
+            "src": source,
+            "mt": output.format(system=system, key=number + 1),
+            "COMET": str(number),
+        }
         for system in ("Nemo", "Online-W")
         for number, source in enumerate(sources)
     ]
@@ -63,3 +70,17 @@ def test_sources_in_other_spellings_keep_the_order_with_a_warning() -> None:
 def test_rows_in_another_order_need_known_sources(sources: list[str]) -> None:
     _, errors, _ = read(sources)
     assert "spans.source-unclear" in errors
+
+
+def test_scores_of_the_stored_outputs_need_no_warning() -> None:
+    _, errors, warnings = read(SOURCES)
+    assert not errors
+    assert not warnings & {"scores.of-other-outputs", "columns.unused"}
+
+
+@pytest.mark.parametrize("output", ["{system}  {key}.", "", "Another."])
+def test_other_outputs_than_the_stored_are_a_warning(output: str) -> None:
+    found, errors, warnings = read(SOURCES, output)
+    assert not errors
+    assert "scores.of-other-outputs" in warnings
+    assert found["Nemo"] == [0, 1, 2, 3, 4]
