@@ -154,7 +154,7 @@ class Field:
     def names(self) -> tuple[str, ...]:
         """All its names."""
         others = ", ".join((ELSEWHERE.get(self.name, ""), self.other_names))
-        return (self.name, *filter(None, others.split(", ")))
+        return (self.name, *dict.fromkeys(filter(None, others.split(", "))))
 
 
 def _at(field: str, *imports: str) -> dict[str, str]:
