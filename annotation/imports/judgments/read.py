@@ -1,7 +1,7 @@
 """Read tables of judgments as a test set and campaigns per language pair."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
@@ -145,7 +145,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     suggested = [table for table in every if has_suggestions(table)]
     listing = Listing.stored(options.test_set)
     tables = [each for each in every if each not in suggested]
-    systems = _systems(tables)
+    systems = _systems(tables) if len(tables) > 1 else ()
     tables = [unfold(table, listing, report, systems) for table in tables]
     n_broken = len(report.errors)
     chosen = read_chosen(tables, FIELDS, report, others=is_other_field)
@@ -184,7 +184,7 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     return _read_rows(rows, judged, spans, others, suggested, named, report, seen)
 
 
-def _systems(tables: Iterable[Table]) -> frozenset[str]:
+def _systems(tables: Iterable[Table]) -> Collection[str]:
     """Return the systems that the cells of tables name."""
     columns = ((table, column_of("system", table.columns)) for table in tables)
     return frozenset(
