@@ -1,4 +1,4 @@
-"""Compare the texts beside scores with the stored ones: sources say segments, outputs are checked."""
+"""Texts beside scores: sources say segments, and outputs are compared with the stored ones."""
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence

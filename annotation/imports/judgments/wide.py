@@ -22,9 +22,19 @@ from metaeval.files.cells import read_score
 from metaeval.files.names import NAMES, column_of, is_called, is_field, is_person, number_of
 from metaeval.messages import message, truncated
 
+ABOUT_PEOPLE = (
+    *("id", "name", "age", "mean", "avg", "average", "median", "sd", "std", "min", "max", "n"),
+    *("count", "total", "sum", "time", "seconds", "duration", "experience", "years", "level"),
+    *("agreement", "alpha", "kappa", "bias", "number", "score", "scores", "rating", "ratings"),
+)
 SCORE, OUTPUT, SPANS = "score", "output", "spans"
 # `score_A`: what stands before the name of a system.
 OF_SYSTEM = re.compile(r"(?P<field>score|rating|da|esa)[_ .:-]+(?P<name>.+)", re.IGNORECASE)
+# `Rater Anna`, but not what else is known of raters.
+WORDS = "|".join(map(re.escape, ("annotator", *NAMES["annotator"])))
+NAMED_PERSON = re.compile(
+    rf"(?P<word>{WORDS})[_ .:-]+(?!(?:{'|'.join(ABOUT_PEOPLE)})\b)[^\W\d_].*", re.IGNORECASE
+)
 # Objects with the answers of people by their names.
 RATINGS = ("ratings", "scores", "judgments", "judgements", "evaluations", "assessments")
 SEGMENT = "segment"
@@ -114,6 +124,7 @@ def _of_people(table: Table) -> dict[str, dict[str, str]]:
     if any(column_of(field, table.columns) for field in ("annotator", "score")):
         return {}
     found: dict[str, dict[str, str]] = {}
+    named: dict[str, dict[str, dict[str, str]]] = {}
     for column in table.columns:
         title = table.titles.get(column, column)
         head, _, who = title.partition(".")
@@ -129,7 +140,9 @@ def _of_people(table: Table) -> dict[str, dict[str, str]]:
             found[title] = {SCORE: column}
         elif number.isdecimal():
             found[number] = {SCORE: column}
-    return found
+        elif match := NAMED_PERSON.fullmatch(title):
+            named.setdefault(match["word"].casefold(), {})[title] = {SCORE: column}
+    return found or max(named.values(), key=len, default={})
 
 
 def _columns(by_name: Mapping[str, Mapping[str, str]]) -> set[str]:
