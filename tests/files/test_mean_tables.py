@@ -140,3 +140,41 @@ def test_scores_beside_sources_are_those_of_their_segments(order: list[int], nam
         as_csv([row | {"src": "Unknown"} for row in rows], name), frozenset(), {}
     )
     assert "scores.sources-unclear" in codes(report.warnings)
+
+
+@pytest.mark.parametrize("titles", [
+    ("system_{}", "score_{}"), ("System {}", "Rating {}"), ("model{}", "score{}"),
+])  # fmt: skip
+@pytest.mark.parametrize("numbers", ["AB", "12"])
+def test_rows_that_name_their_systems_have_the_scores_of_these(
+    titles: tuple[str, str], numbers: str
+) -> None:
+    """The side on which a system was shown differs by row: `score_A` is no score of a system A."""
+    shown = ((("Nemo", 80), ("Dory", 70)), (("Dory", 90), ("Nemo", 60)))
+    long = [
+        {"annotator": "R", "segment": n, "system": name, "score": value}
+        for n, sides in enumerate(shown, 1)
+        for name, value in sides
+    ]
+    system, score = titles
+    wide = [
+        {"annotator": "R", "segment": n}
+        | {system.format(side): name for side, (name, _) in zip(numbers, sides, strict=True)}
+        | {score.format(side): value for side, (_, value) in zip(numbers, sides, strict=True)}
+        for n, sides in enumerate(shown, 1)
+    ]
+    wanted, _ = DOORS["judgments"](as_csv(long), frozenset(), {})
+    found, report = DOORS["judgments"](as_csv(wide), frozenset(), {})
+    assert report.errors == []
+    assert found == wanted
+    assert "table.systems-by-row" in codes(report.notes)
+
+
+def test_wmts_rankings_are_refused_as_ranks_and_read_as_scores_if_that_is_chosen() -> None:
+    row = {"judgeID": "R", "segmentId": 1, "system1Number": 1, "system1Id": "A",
+           "system2Number": 2, "system2Id": "B", "system1rank": 2, "system2rank": 1}  # fmt: skip
+    _, report = DOORS["judgments"](as_csv([row]), frozenset(), {})
+    assert [error.code for error in report.errors] == ["scores.ranks"]
+    chosen = {"rank": "score", "judgeID": "annotator", "(words)": "2 < 1"}
+    _, report = DOORS["judgments"](as_csv([row]), frozenset(), chosen)
+    assert "scores.ranks" not in codes(report.errors)

@@ -16,7 +16,8 @@ from annotation.uploads.tables.meanings import OF_OUTPUTS
 from annotation.uploads.tables.objects import GROUP, KEYS
 from annotation.uploads.tables.rows import Cells, Row, Table, column_name, flat
 from annotation.uploads.tables.spans import OTHERS, SEVERITIES
-from metaeval.files.names import NAMES, column_of, is_called, is_field, plain
+from metaeval.files.cells import parse_number
+from metaeval.files.names import NAMES, column_of, is_called, is_field, number_of, plain
 from metaeval.messages import message, truncated
 
 # Fields by which an object in a list is a row.
@@ -28,6 +29,10 @@ OF_SPANS = frozenset(("start", "severity"))
 # Objects around fields of the row itself.
 WRAPPERS = ("result", "data", "metadata", "meta", "info", "response", "evaluation", "judgment",
             "judgement", "annotation", "assessment", "item", "rating", "fields")  # fmt: skip
+# What rows with several systems have of each, with further names; `system1Id` of WMT's rankings.
+OF_ONE = (("system", ()), ("output", ()), ("score", NAMES["judgment"]), ("rank", ()),
+          ("comment", ()), ("spans", ()))  # fmt: skip
+RANKED = re.compile(r"system[\W_]*(?P<n>\d)[\W_]*(?P<key>id|name|rank|score|number)", re.IGNORECASE)
 # Lists in lists in lists are no table.
 DEEPEST = 3
 # References by their names, as WMT publishes them.
@@ -36,7 +41,7 @@ REFERENCE = re.compile(r"refs\.(?P<name>[^.]+)(\.ref)?")
 
 def unnested(table: Table, report: Report) -> Table:
     """Return a table with a row for each object in lists; others are returned unchanged."""
-    table = _with_spans(_with_outputs(_unwrapped(table)))
+    table = _by_system(_with_spans(_with_outputs(_unwrapped(table))), report)
     names: list[str] = []
     while len(names) < DEEPEST and (column := _column_of_rows(table)):
         names.append(table.titles.get(column, column))
@@ -93,6 +98,53 @@ def _with_spans(table: Table) -> Table:
     ]  # fmt: skip
     columns = [*(c for c in table.columns if c not in own), "spans"]
     return replace(table, columns=columns, rows=rows, titles={**table.titles, "spans": "spans"})
+
+
+def _by_system(table: Table, report: Report) -> Table:
+    """Return a table with a row for each of several systems that a row names in its cells.
+
+    `system_A` and `system_B` say whose `score_A` and `score_B` are; WMT's rankings have `system1Id`
+    and `system1rank`.
+    """
+    groups: dict[str, dict[str, str]] = {}
+    for column in table.columns:
+        title = table.titles.get(column, column)
+        inner = RANKED.fullmatch(title)
+        numbers = {
+            field: number_of(title, (field, *NAMES.get(field, ()), *also)) for field, also in OF_ONE
+        }
+        field = next((field for field, number in numbers.items() if number), "")
+        if inner and inner["key"].casefold() != "number":
+            field = "system" if inner["key"].casefold() in ("id", "name") else inner["key"]
+        if field:
+            groups.setdefault(inner["n"] if inner else numbers[field].casefold(), {})[field] = (
+                column
+            )
+    groups = {n: own for n, own in groups.items() if "system" in own and len(own) > 1}
+    if len(groups) < 2 or column_of("system", table.columns):
+        return table
+    cells = [str(cell) for own in groups.values() for cell in table.column(own["system"]) if cell]
+    # Names are repeated; outputs, which such columns may hold, are not.
+    if len({*cells}) > max(len(groups), len(cells) / 2) or any(map(parse_number, cells)):
+        return table
+    used = {column for own in groups.values() for column in own.values()}
+    others = [column for column in table.columns if column not in used]
+    fields = list(dict.fromkeys(field for own in groups.values() for field in own))
+    rows = [
+        (line, {c: row[c] for c in others if c in row}
+         | {field: row[c] for field, c in own.items() if c in row})
+        for line, row in table.rows for own in groups.values()
+        if row.get(own["system"]) not in (None, "")
+    ]  # fmt: skip
+    text = message(
+        "table.systems-by-row",
+        "Each row names its systems in {columns}. Every system was read as a row.",
+        columns=[table.titles.get(own["system"], own["system"]) for own in groups.values()],
+    )
+    report.note(text, table.head)
+    columns = [*others, *fields]
+    titles = {column: table.titles.get(column, column) for column in columns}
+    return replace(table, columns=columns, rows=rows, titles=titles)
 
 
 def _column_of_rows(table: Table) -> str:
