@@ -134,10 +134,10 @@ def _read_tables(reading: Reading, submission: Submission) -> list[Table]:
     understood = [understand(*each, report) for each in zip(every, chosen, strict=True)]
     reading.meanings += [meaning for _, meaning in understood]
     taken = [table for table, _ in understood if table]
-    is_all = submission.pair == ALL
+    is_all, n_errors = submission.pair == ALL, len(report.errors)
     if not is_all:
         draft.source_language, draft.target_language = pair = stated_by(taken, pair, report)
-    tables = []
+    tables, is_all = [], is_all or len(report.errors) > n_errors  # it was asked for
     for table in taken:
         kept, counts = keep_pair(table, pair, report, is_one_of_all=is_all)
         reading.pairs += counts
