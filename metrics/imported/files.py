@@ -131,7 +131,7 @@ def read(
     every = read_files(files, Import(METRIC_SCORES, report))
     tables = [by_segment(without_all(each, report), lines.listing, report) for each in every]
     sheets = [_Scores(table, choices, collector, lines) for table in tables]
-    unreported = Report()  # what is wrong with choices is said of tables with a row for each score
+    unreported = Report()  # wrong choices are errors of the tables with a row for each score
     unreported.chosen = report.chosen
     for sheet, own in zip(sheets, read_chosen(tables, FIELDS, unreported), strict=True):
         sheet.unfold(own)

@@ -149,7 +149,7 @@ def test_scores_beside_sources_are_those_of_their_segments(order: list[int], nam
 def test_rows_that_name_their_systems_have_the_scores_of_these(
     titles: tuple[str, str], numbers: str
 ) -> None:
-    """The side on which a system was shown differs by row: `score_A` is no score of a system A."""
+    """The side on which a system was shown differs by row; no system is called A."""
     shown = ((("Nemo", 80), ("Dory", 70)), (("Dory", 90), ("Nemo", 60)))
     long = [
         {"annotator": "R", "segment": n, "system": name, "score": value}

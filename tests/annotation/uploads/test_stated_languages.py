@@ -55,7 +55,7 @@ def written(folder: Path, name: str, text: str) -> Path:
 def test_a_file_states_them(tmp_path: Path, name: str) -> None:
     run("import_testset", "set", "--table", written(tmp_path, name, STATING[name]))
     assert TestSet.objects.get().direction == "en-de"
-    # It is told that another file has others, whether they are stored or entered.
+    # A file with others is named, whether the known ones are stored or entered.
     other = written(tmp_path, name, OTHERS[name])
     for words in (("set",), ("new", "--source-language=en", "--target-language=de")):
         if name == "set.xml":
