@@ -99,13 +99,14 @@ def check_head(draft: TestSetDraft, report: Report) -> None:
     is_unread = bool(report.errors) and not (draft.segments or draft.systems)
     for code, field in zip(codes, (SOURCE_LANGUAGE, TARGET_LANGUAGE), strict=True):
         if code or not is_unread:
-            _check_language(code, Place(field=field), report)
+            _check_language(code, field, report)
     _check_text(draft.description or " ", Place(field=DESCRIPTION), report, blank=True)
 
 
-def _check_language(code: str, place: Place, report: Report) -> None:
+def _check_language(code: str, field: Message, report: Report) -> None:
+    place = Place(field=field)
     if not code:
-        report.error(UNSTATED, place)
+        report.error(UNSTATED[field], place)
         return
     try:
         tag = languages.normalise(code)

@@ -24,6 +24,7 @@ from annotation.models import (
     TestSet,
 )
 from annotation.qualification.stopping import stop
+from annotation.uploads.formats.registry import declared
 from core.extensions import template_folders
 from dashboards.published import published
 from extensions.judges.prompts import BUILT_IN
@@ -90,6 +91,7 @@ def stored_names() -> list[str]:
         *(table.label for table in published().values()),
         *((info.name, info.label) for info, *_ in METRICS.values()),
         *(template.name for template in BUILT_IN.values()),
+        *(each.name for each in declared()),
     ]
     flat = {name for row in rows for name in ([row] if isinstance(row, str) else row)}
     return sorted(filter(None, flat), key=len, reverse=True)

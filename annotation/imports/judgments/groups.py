@@ -335,7 +335,7 @@ def _pairs(
     if lacking is not None and not report.errors:
         for code, field in zip(pairs[id(lacking)], NAMES, strict=True):
             if not code:
-                report.error(UNSTATED, lacking.place._replace(field=field))
+                report.error(UNSTATED[field], lacking.place._replace(field=field))
     return pairs
 
 

@@ -16,9 +16,14 @@ from metaeval.files.names import column_of, is_known
 from metaeval.messages import Message, Parameter, message, plural, truncated
 
 NAMES = (SOURCE_LANGUAGE, TARGET_LANGUAGE)
-UNSTATED = message(
-    "language.unstated", "No file states this language. Enter it, or add a column for it."
-)
+UNSTATED = {
+    field: message(
+        "language.unstated",
+        "No file states the {language}. Enter it, or add a column for it.",
+        language=field,
+    )
+    for field in NAMES
+}
 BETWEEN = re.compile(r"[-–—→>_/|: ]+")
 PAIR, SOURCE, TARGET = FIELDS = ("language_pair", "source_language", "target_language")
 Pair = tuple[str, str]
