@@ -134,7 +134,7 @@ def test_scores_beside_sources_are_those_of_their_segments(order: list[int], nam
         del row["segment"]
     found, report = DOORS["metric scores"](as_csv(rows, name), frozenset(), {})
     assert (found, report.errors) == (wanted, [])
-    assert ("spans.by-source" in codes(report.notes)) == (order != [1, 2, 3])
+    assert "spans.by-source" in codes(report.notes)
     # Other sources cannot say whose the scores are.
     _, report = DOORS["metric scores"](
         as_csv([row | {"src": "Unknown"} for row in rows], name), frozenset(), {}
