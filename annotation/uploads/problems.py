@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, NoReturn, Protocol
 
 from core.messages import as_json
+from metaeval.files.cells import SplitLine
 from metaeval.messages import Message, Parameter, from_json, message, printable
 
 # More problems of one cause than this are shown as one.
@@ -20,7 +22,7 @@ class Place(NamedTuple):
     Attributes
     ----------
     row
-        The line of the file, from 1, a header line included.
+        The line of the file, from 1, a header line included; a `SplitLine` names columns, too.
     field
         The column of a file, or a description where nothing was read from a file.
     """
@@ -255,8 +257,12 @@ class Report:
     def _as_written(self, place: Place) -> Place:
         headers = self.headers.get(printable(place.file), {})
         file, row = self.in_sheet(printable(place.file), place.row)
-        if isinstance(place.field, str):
-            place = place._replace(field=headers.get(place.field, place.field))
+        if isinstance(name := place.field, str):
+            title = headers.get(name, name)
+            if isinstance(place.row, SplitLine):
+                column = place.row.columns.get(name) or place.row.columns.get(title, title)
+                title = headers.get(column, column)
+            place = place._replace(field=title)
         return place._replace(file=file, row=row)
 
     def _label_as_written(self, label: Message) -> Message:
@@ -350,9 +356,16 @@ class Report:
                 where = str(place.field.parameters.get("part"))
             cause = (problem.severity, place.file, where, problem.code)
             causes.setdefault(cause, []).append(problem)
+        # A wide table has an error in as many columns as there are systems or segments.
+        fields = Counter((severity, file, code) for severity, file, _, code in causes)
+        merged: dict[object, list[Problem]] = {}
+        for (severity, file, where, code), alike in causes.items():
+            is_wide = severity == "error" and fields[severity, file, code] > PLACES
+            key = (severity, file, "" if is_wide else where, code)
+            merged.setdefault(key, []).extend(alike)
         self.problems = [
             problem
-            for alike in causes.values()
+            for alike in merged.values()
             for problem in ([_gathered(alike)] if _is_one(alike) else alike)
         ]
 
@@ -399,9 +412,12 @@ def _gathered(alike: Sequence[Problem]) -> Problem:
     """Return the first problem of one cause, with a count and the next rows."""
     rows = [each.place.row for each in alike[1:PLACES] if each.place.row is not None]
     fields = list(dict.fromkeys(str(each.place.field) for each in alike))[1:PLACES]
-    if fields and len({alike[0].place.row, *rows}) == 1:
+    if fields:
+        is_one_row = len({alike[0].place.row, *rows}) == 1
+        labels = [each.place._replace(file="").label for each in alike[1:PLACES]]
+        places = fields if is_one_row else labels
         more = message(
-            "problem.times-at", "{n} times, next at {places}", n=len(alike), places=fields
+            "problem.times-at", "{n} times, next at {places}", n=len(alike), places=places
         )
         return replace(alike[0], more=more)
     return replace(alike[0], more=_repeated(len(alike), rows))

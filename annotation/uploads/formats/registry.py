@@ -238,7 +238,7 @@ def read_files(
 def _tables(found: Format | None, group: list[Content], to: Import) -> Iterable[Table]:
     if found is None or found.read is None:
         named = (unnested(each.table, to.report) for each in group if each.table is not None)
-        tables = [without_rivals(table, to.fields) for table in named]
+        tables = [without_rivals(table, to.fields) for table in named if table]
         target = "reference" if to.door is TEST_SET else "output"
         return [with_languages(table, to.pair, target, to.report) for table in tables]
     return found.read(group, to)

@@ -16,6 +16,7 @@ from annotation.uploads.tables.meanings import OF_OUTPUTS
 from annotation.uploads.tables.objects import GROUP, KEYS
 from annotation.uploads.tables.rows import Cells, Row, Table, column_name, flat
 from annotation.uploads.tables.spans import OTHERS, SEVERITIES
+from metaeval.files.cells import too_many_cells
 from metaeval.files.names import NAMES, column_of, is_called, is_field, plain
 from metaeval.messages import message, truncated
 
@@ -34,11 +35,18 @@ DEEPEST = 3
 REFERENCE = re.compile(r"refs\.(?P<name>[^.]+)(\.ref)?")
 
 
-def unnested(table: Table, report: Report) -> Table:
-    """Return a table with a row for each object in lists; others are returned unchanged."""
+def unnested(table: Table, report: Report) -> Table | None:
+    """Return a table with a row for each object in lists; others are returned unchanged.
+
+    None, with the reason reported, where the rows would have too many cells.
+    """
     table = _with_spans(_with_outputs(_unwrapped(table)))
     names: list[str] = []
     while len(names) < DEEPEST and (column := _column_of_rows(table)):
+        n_cells = sum(len(row) * len(row.get(column) or "1") for _, row in table.rows)
+        if refusal := too_many_cells(n_cells):
+            report.error(refusal, table.head)
+            return None
         names.append(table.titles.get(column, column))
         table = _unnested(table, column)
     if names:

@@ -10,7 +10,8 @@ import pytest
 from openpyxl import Workbook
 
 from metaeval.files.decoding import UndecodableError, decode
-from metaeval.files.grids import MOST_CELLS, GridError
+from metaeval.files.cells import MOST_CELLS
+from metaeval.files.grids import GridError
 from metaeval.files.workbooks import read_workbook
 from tests import refusals
 
