@@ -249,7 +249,7 @@ def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
         common = with_plain_names({"kind": Item.Kind.TARGET.value, **common})
         common["system"] = str(common.get("system") or "").strip() or options.system
         for column in columns:
-            row = Row({**common, "score": cells.get(column)}, Place(sheet.name, line), own[column])
+            row = Row({**common, "score": cells.get(column)}, line, own[column])
             _set_part(row, report)
             value = row.number("score", report)
             if row.has_nothing("score"):

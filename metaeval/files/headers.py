@@ -185,7 +185,7 @@ def _unfolded(
     if not cells:
         return [line]
     shared = [cells[place] for place in common]
-    rows = [
+    rows: list[Line] = [
         (
             SplitLine(number, columns[name]),
             [*shared, name, *("" if at is None else cells[at] for at in own)],

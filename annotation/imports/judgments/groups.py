@@ -393,13 +393,16 @@ def drafts_of(
     report: Report,
 ) -> Drafts:
     """Return a test set for each language pair, with the campaigns that the tables name."""
-    answers = {id(answer.row): answer for answer in found}
+    groups = groups_of(rows, others, options, report)
+    answers = {id(answer.row): answer for answer in found} if len(groups) > 1 else {}
     drafts: Drafts = []
-    for group in groups_of(rows, others, options, report):
+    for group in groups:
         if CONTRADICTED & {error.code for error in report.errors}:
             continue  # What else is wrong may follow from these errors.
         _say_silent(group, report)
-        own = [answers[id(row)] for row in group.rows if id(row) in answers]
+        own = found
+        if len(groups) > 1:
+            own = [answers[id(row)] for row in group.rows if id(row) in answers]
         drafts += [(group.test_set, draft) for draft in _campaigns(group, own, options, report)]
     return drafts
 
