@@ -1,9 +1,12 @@
 """Wide tables become long at every door: how many cells they may have, and where errors are."""
 
 import json
+from typing import Any
 
 import pytest
 
+from annotation.imports import background
+from annotation.uploads import InputFile, problems
 from metaeval.files import cells
 from tests.files.doors import of_talks
 from tests.files.test_rules import read
@@ -66,7 +69,11 @@ def test_an_error_names_row_and_column_of_the_file(name: str) -> None:
     assert [(error.place.row, error.place.field) for error in report.errors] == [(row, column)]
 
 
-def test_wrong_cells_in_many_columns_are_one_error() -> None:
+@pytest.mark.parametrize("most", [10, 2_000])
+def test_wrong_cells_in_many_columns_are_one_error(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(problems, "MOST_OF_ONE", most)
     head = ",".join(["annotator", "system", *(f"seg{n}" for n in range(1, 41))])
     rows = [",".join(["R", name, *["150"] * 40]) for name in "ABC"]
     _, report = read("judgments", "t.csv", "\n".join([head, *rows]) + "\n")
@@ -74,6 +81,13 @@ def test_wrong_cells_in_many_columns_are_one_error() -> None:
     assert (error.place.row, error.place.field) == (2, "seg1")
     assert error.more is not None
     assert error.more.parameters["n"] == 120
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t"])
+def test_a_wide_table_is_read_by_a_worker(sign: str, settings: Any) -> None:
+    settings.IMPORT_IN_REQUEST_ROWS = 2
+    files = [InputFile.holding("t.csv", (sign * n + "\n").encode()) for n in (20, 21)]
+    assert [background.is_large([file]) for file in files] == [False, True]
 
 
 @pytest.mark.parametrize("name", WIDE)
