@@ -39,6 +39,8 @@ QUEUE = "slow"
 SHOWN = "shown"
 MOST_PROBLEMS = 1_000
 CHUNK = 1024 * 1024
+# What separates cells.
+SIGNS = (b"\t", b",", b";")
 EXPIRES = timedelta(seconds=waiting.HELD_SECONDS)
 FAILED = message("imports.failed", "The import failed. The log of the worker has the reason.")
 EXPIRED = message("imports.expired", "The files are no longer here. Send them again.")
@@ -189,16 +191,22 @@ def listed(report: Report) -> list[dict[str, Any]]:
 
 
 def is_large(files: Iterable[InputFile]) -> bool:
-    """Return whether files are too large to be read while a browser waits."""
-    files = list(files)
+    """Return whether files are too large to be read while a browser waits.
+
+    Wide tables may become rows of a cell each, so ten cells count as a row.
+    """
+    files, limit = list(files), settings.IMPORT_IN_REQUEST_ROWS
     if sum(file.size for file in files) > settings.IMPORT_IN_REQUEST_BYTES:
         return True
-    return sum(map(_lines_in, files)) > settings.IMPORT_IN_REQUEST_ROWS
+    return _times(b"\n", files) > limit or any(_times(s, files) > 10 * limit for s in SIGNS)
 
 
-def _lines_in(file: InputFile) -> int:
-    with file.open() as stream:
-        return sum(chunk.count(b"\n") for chunk in iter(partial(stream.read, CHUNK), b""))
+def _times(sign: bytes, files: Iterable[InputFile]) -> int:
+    found = 0
+    for file in files:
+        with file.open() as stream:
+            found += sum(chunk.count(sign) for chunk in iter(partial(stream.read, CHUNK), b""))
+    return found
 
 
 def begin(

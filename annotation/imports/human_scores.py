@@ -49,7 +49,7 @@ from annotation.uploads.tables.likert import refuse_orders
 from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.rows import Table
 from metaeval.files import names
-from metaeval.files.cells import count_infinite, is_missing
+from metaeval.files.cells import count_infinite, is_missing, too_many_cells
 from metaeval.files.names import column_of, fields_of, is_called, is_person
 from metaeval.messages import message, plural, truncated
 from metaeval.scores.directions import Direction, infer_direction, stated_direction
@@ -97,8 +97,8 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     """
     tables = read_tables(files, report, options, HUMAN_SCORES)
     listing = Listing.stored(options.test_set)
-    tables = [by_segment(without_all(table, report), listing, report) for table in tables]
-    tables = [_of_systems(table, options, report) for table in tables]
+    unfolded = (by_segment(without_all(table, report), listing, report) for table in tables)
+    tables = [own for table in unfolded if table and (own := _of_systems(table, options, report))]
     chosen = read_chosen(tables, FIELDS, report, repeatable=(SCORE,))
     seen = Reading(**seen_in(tables), wanted=FIELDS)
     if report.errors or not tables:
@@ -133,8 +133,10 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     return replace(seen, drafts=_drafts(rows, others, named, seen.directions, report))
 
 
-def _of_systems(table: Table, options: Options, report: Report) -> Table:
+def _of_systems(table: Table, options: Options, report: Report) -> Table | None:
     """Return a table with a column of scores for each system as one row per score.
+
+    None, with the reason reported, where the rows would have too many cells.
 
     So it is where no column names the system or holds scores by its name, and where several have
     numbers beside the keys of segments, documents or domains, or beside the names of scores, which
@@ -164,8 +166,8 @@ def _of_systems(table: Table, options: Options, report: Report) -> Table:
     matches = [OF_SYSTEM.fullmatch(name) for name in names.values()]
     if all(matches):
         names = {c: match["name"] for c, match in zip(columns, matches, strict=True) if match}
-    table = unfolded(table, "system", {name: {SCORE: c} for c, name in names.items()}, report)
-    return table.with_columns({c: SCORE_NAME if c == metric else c for c in table.columns})
+    long = unfolded(table, "system", {name: {SCORE: c} for c, name in names.items()}, report)
+    return long and long.with_columns({c: SCORE_NAME if c == metric else c for c in long.columns})
 
 
 def _is_scored(sheet: Sheet, options: Options) -> bool:
@@ -237,13 +239,17 @@ def _rows(sheet: Sheet, options: Options, report: Report) -> list[Row]:
     others = [(c, name) for c, name in sheet.fields.items() if name and name != SCORE]
     rows: list[Row] = []
     missing: dict[str, list[object]] = {}
+    n_cells = len(sheet.table.rows) * len(columns) * (len(others) + 1)
+    if len(columns) > 1 and (refusal := too_many_cells(n_cells)):
+        report.error(refusal, sheet.table.head)
+        return rows
+    own = {column: Sheet(sheet.table, {**dict(others), column: SCORE}) for column in columns}
     for line, cells in sheet.table.rows:
         common = {name: cells[c] for c, name in others if c in cells}
         common = with_plain_names({"kind": Item.Kind.TARGET.value, **common})
         common["system"] = str(common.get("system") or "").strip() or options.system
         for column in columns:
-            own = Sheet(sheet.table, {**dict(others), column: SCORE})
-            row = Row({**common, "score": cells.get(column)}, Place(sheet.name, line), own)
+            row = Row({**common, "score": cells.get(column)}, line, own[column])
             _set_part(row, report)
             value = row.number("score", report)
             if row.has_nothing("score"):

@@ -14,6 +14,7 @@ from annotation.uploads.drafts import (
     SOURCE_LANGUAGE,
     TARGET_LANGUAGE,
     TestSetDraft,
+    reference_texts,
 )
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import fold
@@ -132,7 +133,7 @@ def _all_new(draft: TestSetDraft) -> Changes:
         creates=True,
         segments_added=len(draft.segments),
         segments_unchanged=0,
-        references_added=sum(len(segment.references) for segment in draft.segments),
+        references_added=sum(1 for _ in reference_texts(draft.segments)),
         systems_added=tuple(system.label for system in draft.systems),
         systems_unchanged=(),
         outputs_added=sum(len(system.outputs) for system in draft.systems),

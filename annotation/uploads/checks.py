@@ -2,9 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from decimal import Decimal
-from operator import attrgetter
+from itertools import chain
 
 from annotation.models import Reference, Segment, System, TestSet
 from annotation.uploads.drafts import (
@@ -13,8 +13,12 @@ from annotation.uploads.drafts import (
     SLUG,
     SOURCE_LANGUAGE,
     TARGET_LANGUAGE,
+    SegmentColumns,
     TestSetDraft,
+    column,
     reference_label,
+    reference_names,
+    reference_texts,
 )
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.spellings import Near, fold, nfc
@@ -70,7 +74,7 @@ def check(draft: TestSetDraft, report: Report, stored_keys: Collection[str] | No
     _check_segments(draft, report)
     _check_systems(draft, report)
     if draft.segments or draft.is_systems_only or stored_keys is not None:
-        keys = {segment.key for segment in draft.segments} or set(stored_keys or ())
+        keys = set(column(draft.segments, "key")) or set(stored_keys or ())
         _check_outputs(draft, keys, report)
     elif not report.errors:
         text = message(
@@ -127,14 +131,14 @@ def _check_language(code: str, field: Message, report: Report) -> None:
 def _check_segments(draft: TestSetDraft, report: Report) -> None:
     _check_keys(draft, report)
     for kind, what in (("document", DOCUMENT_ID), ("domain", DOMAIN)):
-        names = list(map(attrgetter(kind), draft.segments))
+        names = column(draft.segments, kind)
         first = dict(zip(reversed(names), range(len(names) - 1, -1, -1), strict=True))
         for name in filter(None, dict.fromkeys(names)):
             place = draft.place(kind, first[name])
             _check_name(name, max_length(Segment, kind), place, report, what=what)
-    texts = [segment.source for segment in draft.segments]
-    texts += [text for segment in draft.segments for text in segment.references.values()]
-    has_others = any(segment.attachments for segment in draft.segments)
+    texts = chain(column(draft.segments, "source"), reference_texts(draft.segments))
+    is_spooled = isinstance(draft.segments, SegmentColumns)
+    has_others = not is_spooled and any(segment.attachments for segment in draft.segments)
     for i, segment in enumerate(draft.segments if has_others or has_odd(texts) else ()):
         if is_odd(segment.source):
             _check_text(segment.source, draft.place("source", i), report)
@@ -144,7 +148,7 @@ def _check_segments(draft: TestSetDraft, report: Report) -> None:
         for name, text in segment.references.items():
             if is_odd(text):
                 _check_text(text, draft.place("reference", i, name), report)
-    for name in sorted({name for segment in draft.segments for name in segment.references}):
+    for name in sorted(reference_names(draft.segments)):
         place = Place(field=reference_label(name))
         _check_name(name, max_length(Reference, "name"), place, report, what=REFERENCE_NAME)
 
@@ -152,7 +156,7 @@ def _check_segments(draft: TestSetDraft, report: Report) -> None:
 def _check_keys(draft: TestSetDraft, report: Report) -> None:
     first: dict[str, int] = {}
     longest = max_length(Segment, "key")
-    keys = [segment.key for segment in draft.segments]
+    keys = column(draft.segments, "key")
     are_plain = all(map(str.isascii, keys)) and all(map(str.isalnum, keys))
     if are_plain and len(set(keys)) == len(keys) and max(map(len, keys), default=0) <= longest:
         return
@@ -187,12 +191,16 @@ def is_odd(text: str) -> bool:
     return not is_plain or text in LOST
 
 
-def has_odd(texts: Collection[str]) -> bool:
-    """Return True if any of some texts `is_odd`; all at once, because most files have none."""
+def has_odd(texts: Iterable[str]) -> bool:
+    """Return True if any of some texts `is_odd`; many at once, because most files have none."""
+    return any(map(_have_odd, batched(texts, TOGETHER)))
+
+
+def _have_odd(texts: Collection[str]) -> bool:
     if not all(texts) or any(map(str.isspace, texts)) or not LOST.isdisjoint(texts):
         return True
-    together = map("".join, batched(texts, TOGETHER))
-    return any(REPLACED in whole or not whole.isprintable() for whole in together)
+    whole = "".join(texts)
+    return REPLACED in whole or not whole.isprintable()
 
 
 def _check_systems(draft: TestSetDraft, report: Report) -> None:
@@ -273,6 +281,8 @@ def _check_outputs(draft: TestSetDraft, keys: set[str], report: Report) -> None:
                 "system.no-outputs", "System “{system}” has no outputs.", system=system.label
             )
             report.error(refusal, draft.place("system", j))
+        elif is_usual and len(system.outputs) == len(keys):
+            continue
         elif missing := keys - system.outputs.keys():
             warning = message(
                 "system.outputs-missing",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from functools import cache, partial
+from functools import cache, cached_property, partial
+from itertools import chain, repeat
+from operator import eq
 from typing import Any
 
 from annotation.uploads.problems import Place, Report
@@ -70,6 +72,104 @@ class SegmentDraft:
     references: dict[str, str] = field(default_factory=dict)
     attachments: dict[str, Any] = field(default_factory=dict)
     domain: str = ""
+
+
+class SegmentColumns(Sequence[SegmentDraft]):
+    """Segments with different keys whose texts are columns on disk; each is made when asked for.
+
+    Changes of such a segment are lost: who changes segments makes a list of them first.
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[str],
+        sources: Sequence[str],
+        documents: Sequence[str],
+        domains: Sequence[str],
+        references: Mapping[str, Sequence[str]],
+    ) -> None:
+        self.keys, self.sources, self.references = keys, sources, references
+        self.columns = {
+            "key": keys, "source": sources, "document": documents, "domain": domains,
+        }  # fmt: skip
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each segment by its key."""
+        return {key: number for number, key in enumerate(self.keys)}
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __iter__(self) -> Iterator[SegmentDraft]:
+        texts = zip(*self.references.values(), strict=True) if self.references else repeat(())
+        for key, source, document, domain, own in zip(*self.columns.values(), texts, strict=False):
+            given = dict(zip(self.references, own, strict=True)) if own else {}
+            yield SegmentDraft(key, source, document, given, {}, domain)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[number] for number in range(len(self))[place]]
+        own = {name: texts[place] for name, texts in self.references.items()}
+        cells = {name: column[place] for name, column in self.columns.items()}
+        return SegmentDraft(**cells, references=own)
+
+
+class OutputColumn(Mapping[str, str]):
+    """The outputs of all segments whose texts are a column on disk."""
+
+    def __init__(self, segments: SegmentColumns, texts: Sequence[str]) -> None:
+        self.segments, self._texts = segments, texts
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.segments.keys)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.segments.numbers
+
+    def __getitem__(self, key: str) -> str:
+        return self._texts[self.segments.numbers[key]]
+
+    def values(self) -> Any:
+        """Return the texts."""
+        return self._texts
+
+    def items(self) -> ItemsView[str, str]:
+        """Return the texts with their keys, block by block."""
+        return _InOrder(self)
+
+
+class _InOrder(ItemsView[str, str]):
+    def __init__(self, outputs: OutputColumn) -> None:
+        super().__init__(outputs)
+        self._outputs = outputs
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return zip(self._outputs, self._outputs.values(), strict=True)
+
+
+def column(segments: Sequence[SegmentDraft], name: str) -> Sequence[str]:
+    """Return the `key`, `source`, `document` or `domain` of every segment."""
+    if isinstance(segments, SegmentColumns):
+        return segments.columns[name]
+    return [getattr(segment, name) for segment in segments]
+
+
+def reference_texts(segments: Sequence[SegmentDraft]) -> Iterator[str]:
+    """Yield all references, in any order."""
+    if isinstance(segments, SegmentColumns):
+        return chain.from_iterable(segments.references.values())
+    return (text for segment in segments for text in segment.references.values())
+
+
+def reference_names(segments: Sequence[SegmentDraft]) -> set[str]:
+    """Return the names of references that segments have."""
+    if isinstance(segments, SegmentColumns):
+        return set(segments.references)
+    return {name for segment in segments for name in segment.references}
 
 
 @dataclass
@@ -202,6 +302,15 @@ class Translator:
 class References:
     """The references of some segments as columns, by name."""
 
+    @classmethod
+    def of(cls, segments: Sequence[SegmentDraft]) -> References:
+        """Return those of drafts of segments."""
+        if not isinstance(segments, SegmentColumns):
+            return cls({segment.key: segment.references for segment in segments})
+        own = cls({})
+        own.keys, own.columns = list(segments.keys), dict(sorted(segments.references.items()))
+        return own
+
     def __init__(self, references: Mapping[str, Mapping[str, str]]) -> None:
         self.keys = list(references)
         names = sorted(set().union(*references.values()))
@@ -216,7 +325,7 @@ class References:
 
     def ordered(self, column: Sequence[Any], outputs: Mapping[str, str]) -> Sequence[Any]:
         """Return what the segments have in the order of some outputs, None for other keys."""
-        if list(outputs) == self.keys:
+        if len(outputs) == len(self.keys) and all(map(eq, outputs, self.keys)):
             return column
         by_key = dict(zip(self.keys, column, strict=True))
         return list(map(by_key.get, outputs))
@@ -229,7 +338,7 @@ def translator_of(system: SystemDraft, references: References) -> Translator:
     stored references, its name decides.
     """
     texts = references.columns_for(system.outputs)
-    reference = find_reference(list(system.outputs.values()), texts)
+    reference = find_reference(system.outputs.values(), texts)
     is_named = looks_human(system.name)
     if is_named and not texts:
         reference = reference_letter(system.name).upper()

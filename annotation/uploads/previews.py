@@ -10,7 +10,13 @@ from typing import Any
 from django.db import transaction
 
 from annotation.uploads.changes import NO_CHANGES, Changes, Stored
-from annotation.uploads.drafts import SegmentDraft, SystemDraft, TestSetDraft
+from annotation.uploads.drafts import (
+    SegmentDraft,
+    SystemDraft,
+    TestSetDraft,
+    column,
+    reference_texts,
+)
 from annotation.uploads.files import Submission, of_pair
 from annotation.uploads.problems import EnoughError, Report, showable
 from annotation.uploads.readers import read
@@ -203,8 +209,8 @@ def describe(
     rows = [_row(system, own, len(segments), lengths, stored) for system, own in both]
     return Preview(
         segments=len(segments),
-        documents=len({s.document for s in segments if s.document}),
-        references=sum(len(s.references) for s in segments),
+        documents=len(set(column(segments, "document")) - {""}),
+        references=sum(1 for _ in reference_texts(segments)),
         outputs=sum(row.outputs for row in rows),
         empty=sum(row.empty for row in rows),
         entities=entities,
@@ -223,13 +229,13 @@ def _row(
     own = list(map(lengths.get, system.outputs))
     wanted = math.fsum(length for length in own if length is not None)
     size = sum(compress(sizes, [length is not None for length in own]))
-    texts = list(system.outputs.values())
+    texts = system.outputs.values()
     return SystemRow(
         label=showable(system.label),
         name=showable(system.name),
         ratio=str(system.ratio),
         outputs=len(system.outputs),
-        empty=texts.count("") + sum(map(str.isspace, texts)),
+        empty=sum(not text or text.isspace() for text in texts),
         missing=max(0, segments - len(system.outputs)),
         observed=size / wanted if wanted else None,
         is_new=system.identity not in stored.systems,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, NoReturn, Protocol
 
 from core.messages import as_json
+from metaeval.files.cells import SplitLine
 from metaeval.messages import Message, Parameter, from_json, message, printable
 
-# More problems of one cause than this are shown as one.
-PLACES = 5
+# More problems of one cause than this are shown as one; beyond the second number, others of the
+# cause are only counted.
+PLACES, MOST_OF_ONE = 5, 2_000
 Severity = Literal["error", "warning", "note"]
 
 
@@ -20,7 +23,7 @@ class Place(NamedTuple):
     Attributes
     ----------
     row
-        The line of the file, from 1, a header line included.
+        The line of the file, from 1, a header line included; a `SplitLine` names columns, too.
     field
         The column of a file, or a description where nothing was read from a file.
     """
@@ -189,6 +192,7 @@ class Report:
         self.headers: dict[str, dict[str, str]] = {}
         self._sheets: dict[str, list[tuple[int, str]]] = {}
         self._n_errors = len(self.errors)
+        self._times: Counter[tuple[str, str, str]] = Counter()
         self._counts: dict[str, int] = {}
 
     @classmethod
@@ -219,7 +223,10 @@ class Report:
         message = self._with_headers(message, headers)
         place = self._as_written(place)
         place = place._replace(file=printable(place.file), field=_printable(place.field))
-        self.problems.append(Problem(severity, _printable(message), place))
+        cause = (severity, place.file, message.code)
+        self._times[cause] += 1
+        if self._times[cause] <= MOST_OF_ONE:  # a million rows have a million errors
+            self.problems.append(Problem(severity, _printable(message), place))
 
     def name_columns(self, file: str, headers: Mapping[str, str]) -> None:
         """Record how a file writes columns: the name that readers use, then the header."""
@@ -255,8 +262,12 @@ class Report:
     def _as_written(self, place: Place) -> Place:
         headers = self.headers.get(printable(place.file), {})
         file, row = self.in_sheet(printable(place.file), place.row)
-        if isinstance(place.field, str):
-            place = place._replace(field=headers.get(place.field, place.field))
+        if isinstance(name := place.field, str):
+            title = headers.get(name, name)
+            if isinstance(place.row, SplitLine):
+                column = place.row.columns.get(name) or place.row.columns.get(title, title)
+                title = headers.get(column, column)
+            place = place._replace(field=title)
         return place._replace(file=file, row=row)
 
     def _label_as_written(self, label: Message) -> Message:
@@ -305,7 +316,7 @@ class Report:
         if not rows:
             return
         self.error(message, Place(file, rows[0]))
-        if len(rows) > 1:
+        if len(rows) > 1 and self.problems[-1].code == message.code:
             sheet = self.in_sheet(name, rows[0])[0]
             places = [self.in_sheet(name, row) for row in rows[1:PLACES]]
             more = _repeated(len(rows), [row for own, row in places if own == sheet and row])
@@ -341,7 +352,7 @@ class Report:
 
     def gather(self) -> None:
         """Replace problems of one cause in many places of a file by the first, with a count."""
-        causes: dict[object, list[Problem]] = {}
+        causes: dict[tuple[str, str, object, str], list[Problem]] = {}
         for problem in self.problems:
             place = problem.place
             # The fields of JSON are paths: one cause has as many as there are values.
@@ -350,11 +361,32 @@ class Report:
                 where = str(place.field.parameters.get("part"))
             cause = (problem.severity, place.file, where, problem.code)
             causes.setdefault(cause, []).append(problem)
+        # A wide table has an error in as many columns as there are systems or segments.
+        fields = Counter((severity, file, code) for severity, file, _, code in causes)
+        merged: dict[object, list[Problem]] = {}
+        for (severity, file, where, code), alike in causes.items():
+            is_wide = severity == "error" and fields[severity, file, code] > PLACES
+            key = (severity, file, "" if is_wide else where, code)
+            merged.setdefault(key, []).extend(alike)
         self.problems = [
             problem
-            for alike in causes.values()
-            for problem in ([_gathered(alike)] if _is_one(alike) else alike)
+            for alike in merged.values()
+            for problem in ([self._gathered(alike)] if _is_one(alike) else alike)
         ]
+
+    def _gathered(self, alike: Sequence[Problem]) -> Problem:
+        """Return the first problem of one cause, with its number and the next places."""
+        first = alike[0]
+        cause = (first.severity, first.place.file, first.code)
+        n = len(alike) + max(0, self._times[cause] - MOST_OF_ONE)
+        rows = [each.place.row for each in alike[1:PLACES] if each.place.row is not None]
+        fields = list(dict.fromkeys(str(each.place.field) for each in alike))[1:PLACES]
+        if not fields:
+            return replace(first, more=_repeated(n, rows))
+        labels = [each.place._replace(file="").label for each in alike[1:PLACES]]
+        places = fields if len({first.place.row, *rows}) == 1 else labels
+        more = message("problem.times-at", "{n} times, next at {places}", n=n, places=places)
+        return replace(first, more=more)
 
     def _of(self, severity: Severity) -> list[Problem]:
         return [problem for problem in self.problems if problem.severity == severity]
@@ -393,18 +425,6 @@ def _is_one(alike: Sequence[Problem]) -> bool:
     first = alike[0]
     is_same = all(each.message == first.message and each.more is None for each in alike)
     return len(alike) > 1 and first.place.row is not None and is_same
-
-
-def _gathered(alike: Sequence[Problem]) -> Problem:
-    """Return the first problem of one cause, with a count and the next rows."""
-    rows = [each.place.row for each in alike[1:PLACES] if each.place.row is not None]
-    fields = list(dict.fromkeys(str(each.place.field) for each in alike))[1:PLACES]
-    if fields and len({alike[0].place.row, *rows}) == 1:
-        more = message(
-            "problem.times-at", "{n} times, next at {places}", n=len(alike), places=fields
-        )
-        return replace(alike[0], more=more)
-    return replace(alike[0], more=_repeated(len(alike), rows))
 
 
 def _repeated(n: int, rows: Sequence[int]) -> Message:

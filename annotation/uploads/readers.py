@@ -14,6 +14,7 @@ from annotation.uploads.drafts import (
     SegmentDraft,
     SystemDraft,
     TestSetDraft,
+    column,
     reference_label,
 )
 from annotation.uploads.files import (
@@ -103,8 +104,7 @@ def _read_files(reading: Reading, submission: Submission) -> None:
 
 
 def _listing(draft: TestSetDraft) -> Listing:
-    keys = [segment.key for segment in draft.segments]
-    documents = [segment.document for segment in draft.segments]
+    keys, documents = (column(draft.segments, name) for name in ("key", "document"))
     return Listing(keys, documents, draft.is_in_file_order)
 
 
@@ -191,13 +191,13 @@ def _read_plain_segments(reading: Reading, source: InputFile, submission: Submis
     draft.read_from(("key",), Rows.of(source.name, SOURCE, count(), kept))
     for number, file in enumerate(submission.references):
         name = reference_name(number)
-        column = reference_label(name)
-        if texts := _parallel(reading, file, column, source.name):
+        label = reference_label(name)
+        if texts := _parallel(reading, file, label, source.name):
             absent = reading.skipped(file.name, len(texts))
             for segment, line in zip(draft.segments, kept, strict=True):
                 if line not in absent:
                     segment.references[name] = texts[line - 1]
-        draft.read_from(("reference", name), Rows.of(file.name, column, count(), kept))
+        draft.read_from(("reference", name), Rows.of(file.name, label, count(), kept))
     if submission.documents:
         _read_documents(reading, submission.documents, source.name, kept)
 

@@ -9,8 +9,9 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
+from itertools import chain
 
-from annotation.uploads.drafts import SystemDraft, TestSetDraft
+from annotation.uploads.drafts import SystemDraft, TestSetDraft, column
 from annotation.uploads.problems import Report
 from metaeval.messages import Message, message, truncated
 
@@ -122,11 +123,13 @@ def align(
 
 
 def _align_segments(draft: TestSetDraft, stored: Mapping[str, str]) -> None:
-    if all(s.key.isascii() and s.document.isascii() and s.domain.isascii() for s in draft.segments):
+    names = (column(draft.segments, name) for name in ("key", "document", "domain"))
+    if all(map(str.isascii, chain.from_iterable(names))):
         return
     keys = {nfc(key): key for key in stored}
     documents = {nfc(document): document for document in stored.values()}
     taken: set[str] = set()
+    draft.segments = list(draft.segments)
     for segment in draft.segments:
         key = keys.get(nfc(segment.key), segment.key)
         # A second one keeps its spelling, so that its error can show it.

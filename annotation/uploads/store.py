@@ -1,6 +1,6 @@
 """Store a checked test set, all of it or nothing."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,19 +18,23 @@ from annotation.models.corpus import content_key, in_order
 from annotation.uploads.changes import (
     Changes,
     Stored,
-    StoredSegment,
     compare,
-    read_segments,
     read_stored,
 )
 from annotation.uploads.checks import check
-from annotation.uploads.drafts import NAME, References, TestSetDraft, translator_of
+from annotation.uploads.drafts import (
+    NAME,
+    OutputColumn,
+    References,
+    TestSetDraft,
+    translator_of,
+)
 from annotation.uploads.media.storage import recall
 from annotation.uploads.problems import Place, Problem, Report
 from annotation.uploads.quota import check_storage
 from annotation.uploads.spellings import align
 from core import languages
-from core.database.inserting import insert
+from core.database.inserting import insert, reserve
 from core.messages import messages_of
 from core.work.kinds import STORING, counted
 from metaeval.messages import Message, message
@@ -180,12 +184,14 @@ def note_skipped(
 
 
 def _write(draft: TestSetDraft, stored: Stored, user: Any) -> TestSet:
-    test_set = stored.test_set
-    if test_set is None:
+    if (test_set := stored.test_set) is None:
         test_set = _write_test_set(draft, user)
-        stored.segments = _write_segments(draft, test_set)
-        stored.references = {s.key: s.references for s in draft.segments}
-    outputs = _new_outputs(draft, stored, _write_systems(draft, stored, test_set))
+        segments = _write_segments(draft, test_set)
+        systems = _write_systems(draft, stored, test_set, References.of(draft.segments))
+        outputs = _all_outputs(draft, segments, systems)
+    else:
+        systems = _write_systems(draft, stored, test_set, References(stored.references))
+        outputs = _new_outputs(draft, stored, systems)
     insert(Output, ("system_id", "segment_id", "text", "content_key"), outputs)
     check_storage(test_set)
     return test_set
@@ -206,38 +212,41 @@ def _write_test_set(draft: TestSetDraft, user: Any) -> TestSet:
     )
 
 
-def _write_segments(draft: TestSetDraft, test_set: TestSet) -> dict[str, StoredSegment]:
+def _write_segments(draft: TestSetDraft, test_set: TestSet) -> Sequence[int]:
+    """Store the segments, and return their primary keys in the draft's order."""
+    pks = reserve(Segment, len(draft.segments))
     rows = (
-        (test_set.pk, i, s.key, s.document, s.domain, s.source)
-        for i, s in enumerate(counted(STORING, draft.segments))
+        (pk, test_set.pk, i, s.key, s.document, s.domain, s.source)
+        for i, (pk, s) in enumerate(zip(pks, counted(STORING, draft.segments), strict=True))
     )
-    columns = ("test_set_id", "position", "key", "document", "domain", "source")
+    columns = ("id", "test_set_id", "position", "key", "document", "domain", "source")
     insert(Segment, columns, rows)
-    segments = read_segments(test_set)
-    _write_attachments(draft, segments)
+    _write_attachments(draft, pks)
     references = (
-        (segments[s.key].pk, name, text)
-        for s in draft.segments
+        (pk, name, text)
+        for pk, s in zip(pks, draft.segments, strict=True)
         for name, text in s.references.items()
     )
     insert(Reference, ("segment_id", "name", "text"), references)
-    return segments
+    return pks
 
 
-def _write_attachments(draft: TestSetDraft, segments: Mapping[str, StoredSegment]) -> None:
+def _write_attachments(draft: TestSetDraft, pks: Sequence[int]) -> None:
     """Store attachments. Raises OutdatedError if a file has been deleted since the preview."""
-    rows = [each for each in draft.segments if each.attachments]
-    for each in rows:
-        if "file" in each.attachments and recall(each.attachments["file"]) is None:
+    own = zip(pks, draft.segments, strict=True)
+    rows = [(pk, each.attachments) for pk, each in own if each.attachments]
+    for _, each in rows:
+        if "file" in each and recall(each["file"]) is None:
             raise OutdatedError
-    written = [Segment(pk=segments[each.key].pk, beside=each.attachments) for each in rows]
+    written = [Segment(pk=pk, beside=each) for pk, each in rows]
     Segment.objects.bulk_update(written, ["beside"], batch_size=BATCH // 4)
 
 
-def _write_systems(draft: TestSetDraft, stored: Stored, test_set: TestSet) -> list[int]:
+def _write_systems(
+    draft: TestSetDraft, stored: Stored, test_set: TestSet, references: References
+) -> list[int]:
     """Return the primary keys of the draft's systems, in the draft's order."""
     new = [s for s in draft.systems if s.identity not in stored.systems]
-    references = References(stored.references)
     rows = System.objects.bulk_create(
         [
             System(
@@ -253,10 +262,29 @@ def _write_systems(draft: TestSetDraft, stored: Stored, test_set: TestSet) -> li
     return [pks[system.identity] for system in draft.systems]
 
 
+def _all_outputs(
+    draft: TestSetDraft, pks: Sequence[int], systems: list[int]
+) -> Iterator[tuple[int, int, str, str]]:
+    """Yield system, segment, text and content key of every output of a new test set."""
+    numbers: dict[str, int] = {}
+    for system, pk in zip(draft.systems, systems, strict=True):
+        outputs = counted(STORING, system.outputs.items())
+        if isinstance(system.outputs, OutputColumn):
+            for at, segment, (_, text) in zip(pks, draft.segments, outputs, strict=True):
+                key = content_key(segment.source, in_order(segment.references), text)
+                yield pk, at, text, key
+            continue
+        numbers = numbers or {segment.key: n for n, segment in enumerate(draft.segments)}
+        for name, text in outputs:
+            segment = draft.segments[numbers[name]]
+            key = content_key(segment.source, in_order(segment.references), text)
+            yield pk, pks[numbers[name]], text, key
+
+
 def _new_outputs(
     draft: TestSetDraft, stored: Stored, systems: list[int]
 ) -> Iterator[tuple[int, int, str, str]]:
-    """Yield system, segment, text and content key of every output that is not there yet."""
+    """Yield system, segment, text and content key of every output that is not stored yet."""
     references = {key: in_order(texts) for key, texts in stored.references.items()}
     for system, pk in zip(draft.systems, systems, strict=True):
         old = stored.outputs(system.identity)

@@ -7,13 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import eq
 from typing import Any
 
+import numpy as np
+
 from annotation.uploads.drafts import (
     TARGET_LANGUAGE,
     References,
     SegmentDraft,
     SystemDraft,
     TestSetDraft,
+    column,
     note_human,
+    reference_names,
+    reference_texts,
 )
 from annotation.uploads.normalising import first_entity
 from annotation.uploads.problems import Place, Report
@@ -74,8 +79,10 @@ def add_warnings(
     """
     _warn_of_languages(draft, report)
     _warn_of_segments(draft, report)
-    references = References({segment.key: segment.references for segment in segments})
-    sources = list({segment.key: segment.source for segment in segments}.values())
+    references = References.of(segments)
+    sources = column(segments, "source")
+    if len(sources) > len(references.keys):  # keys that occur twice, which is an error
+        sources = list({segment.key: segment.source for segment in segments}.values())
     for j, system in enumerate(draft.systems):
         place = draft.place("system", j)
         _warn_of_texts(system, references, sources, place, report)
@@ -86,6 +93,8 @@ def add_warnings(
 
 def reference_lengths(segments: Sequence[SegmentDraft], language: str) -> dict[str, float]:
     """Return each segment's mean reference length in the unit of `length`, by key."""
+    if not reference_names(segments):
+        return {}
     sizes = iter(sizes_of((t for s in segments for t in s.references.values()), language))
     return {
         segment.key: sum(itertools.islice(sizes, n)) / n
@@ -112,7 +121,7 @@ def _warn_of_languages(draft: TestSetDraft, report: Report) -> None:
 
 def _is_swapped(draft: TestSetDraft) -> bool:
     """Return True if each side is in the script of the other side's language."""
-    sources = (segment.source for segment in draft.segments)
+    sources = column(draft.segments, "source")
     translations = (text for _, text, (kind, *_) in _texts(draft) if kind != "source")
     return languages.is_written_as(sources, draft.target_language, draft.source_language) and (
         languages.is_written_as(translations, draft.source_language, draft.target_language)
@@ -124,9 +133,10 @@ def warn_of_entities(draft: TestSetDraft, report: Report, *, can_decode: bool = 
     found: dict[str, str] = {}
     places: list[Place] = []
     marks: list[tuple[str, Place]] = []
-    columns = [[s.source for s in draft.segments], *(s.outputs.values() for s in draft.systems)]
-    columns += [[text for s in draft.segments for text in s.references.values()]]
-    has_signs = [has_sign(column, "&", "<") for column in columns]
+    columns: list[Iterable[str]] = [column(draft.segments, "source")]
+    columns += [system.outputs.values() for system in draft.systems]
+    columns += [reference_texts(draft.segments)]
+    has_signs = [has_sign(texts, "&", "<") for texts in columns]
     for key, content, where in _texts(draft) if any(has_signs) else ():
         if "&" in content and (entity := first_entity(content)):
             found.setdefault(key, entity)
@@ -181,20 +191,21 @@ def _texts(draft: TestSetDraft) -> Iterator[tuple[str, str, tuple[str | int, ...
 
 
 def _warn_of_segments(draft: TestSetDraft, report: Report) -> None:
-    sources = [segment.source for segment in draft.segments]
+    sources = column(draft.segments, "source")
     first: dict[str, int] = {}
-    is_unique = len(set(sources)) == len(sources)
+    hashes = np.fromiter(map(hash, sources), np.int64, len(sources))
+    is_unique = len(np.unique(hashes)) == len(sources)
     repeated = [
         i for i, s in enumerate(() if is_unique else sources) if first.setdefault(s, i) != i
     ]
     _warn_of(draft, "source", repeated, report, _repeated)
     copied = [
         i
-        for i, s in enumerate(draft.segments)
+        for i, s in enumerate(draft.segments if reference_names(draft.segments) else ())
         if s.references and s.source.strip() in [text.strip() for text in s.references.values()]
     ]
     _warn_of(draft, "source", copied, report, _copied)
-    _warn_of(draft, "document", _torn(draft.segments), report, _ended)
+    _warn_of(draft, "document", _torn(column(draft.segments, "document")), report, _ended)
     _warn_of_references(draft, report)
 
 
@@ -240,23 +251,23 @@ def _warn_of(
         report.warn(warning(len(numbers), keys), draft.place(kind, numbers[0]))
 
 
-def _torn(segments: Sequence[SegmentDraft]) -> list[int]:
+def _torn(documents: Sequence[str]) -> list[int]:
     """Return where a document continues after another one."""
-    if len({segment.document for segment in segments}) < 2:
+    if len(set(documents)) < 2:
         return []
     ended: set[str] = set()
     torn = []
-    for i, (previous, segment) in enumerate(itertools.pairwise(segments), 1):
-        if segment.document == previous.document:
+    for i, (previous, document) in enumerate(itertools.pairwise(documents), 1):
+        if document == previous:
             continue
-        ended.add(previous.document)
-        if segment.document in ended:
+        ended.add(previous)
+        if document in ended:
             torn.append(i)
     return torn
 
 
 def _warn_of_references(draft: TestSetDraft, report: Report) -> None:
-    names = sorted({name for segment in draft.segments for name in segment.references})
+    names = sorted(reference_names(draft.segments))
     if draft.segments and not (names or report.errors):
         text = message(
             "references.none",
@@ -284,7 +295,7 @@ def _warn_of_texts(
     place: Place,
     report: Report,
 ) -> None:
-    texts = list(system.outputs.values())
+    texts = system.outputs.values()
     same = [
         list(map(eq, texts, column)) for column in references.columns_for(system.outputs).values()
     ]

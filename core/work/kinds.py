@@ -64,12 +64,18 @@ def unexpected(error: Exception) -> Message:
     return message("work.unexpected", "{kind}: {text}", kind=type(error).__name__, text=str(error))
 
 
+def tell(stage: str, done: int, total: int) -> None:
+    """Report how much of a stage is done."""
+    if (listener := _listener.get()) is not None:
+        listener(stage, done, total)
+
+
 def blocks(stage: str, rows: int) -> Iterator[slice]:
     """Yield the places of some rows in blocks, and report their number after each."""
     for start in range(0, rows, EVERY):
         yield slice(start, min(start + EVERY, rows))
-        if (listener := _listener.get()) is not None and rows >= EVERY:
-            listener(stage, min(start + EVERY, rows), rows)
+        if rows >= EVERY:
+            tell(stage, min(start + EVERY, rows), rows)
 
 
 class WorkKind(ABC, Generic[Row]):

@@ -1,14 +1,49 @@
-"""Cells of tables as numbers, with one vocabulary of missing scores for all files."""
+"""Cells of tables: their places, how many there may be, and one vocabulary of missing scores."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from metaeval.messages import Message, message
+
+# Cells of a table, as it is read and after its columns became rows: more take too much memory.
+MOST_CELLS = 10_000_000
 # Words for a missing score that people, pandas, R and spreadsheets use, in any case.
 MISSING_WORDS = frozenset(
     ("", "-", "–", "—", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "missing")
 )
+
+
+def too_many_cells(n: int) -> Message | None:
+    """Return the message that refuses a table of `n` cells, or None if they are within the limit.
+
+    A wide table is counted as what it becomes: with a row for each score and all other columns.
+    """
+    if n <= MOST_CELLS:
+        return None
+    return message(
+        "table.too-many-cells",
+        "With a row for each score the table has {n} cells; the limit is {limit}. Split the file "
+        "by rows, or remove columns that are not needed.",
+        n=n,
+        limit=MOST_CELLS,
+    )
+
+
+class SplitLine(int):
+    """The number of a line that became several rows, in one of these rows.
+
+    `columns` are those of the file in which the cells of the row stand, by the row's own columns.
+    """
+
+    columns: Mapping[str, str]
+
+    def __new__(cls, number: int, columns: Mapping[str, str]) -> SplitLine:
+        """Return a number with its columns."""
+        line = super().__new__(cls, number)
+        line.columns = columns
+        return line
 
 
 def parse_number(cell: object) -> float | None:

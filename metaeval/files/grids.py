@@ -26,7 +26,7 @@ LONGEST_CELL = 100_000
 MOST_TITLES = 5
 # Bytes of an unpacked workbook: an archive of 1 MB may hold a thousand times as much. A row is as
 # wide as the position of its last cell, so a few bytes may mean thousands of cells.
-LARGEST_WORKBOOK, MOST_CELLS = 400_000_000, 10_000_000
+LARGEST_WORKBOOK = 400_000_000
 UNREADABLE = message("workbook.unreadable", "The workbook cannot be read. Export the table as CSV.")
 TOO_LARGE = message("workbook.too-large", "The workbook is too large. Export the table as CSV.")
 # Signs between cells, with the note on a file that uses another one than its kind does.
@@ -269,6 +269,8 @@ def fill(grid: Grid, lines: Sequence[Line], *, has_names: bool, pads: bool = Fal
         lines = lines if is_named else [(first[0], names), *lines]
     if has_names:
         joined = in_one_row(lines, pads=pads)
+        if joined.refusal:
+            raise GridError(joined.refusal, lines[0][0])
         lines, grid.width, grid.torn = joined.lines, joined.width, list(joined.torn)
         if joined.text:
             grid.warn(joined.text, next(number for number, cells in lines if cells))

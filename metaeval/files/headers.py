@@ -5,10 +5,10 @@ The names are those of systems or annotators; a row then becomes one row for eac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from metaeval.files.cells import read_score
+from metaeval.files.cells import SplitLine, read_score, too_many_cells
 from metaeval.files.names import NAMES, is_called, is_field, is_person
 from metaeval.messages import Message, message, truncated
 
@@ -17,8 +17,8 @@ Line = tuple[int, list[str]]
 Column = tuple[str, str]
 # Lines among which the header is, behind titles and empty lines.
 MOST_LINES = 26
-# Wider headers take too long, and rows for each name too much memory; both are left as they are.
-MOST_COLUMNS, MOST_CELLS = 1_000, 30_000_000
+# Wider headers take too long, and are left as they are.
+MOST_COLUMNS = 1_000
 SYSTEM, OUTPUT, ANNOTATOR = "system", "output", "annotator"
 
 
@@ -26,13 +26,15 @@ class Joined(NamedTuple):
     """Lines whose header is in one row, and what was done.
 
     `width` is the number of cells that rows of the file have, 0 where nothing was done, and `torn`
-    are those that have another, each with its number of cells.
+    are those that have another, each with its number of cells. `refusal` is why the table is not
+    read.
     """
 
     lines: Sequence[Line]
     text: Message | None = None
     width: int = 0
     torn: Sequence[tuple[int, int]] = ()
+    refusal: Message | None = None
 
 
 def in_one_row(lines: Sequence[Line], *, pads: bool = False) -> Joined:
@@ -80,8 +82,9 @@ def in_one_row(lines: Sequence[Line], *, pads: bool = False) -> Joined:
     )
     fields = list(dict.fromkeys(field for name, field in columns if name))
     common = [place for place, (name, _) in enumerate(columns) if not name]
-    if len(rows) * len(names) * (len(common) + 1 + len(fields)) > MOST_CELLS:
-        return Joined(lines)
+    refusal = too_many_cells(len(rows) * len(names) * (len(common) + 1 + len(fields)))
+    if refusal:
+        return Joined(lines, refusal=refusal)
     header = [*(columns[place][1] for place in common), title, *fields]
     places = [
         (name, [columns.index((name, f)) if (name, f) in columns else None for f in fields])
@@ -91,7 +94,8 @@ def in_one_row(lines: Sequence[Line], *, pads: bool = False) -> Joined:
     rows = [(number, _whole(cells, width, pads=pads)) for number, cells in rows]
     torn = [(number, len(cells)) for number, cells in rows if len(cells) not in (0, width)]
     rows = [(number, cells) for number, cells in rows if len(cells) in (0, width)]
-    unfolded = [row for line in rows for row in _unfolded(line, common, places)]
+    own = {name: {title: name} | {field: f"{name}.{field}" for field in fields} for name in names}
+    unfolded = [row for line in rows for row in _unfolded(line, common, places, own)]
     return Joined([*lines[:above], (first, header), *unfolded], text, width, torn)
 
 
@@ -171,15 +175,21 @@ def _whole(cells: list[str], width: int, *, pads: bool) -> list[str]:
 
 
 def _unfolded(
-    line: Line, common: Sequence[int], places: Sequence[tuple[str, Sequence[int | None]]]
+    line: Line,
+    common: Sequence[int],
+    places: Sequence[tuple[str, Sequence[int | None]]],
+    columns: Mapping[str, Mapping[str, str]],
 ) -> list[Line]:
     """Return a row for each name that has cells; a row without any is one of the first name."""
     number, cells = line
     if not cells:
         return [line]
     shared = [cells[place] for place in common]
-    rows = [
-        (number, [*shared, name, *("" if at is None else cells[at] for at in own)])
+    rows: list[Line] = [
+        (
+            SplitLine(number, columns[name]),
+            [*shared, name, *("" if at is None else cells[at] for at in own)],
+        )
         for name, own in places
     ]
     return [row for row in rows if any(map(str.strip, row[1][len(shared) + 1 :]))] or rows[:1]

@@ -9,7 +9,8 @@ from decimal import Decimal
 from importlib import import_module
 from typing import Any
 
-from metaeval.files.grids import CSV, LARGEST_WORKBOOK, MOST_CELLS, Grid, GridError
+from metaeval.files.cells import MOST_CELLS
+from metaeval.files.grids import CSV, LARGEST_WORKBOOK, Grid, GridError
 from metaeval.messages import message
 
 MAGIC = b"PAR1"

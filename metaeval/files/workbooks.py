@@ -17,10 +17,9 @@ from datetime import date, time
 from typing import Any
 from xml.parsers import expat
 
-from metaeval.files.cells import is_missing, parse_number
+from metaeval.files.cells import MOST_CELLS, is_missing, parse_number
 from metaeval.files.grids import (
     LARGEST_WORKBOOK,
-    MOST_CELLS,
     ODS,
     TOO_LARGE,
     UNREADABLE,

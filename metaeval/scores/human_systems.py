@@ -8,7 +8,7 @@ text with itself. Both Touchstone and the command line use this module.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import eq
 
 # Names of human translations in the releases of WMT: ref, refA, ref-A, Human-A.0, HUMAN.0.
@@ -58,7 +58,7 @@ def is_reference(n_equal: int, n_outputs: int) -> bool:
 
 
 def find_reference(
-    outputs: Sequence[str | None], references: Mapping[str, Sequence[str | None]]
+    outputs: Collection[str | None], references: Mapping[str, Sequence[str | None]]
 ) -> str:
     """Return the name of the reference that a system's outputs are, or "".
 

@@ -129,12 +129,13 @@ def read(
     lines = _Lines(Listing.stored(test_set.slug), choices.lines, reading, report)
     report.chosen = {"": choices.columns}
     every = read_files(files, Import(METRIC_SCORES, report))
-    tables = [by_segment(without_all(each, report), lines.listing, report) for each in every]
-    sheets = [_Scores(table, choices, collector, lines) for table in tables]
+    unfolded = (by_segment(without_all(each, report), lines.listing, report) for each in every)
+    sheets = [_Scores(table, choices, collector, lines) for table in unfolded if table]
     unreported = Report()  # wrong choices are errors of the tables with a row for each score
     unreported.chosen = report.chosen
-    for sheet, own in zip(sheets, read_chosen(tables, FIELDS, unreported), strict=True):
-        sheet.unfold(own)
+    chosen = read_chosen([sheet.table for sheet in sheets], FIELDS, unreported)
+    sheets = [sheet for sheet, own in zip(sheets, chosen, strict=True) if sheet.unfold(own)]
+    for sheet in sheets:
         reading.columns |= sheet.table.titles
         reading.samples = sheet.table.samples | reading.samples
     chosen = read_chosen([sheet.table for sheet in sheets], FIELDS, report)
@@ -191,13 +192,19 @@ class _Scores:
     output: str = ""
     outputs: list[tuple[int, int, str, Place]] = field(default_factory=list)
 
-    def unfold(self, own: Mapping[str, str]) -> None:
-        """Give a table with columns of systems a row for each system; `own` are chosen fields."""
+    def unfold(self, own: Mapping[str, str]) -> bool:
+        """Give a table with columns of systems a row for each system; `own` are chosen fields.
+
+        Returns False, with the reason reported, where the rows would have too many cells.
+        """
         fields = self._fields(own)
         if not {SYSTEM, SCORE} & set(fields.values()) and not self._is_of_one_system():
             free = [column for column in self.table.columns if column not in {**own, **fields}]
             names_system = self.collector.names_system
-            self.table = by_system(self.table, free, names_system, self.collector.report)
+            long = by_system(self.table, free, names_system, self.collector.report)
+            self.table = long or self.table
+            return long is not None
+        return True
 
     def _fields(self, own: Mapping[str, str]) -> dict[str, str]:
         fields = {c: f for c, f in propose(self.table.columns, FIELDS, own).items() if f}
@@ -412,7 +419,7 @@ class _Scores:
             self.outputs.append((system, segment, str(text), place._replace(field=self.output)))
         if metrics:
             for column, name in metrics.items():
-                self.collector.take(name, cell, row.get(column), place, name)
+                self.collector.take(name, cell, row.get(column), place, column)
         elif metric:
             column = label if LINE in self.table.columns else SCORE
             self.collector.take(metric, cell, row.get(SCORE), place, column)

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from annotation.uploads.formats.scores import SCORE, SYSTEM
 from annotation.uploads.problems import Report
 from annotation.uploads.tables.rows import Row, Table
+from metaeval.files.cells import SplitLine, too_many_cells
 from metaeval.files.names import is_called
 from metaeval.messages import message, truncated
 
@@ -21,14 +22,15 @@ LONGEST = 300
 HOLDERS = ("scores", "metrics", "metric_scores", "results")
 # Rows in which a column may show that it has names.
 LOOKED_AT = 200
-# Column -> its system and its metric; the metric is empty where the system is the whole name.
-Named = Mapping[str, tuple[str, str]]
 
 
 def by_system(
     table: Table, columns: Sequence[str], is_system: Callable[[str], bool], report: Report
-) -> Table:
-    """Return a table with a row for each system of each row; others are returned unchanged."""
+) -> Table | None:
+    """Return a table with a row for each system of each row; others are returned unchanged.
+
+    None, with the reason reported, where the rows would have too many cells.
+    """
     titles = {column: _bare(table.titles.get(column, column)) for column in columns}
     parts = {column: _split(title, is_system) for column, title in titles.items()}
     named = {c: part for c, part in parts.items() if part and not _has_names(table, c, is_system)}
@@ -38,20 +40,29 @@ def by_system(
     if len(metrics) > 1 and "" in metrics:  # what has no other name is called as the file
         stem = PurePath(table.file).stem
         named = {column: (system, metric or stem) for column, (system, metric) in named.items()}
-    systems = list(dict.fromkeys(system for system, _ in named.values()))
+    systems: dict[str, dict[str, str]] = {}
+    for column, (system, metric) in named.items():
+        systems.setdefault(system, {})[metric or SCORE] = column
     others = [column for column in table.columns if column not in named]
     made = list(dict.fromkeys(metric or SCORE for _, metric in named.values()))
+    n_rows = table.n_unfolded(own.values() for own in systems.values())
+    if refusal := too_many_cells(n_rows * (len(others) + 1 + len(made))):
+        report.error(refusal, table.head)
+        return None
+    places = {name: {SYSTEM: next(iter(own.values())), **own} for name, own in systems.items()}
     text = message(
         "scores.column-per-system",
         "The table has columns of systems ({names}). Every score was read as one of its system.",
-        names=truncated(systems),
+        names=truncated(list(systems)),
     )
     report.note(text, table.head)
     return replace(
         table,
         columns=[*others, SYSTEM, *made],
         rows=[
-            (line, each) for line, row in table.rows for each in _rows(row, others, systems, named)
+            (SplitLine(line, places[each[SYSTEM]]), each)
+            for line, row in table.rows
+            for each in _rows(row, others, systems)
         ],
         titles={each: table.titles.get(each, each) for each in (*others, SYSTEM, *made)},
     )
@@ -81,14 +92,12 @@ def _split(title: str, is_system: Callable[[str], bool]) -> tuple[str, str] | No
     return max(known, key=lambda part: len(part[0]), default=None)
 
 
-def _rows(row: Row, others: Sequence[str], systems: Sequence[str], named: Named) -> Iterator[Row]:
+def _rows(
+    row: Row, others: Sequence[str], systems: Mapping[str, Mapping[str, str]]
+) -> Iterator[Row]:
     common = {column: row[column] for column in others if column in row}
-    for system in systems:
-        own = {
-            metric or SCORE: row[column]
-            for column, (name, metric) in named.items()
-            if name == system and column in row
-        }
+    for system, columns in systems.items():
+        own = {metric: row[column] for metric, column in columns.items() if column in row}
         if not all(isinstance(cell, list) for cell in own.values()):
             yield common | {SYSTEM: system} | own
             continue

@@ -37,7 +37,7 @@ class Answer:
     system: str
     kind: Item.Kind
     score: float | None
-    spans: list[RawSpan]
+    spans: tuple[RawSpan, ...]
     text: str
     batch: str = ""
     item: str = ""

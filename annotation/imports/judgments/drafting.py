@@ -1,10 +1,13 @@
 """Convert answers to judgments as stored: scores, spans in code points, revisions."""
 
 import math
+from array import array
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol as Interface
+
+import numpy as np
 
 from annotation.imports.drafts import ItemDraft, JudgmentDraft
 from annotation.imports.judgments.answers import Answer
@@ -196,12 +199,11 @@ class Drafter:
 
     def draft(self, answers: Sequence[Answer], items: Judged) -> list[JudgmentDraft]:
         """Return the judgments, in each person's own order; what was done is reported."""
-        groups: dict[tuple[str, int], list[Answer]] = defaultdict(list)
-        for answer in _in_order(answers):
-            groups[answer.who, items.number(answer)].append(answer)
+        ordered = _in_order(answers)
+        numbers = array("q", map(items.number, ordered))
         drafts = [
-            self._judgment(who, items.drafts[item], item, answer)
-            for (who, item), group in groups.items()
+            self._judgment(answer.who, items.drafts[item], item, answer)
+            for item, group in _revised(ordered, numbers)
             for answer in self.revisions.order(group)
         ]
         self._say(answers)
@@ -350,6 +352,21 @@ class Drafter:
             "The text of {n} error span is unknown, so its end was not checked.",
             "The texts of {n} error spans are unknown, so their ends were not checked.",
         )
+
+
+def _revised(
+    answers: Sequence[Answer], numbers: Sequence[int]
+) -> Iterable[tuple[int, Sequence[Answer]]]:
+    """Yield the answers of one person to one item together, with the number of the item."""
+    people: dict[str, int] = {}
+    who = array("q", (people.setdefault(answer.who, len(people)) for answer in answers))
+    keys = np.array(who) + len(people) * np.array(numbers)
+    if len(np.unique(keys)) == len(keys):
+        return ((number, [answer]) for number, answer in zip(numbers, answers, strict=True))
+    groups: dict[tuple[str, int], list[Answer]] = defaultdict(list)
+    for number, answer in zip(numbers, answers, strict=True):
+        groups[answer.who, number].append(answer)
+    return ((number, group) for (_, number), group in groups.items())
 
 
 def _in_order(answers: Sequence[Answer]) -> Sequence[Answer]:

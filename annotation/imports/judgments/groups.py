@@ -393,13 +393,16 @@ def drafts_of(
     report: Report,
 ) -> Drafts:
     """Return a test set for each language pair, with the campaigns that the tables name."""
-    answers = {id(answer.row): answer for answer in found}
+    groups = groups_of(rows, others, options, report)
+    answers = {id(answer.row): answer for answer in found} if len(groups) > 1 else {}
     drafts: Drafts = []
-    for group in groups_of(rows, others, options, report):
+    for group in groups:
         if CONTRADICTED & {error.code for error in report.errors}:
             continue  # What else is wrong may follow from these errors.
         _say_silent(group, report)
-        own = [answers[id(row)] for row in group.rows if id(row) in answers]
+        own = found
+        if len(groups) > 1:
+            own = [answers[id(row)] for row in group.rows if id(row) in answers]
         drafts += [(group.test_set, draft) for draft in _campaigns(group, own, options, report)]
     return drafts
 
@@ -431,20 +434,16 @@ def _campaigns(
     documents = {answer.segment: answer.row.name("document") for answer in found}
     drafts = []
     for name, (slug, title) in group.named(by_name).items():
-        own, found_here = by_name[name], Report(skips=report.skips)
+        own, n_before = by_name[name], len(report.problems)
         if not options.is_named and own[0].row.sheet.is_exported:
             stated = str(settings_of(own, Report()).get("name") or name)
             slug, title = name if SLUG.fullmatch(name) else slug, stated[:LONGEST_NAME]
-        tell_apart(own, found_here)
+        tell_apart(own, report)
         frame = Frame(slug, title, group.texts, documents, group.ratio)
-        drafts.append(build(own, frame, options, found_here))
-        _add_problems(found_here, report, title if slug != group.slug else "")
+        drafts.append(build(own, frame, options, report))
+        if slug != group.slug:  # one of several, which is named where no file is
+            report.problems[n_before:] = [
+                each if each.place.file else replace(each, place=each.place._replace(field=title))
+                for each in report.problems[n_before:]
+            ]
     return drafts
-
-
-def _add_problems(found: Report, report: Report, campaign: str) -> None:
-    """Add what was found of one of several campaigns, naming it where no file is named."""
-    for problem in found.problems:
-        named = campaign and not problem.place.file
-        place = problem.place._replace(field=campaign) if named else problem.place
-        report.problems.append(replace(problem, place=place))

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from annotation.imports.drafts import SHOW_OUTPUT, ItemDraft
 from annotation.imports.judgments.answers import Answer
@@ -31,7 +32,6 @@ class Items:
     drafts: list[ItemDraft] = field(default_factory=list)
     numbers: dict[Key, int] = field(default_factory=dict)
     by_id: dict[tuple[str, str], int] = field(default_factory=dict)
-    targets: dict[tuple[str, str, str], int] = field(default_factory=dict)
     documents: dict[tuple[str, str, str], int] = field(default_factory=dict)
     first: list[Answer] = field(default_factory=list)
     shown: dict[Key, str] = field(default_factory=dict)
@@ -73,8 +73,6 @@ class Items:
         if answer.item:
             self.by_id.setdefault((answer.batch, answer.item), number)
         cell = answer.batch, answer.segment, answer.system
-        if kind == Item.Kind.TARGET:
-            self.targets.setdefault(cell, number)
         if kind == Item.Kind.DOCUMENT and not answer.row.cells.get("is_copy"):
             self.documents.setdefault(cell, number)
         return number
@@ -104,6 +102,15 @@ class Items:
             low=answer.low,
             high=answer.high,
         )
+
+    @cached_property
+    def targets(self) -> dict[tuple[str, str, str], int]:
+        """The target of each batch, segment and system, which controls alone ask for."""
+        found: dict[tuple[str, str, str], int] = {}
+        for number, (draft, answer) in enumerate(zip(self.drafts, self.first, strict=True)):
+            if draft.kind == Item.Kind.TARGET:
+                found.setdefault((answer.batch, answer.segment, answer.system), number)
+        return found
 
     def pair(self) -> None:
         """Give controls the target that they are compared with: the one named, or of their cell."""

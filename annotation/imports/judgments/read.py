@@ -146,7 +146,8 @@ def read(files: Sequence[InputFile], options: Options, report: Report) -> Readin
     listing = Listing.stored(options.test_set)
     tables = [each for each in every if each not in suggested]
     systems = _systems(tables) if len(tables) > 1 else ()
-    tables = [unfold(table, listing, report, systems) for table in tables]
+    unfolded = [unfold(table, listing, report, systems) for table in tables]
+    tables = [table for table in unfolded if table]
     n_broken = len(report.errors)
     chosen = read_chosen(tables, FIELDS, report, others=is_other_field)
     if len(report.errors) > n_broken or not tables:

@@ -47,11 +47,16 @@ NOT_JOINED = message(
 
 @dataclass(slots=True)
 class Row:
-    """One row: `cells` by field, and the place and the columns that errors name."""
+    """One row: `cells` by field, and the line and the sheet that errors name."""
 
     cells: dict[str, Any]
-    place: Place
+    line: int
     sheet: Sheet
+
+    @property
+    def place(self) -> Place:
+        """The place of the row."""
+        return Place(self.sheet.name, self.line)
 
     def at(self, field: str) -> Place:
         """Return the place of a cell."""
@@ -180,7 +185,7 @@ def rows_of(sheet: Sheet) -> list[Row]:
     while lines:
         line, cells = lines.pop()
         own = with_plain_names({f: cells[c] for c, f in named if c in cells})
-        rows.append(Row(own, Place(sheet.name, line), sheet))
+        rows.append(Row(own, line, sheet))
     return rows
 
 

@@ -75,7 +75,7 @@ class RawSpan:
         return isinstance(words, str) and bool(words.strip()) and all(map(is_missing, self.offsets))
 
 
-def raw_spans(row: Row, report: Report, severity: str = "") -> list[RawSpan]:
+def raw_spans(row: Row, report: Report, severity: str = "") -> tuple[RawSpan, ...]:
     """Return the spans of a row: of its severity columns, and of its JSON cell.
 
     `severity` is that of spans in JSON that name none.
@@ -83,7 +83,7 @@ def raw_spans(row: Row, report: Report, severity: str = "") -> list[RawSpan]:
     has_columns = row.sheet.has_span_rows or "severity" in row.cells
     names = {"span_start": "start", "span_end": "end", "marked_text": "text"}
     if not (has_columns or row.cells.get("spans")):
-        return []
+        return ()
     given = {SOURCE: row.cells.get("source"), TARGET: row.cells.get("output")}
     texts = {side: text for side, text in given.items() if isinstance(text, str)}
     raws, is_exported = [], row.sheet.is_exported
@@ -102,7 +102,7 @@ def raw_spans(row: Row, report: Report, severity: str = "") -> list[RawSpan]:
         if word not in NO_ERROR or (not word and _marks(values, texts)):
             given = values if word else values | {"severity": severity}
             raws.append(RawSpan(given, row.at("severity" if word else "marked_text"), texts))
-    return raws
+    return tuple(raws)
 
 
 def _marks(values: Mapping[str, Any], texts: Mapping[str, str]) -> bool:

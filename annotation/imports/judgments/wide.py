@@ -18,7 +18,7 @@ from annotation.uploads.tables.likert import are_levels
 from annotation.uploads.tables.lines import Listing
 from annotation.uploads.tables.pairs import document_of, languages_of
 from annotation.uploads.tables.rows import Table
-from metaeval.files.cells import read_score
+from metaeval.files.cells import SplitLine, read_score, too_many_cells
 from metaeval.files.names import NAMES, column_of, is_called, is_field, is_person, number_of
 from metaeval.messages import message, truncated
 
@@ -49,10 +49,13 @@ NUMBERED = message(
 Row = dict[str, Any]
 
 
-def unfold(table: Table, listing: Listing, report: Report, systems: Collection[str] = ()) -> Table:
+def unfold(
+    table: Table, listing: Listing, report: Report, systems: Collection[str] = ()
+) -> Table | None:
     """Return a table with a row for each judgment; others stay as they are.
 
     `systems` are those that other tables name: columns called so have their scores or outputs.
+    None, with the reason reported, where the rows would have too many cells.
     """
     by_name = _of_systems(table, listing.systems, systems)
     if len(by_name) > 1 or any(OUTPUT in columns for columns in by_name.values()):
@@ -63,8 +66,10 @@ def unfold(table: Table, listing: Listing, report: Report, systems: Collection[s
     return by_segment(table, listing, report)
 
 
-def by_segment(table: Table, listing: Listing, report: Report) -> Table:
+def by_segment(table: Table, listing: Listing, report: Report) -> Table | None:
     """Return a table whose columns are segments with a row for each; others stay as they are.
+
+    None, with the reason reported, where the rows would have too many cells.
 
     `listing` is the test set; its documents and domains may be columns, too. `seg1` is the segment
     1 unless the test set has one that is called so.
@@ -158,20 +163,32 @@ def is_numeric(table: Table, column: str) -> bool:
 
 def unfolded(
     table: Table, field: str, by_name: Mapping[str, Mapping[str, str]], report: Report
-) -> Table:
-    """Return a table with a row for each system, … (`field`) and its columns by field."""
+) -> Table | None:
+    """Return a table with a row for each system, … (`field`) and its columns by field.
+
+    None, with the reason reported, where the rows would have too many cells.
+    """
     used = _columns(by_name)
     others = [column for column in table.columns if column not in used]
     # A table of texts alone has no annotators.
     are_rated = any({SCORE, SPANS} & set(columns) for columns in by_name.values())
     rows_of = _each_score if are_rated else lambda own: [own]
+    made = dict.fromkeys(made for columns in by_name.values() for made in columns)
+    groups = [[columns[SCORE]] if SCORE in columns else [*columns.values()][:1]
+              for columns in by_name.values()]  # fmt: skip
+    n_rows = table.n_unfolded(groups)
+    if refusal := too_many_cells(n_rows * (len(others) + 1 + len(made))):
+        report.error(refusal, table.head)
+        return None
+    places = {name: {field: next(iter(own.values())), **own} for name, own in by_name.items()}
     rows = []
     for line, row in table.rows:
         common = _with_ids({column: row[column] for column in others if column in row})
         for name, columns in by_name.items():
             given = {made: row.get(column) for made, column in columns.items()}
             own = {made: cell for made, cell in given.items() if cell not in (None, "", [])}
-            rows += [(line, common | {field: name} | each) for each in rows_of(own)]
+            at = SplitLine(line, places[name])
+            rows += [(at, common | {field: name} | each) for each in rows_of(own)]
     fields = dict.fromkeys(made for _, row in rows for made in row)
     names = truncated(list(by_name))
     texts = {

@@ -43,6 +43,7 @@ from annotation.uploads.tables.rows import (
     without_skipped,
 )
 from annotation.uploads.tables.sheets import with_sheets
+from annotation.uploads.tables.spooled import in_blocks
 from core import extensions
 from metaeval.files.decoding import split_lines
 from metaeval.files.grids import CSV, Grid
@@ -238,7 +239,7 @@ def read_files(
 def _tables(found: Format | None, group: list[Content], to: Import) -> Iterable[Table]:
     if found is None or found.read is None:
         named = (unnested(each.table, to.report) for each in group if each.table is not None)
-        tables = [without_rivals(table, to.fields) for table in named]
+        tables = [without_rivals(table, to.fields) for table in named if table]
         target = "reference" if to.door is TEST_SET else "output"
         return [with_languages(table, to.pair, target, to.report) for table in tables]
     return found.read(group, to)
@@ -283,6 +284,13 @@ def _contents(
 ) -> list[tuple[Content, Format | None]]:
     """Return the text of a file that is not a table, with its format, or else its tables."""
     name, report = file.name, to.report
+
+    def is_plain(name: str, text: str) -> bool:
+        is_known = _recognised(Content(name, text), to.door) or no_table(name, text)
+        return not is_known and not text.lstrip().startswith("<")
+
+    if to.has_names(name) and (table := in_blocks(file, report, is_plain)):
+        return [(Content(name, table=table), None)]
     data = read_bytes(file, report)
     if data is None:
         return []

@@ -9,6 +9,7 @@ from annotation.uploads.normalising import normalise
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.reading import Reading
 from annotation.uploads.tables.rows import Table
+from annotation.uploads.tables.spooled import Spooled
 from core.text import has_sign
 from metaeval.files.cells import is_missing, read_score
 from metaeval.messages import Message, message, plural
@@ -126,14 +127,14 @@ Row = dict[str, Any]
 
 def texts_of(
     reading: Reading, table: Table, column: str, *, required: bool = True
-) -> list[str | None]:
+) -> Sequence[str | None]:
     """Return the cells of a column; None, with the reason reported, for one that is not text.
 
     Unless they are `required`, absent cells are None without an error.
     """
     cells = table.column(column)
     if not reading.decodes and set(map(type, cells)) == {str} and not has_sign(cells, "\r"):
-        return list(cells)
+        return cells if isinstance(cells, Spooled) else list(cells)
     texts: list[str | None] = []
     for line, row in table.rows:
         value = row.get(column)
@@ -163,8 +164,11 @@ def report_type(row: Row, column: str, place: Place, report: Report) -> None:
 def names_of(table: Table, column: str, report: Report) -> list[str | None]:
     """Return keys, document ids or system names; whole numbers are names too."""
     cells = table.column(column)
-    if set(map(type, cells)) == {str} and all(names := list(map(str.strip, cells))):
-        return list(names)
+    if set(map(type, cells)) == {str}:
+        known: dict[str, str] = {}
+        names = [known.setdefault(name, name) for name in map(str.strip, cells)]
+        if all(names):
+            return list(names)
     return [
         name_of(row, column, Place(table.file, line, column), report) for line, row in table.rows
     ]

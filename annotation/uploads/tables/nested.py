@@ -16,7 +16,7 @@ from annotation.uploads.tables.meanings import OF_OUTPUTS
 from annotation.uploads.tables.objects import GROUP, KEYS
 from annotation.uploads.tables.rows import Cells, Row, Table, column_name, flat
 from annotation.uploads.tables.spans import OTHERS, SEVERITIES
-from metaeval.files.cells import parse_number
+from metaeval.files.cells import parse_number, too_many_cells
 from metaeval.files.names import NAMES, column_of, is_called, is_field, number_of, plain
 from metaeval.messages import message, truncated
 
@@ -39,11 +39,18 @@ DEEPEST = 3
 REFERENCE = re.compile(r"refs\.(?P<name>[^.]+)(\.ref)?")
 
 
-def unnested(table: Table, report: Report) -> Table:
-    """Return a table with a row for each object in lists; others are returned unchanged."""
+def unnested(table: Table, report: Report) -> Table | None:
+    """Return a table with a row for each object in lists; others are returned unchanged.
+
+    None, with the reason reported, where the rows would have too many cells.
+    """
     table = _by_system(_with_spans(_with_outputs(_unwrapped(table))), report)
     names: list[str] = []
     while len(names) < DEEPEST and (column := _column_of_rows(table)):
+        n_cells = sum(len(row) * len(row.get(column) or "1") for _, row in table.rows)
+        if refusal := too_many_cells(n_cells):
+            report.error(refusal, table.head)
+            return None
         names.append(table.titles.get(column, column))
         table = _unnested(table, column)
     if names:
@@ -130,6 +137,10 @@ def _by_system(table: Table, report: Report) -> Table:
     used = {column for own in groups.values() for column in own.values()}
     others = [column for column in table.columns if column not in used]
     fields = list(dict.fromkeys(field for own in groups.values() for field in own))
+    n_cells = len(table.rows) * len(groups) * (len(others) + len(fields))
+    if refusal := too_many_cells(n_cells):
+        report.error(refusal, table.head)
+        return table
     rows = [
         (line, {c: row[c] for c in others if c in row}
          | {field: row[c] for field, c in own.items() if c in row})

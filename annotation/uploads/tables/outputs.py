@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
-from annotation.uploads.drafts import Rows, SystemDraft
+from annotation.uploads.drafts import OutputColumn, Rows, SegmentColumns, SystemDraft
 from annotation.uploads.files import LABEL_WITH_RATIO, RatioError, parse_ratio, split_label
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.reading import Reading
@@ -14,6 +14,7 @@ from annotation.uploads.spellings import nfc
 from annotation.uploads.tables.cells import TYPE_NAMES, Row, name_of, texts_of
 from annotation.uploads.tables.rows import Table
 from annotation.uploads.tables.segments import is_long, is_segment_table, row_keys
+from annotation.uploads.tables.spooled import Spooled
 from metaeval.messages import message
 
 TEST_SET = message("upload.test-set", "the test set")
@@ -64,6 +65,9 @@ def _read_wide(reading: Reading, table: Table, columns: list[str]) -> None:
 
 def _keys(reading: Reading, table: Table) -> Sequence[str | None] | None:
     """Return the key of every row; None, with the reason reported, if rows have none."""
+    segments = reading.draft.segments
+    if isinstance(segments, SegmentColumns) and segments.sources is table.column("source"):
+        return segments.keys
     if is_segment_table(table) or "segment" in table.columns:
         # Errors of keys were reported with the segments, if the table has segments.
         return row_keys(table, Report() if is_segment_table(table) else reading.report)
@@ -78,7 +82,15 @@ def _add_outputs(
     table: Table,
     column: str,
 ) -> None:
-    outputs = reading.draft.systems[j].outputs
+    outputs, segments = reading.draft.systems[j].outputs, reading.draft.segments
+    if (
+        isinstance(texts, Spooled)
+        and isinstance(segments, SegmentColumns)
+        and segments.keys is keys
+    ):
+        spooled = OutputColumn(segments, texts)
+        reading.draft.systems[j].outputs = spooled  # type: ignore[assignment]  # read alike
+        return
     if len(set(keys)) == len(keys) and None not in keys and None not in texts:
         outputs.update(zip(keys, texts, strict=True))  # type: ignore[arg-type]
         return
@@ -129,6 +141,8 @@ class _Systems:
 
     def __init__(self, reading: Reading, table: Table) -> None:
         self.reading, self.table = reading, table
+        for system in reading.draft.systems:
+            system.outputs = dict(system.outputs)
         self.numbers = {
             (nfc(name), ratio): j
             for j, (name, ratio) in enumerate(s.identity for s in reading.draft.systems)

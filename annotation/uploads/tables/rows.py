@@ -156,6 +156,17 @@ class Table:
             return self.rows.column(name)
         return [row.get(name) for _, row in self.rows]
 
+    def n_unfolded(self, groups: Iterable[Iterable[str]]) -> int:
+        """Return how many rows there are with one for each group of columns in each row.
+
+        A list in a cell has several.
+        """
+        return sum(
+            max((len(cell) for cell in cells if isinstance(cell, list)), default=1)
+            for group in groups
+            for cells in zip(*map(self.column, group), strict=True)
+        )
+
     def with_columns(self, fields: Mapping[str, str]) -> Table:
         """Return the table with these columns alone, under other names."""
         rows = self.rows

@@ -6,13 +6,14 @@ from functools import partial
 from itertools import count, repeat
 from typing import Any
 
-from annotation.uploads.drafts import Rows, SegmentDraft
+from annotation.uploads.drafts import Rows, SegmentColumns, SegmentDraft
 from annotation.uploads.media.attachments import COLUMNS, read_attachments, use_file_as_source
 from annotation.uploads.problems import Place, Report
 from annotation.uploads.reading import Reading
 from annotation.uploads.spellings import nfc
 from annotation.uploads.tables.cells import name_of, names_of, texts_of
 from annotation.uploads.tables.rows import Table, require_rows
+from annotation.uploads.tables.spooled import Spooled
 from metaeval.messages import Message, message
 
 
@@ -51,6 +52,17 @@ def read_segments(reading: Reading, table: Table) -> None:
     references = {name: _references(reading, table, column) for column, name in columns.items()}
     rows = _Segments(reading, table, repeats=is_long(table))
     has_attachments = any(column in COLUMNS for column in table.columns)
+    spooled = (sources, *references.values())
+    is_plain = not (rows.repeats or has_attachments) and all(
+        isinstance(texts, Spooled) for texts in spooled
+    )
+    if is_plain and None not in keys and len(set(keys)) == len(keys):
+        segments = SegmentColumns(keys, sources, documents, domains, references)  # type: ignore[arg-type]  # no cell is None
+        reading.draft.segments = segments  # type: ignore[assignment]  # read alike
+        rows.lines = table.lines
+        rows.locate(columns)
+        reading.draft.is_in_file_order = True
+        return
     attached = table.rows if has_attachments else repeat((0, {}))
     texts = zip(*references.values(), strict=True) if references else repeat(())
     named = zip(keys, sources, documents, domains, texts, table.lines, attached, strict=False)
@@ -79,10 +91,11 @@ def _domains(table: Table, report: Report) -> list[str]:
     ]
 
 
-def _references(reading: Reading, table: Table, column: str) -> list[str | None]:
+def _references(reading: Reading, table: Table, column: str) -> Sequence[str | None]:
     """Return the references of a column; empty cells are missing ones, unless all are empty."""
     texts = texts_of(reading, table, column, required=False)
-    if not any(text and text.strip() for text in texts):
+    n_filled = sum(bool(text and text.strip()) for text in texts)
+    if n_filled in (0, len(texts)):
         return texts
     return [text if text and text.strip() else None for text in texts]
 
@@ -138,7 +151,7 @@ class _Segments:
 
     def __init__(self, reading: Reading, table: Table, *, repeats: bool) -> None:
         self.reading, self.table, self.repeats = reading, table, repeats
-        self.lines: list[int] = []
+        self.lines: Any = []
         self.known: dict[str, int] = {}
 
     def add(self, segment: SegmentDraft, line: int) -> None:

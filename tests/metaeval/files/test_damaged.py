@@ -9,8 +9,9 @@ from collections.abc import Callable
 import pytest
 from openpyxl import Workbook
 
+from metaeval.files.cells import MOST_CELLS
 from metaeval.files.decoding import UndecodableError, decode
-from metaeval.files.grids import MOST_CELLS, GridError
+from metaeval.files.grids import GridError
 from metaeval.files.workbooks import read_workbook
 from tests import refusals
 

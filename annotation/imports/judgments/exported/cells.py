@@ -174,11 +174,11 @@ def ratings(row: Row, protocol: Protocol, report: Report) -> Mapping[str, int]:
         if not scale.key:
             continue
         field = SCALE + scale.key.casefold()
-        before = len(report.errors)
+        before = report.n_errors
         value = row.whole(field, report)
         if value is not None and scale.holds(value):
             found[scale.key] = value
-        elif len(report.errors) == before:
+        elif report.n_errors == before:
             refusal = message(
                 "judgments.not-on-scale",
                 "“{value}” is not on the scale {scale}, which goes from {low} to {high} in steps "
