@@ -8,13 +8,12 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Length
 
+from annotation.added import OVERLAP, AddedUp
 from annotation.campaigns.facts import n_removed
 from annotation.exports.rows import judgments_of
 from annotation.filters import EVERYTHING, Filters
 from annotation.models import Campaign, ContextOpening, ErrorSpan, Item, Judgment
 from annotation.protocols.base import SOURCE, TARGET
-from annotation.quality.added import AddedUp
-from annotation.quality.current import OVERLAP
 from core.caching import Cache
 from metaeval.messages import Message, message
 
@@ -121,6 +120,7 @@ def _looked_through(seen: _Seen, rows: QuerySet[Judgment]) -> _Seen:
 
 
 _of_all = AddedUp(_Seen(), _looked_through)
+_are_opened = AddedUp(False, lambda found, rows: found or rows.exists(), ContextOpening)
 # The first item without a judgment, or the last of all.
 _unrated: Cache[int] = Cache(1024)
 
@@ -147,13 +147,12 @@ def _alias(name: str) -> str:
 
 def _of_campaign(campaign: Campaign) -> set[str]:
     protocol = campaign.judging
-    openings = ContextOpening.objects.filter(assignment__annotator__campaign=campaign)
     found = {
         "ratio": campaign.length_ratio != 1,
         "scales": any(scale.key for scale in protocol.scales),
         "choices": bool(protocol.choices),
         "severities": bool(protocol.spans and "spans" in (campaign.answers or {})),
-        "openings": openings.exists(),
+        "openings": _are_opened.of(campaign),
         "suggestions": campaign.is_prefilled
         and campaign.items.filter(suggestions__isnull=False).exists(),
         "sample": campaign.sample is not None,

@@ -9,11 +9,11 @@ from typing import Any
 from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery, Sum, Value, Window
 from django.db.models.functions import Coalesce, RowNumber
 
+from annotation.added import AddedUp
 from annotation.judging.rules import kept_rules
 from annotation.models import Campaign, Item, Judgment
 from annotation.models.judgment import VALUE
 from annotation.protocols.base import Scale
-from annotation.quality.added import AddedUp
 from annotation.quality.columns import scale_of
 from annotation.quality.verdict import low_score
 from core.caching import ttl_cache
