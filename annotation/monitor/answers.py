@@ -64,7 +64,7 @@ def _flagged(found: tuple[int, ...], rows: QuerySet[Judgment]) -> tuple[int, ...
     return (*found, *rows.filter(FLAGGED).values_list("pk", flat=True)[: MOST + 1 - len(found)])
 
 
-# Remarks that are looked up by number; with more, the campaign is searched for all.
+# Flags and comments that are looked up by number; with more, the campaign is searched for all.
 MOST = 5_000
 _remarks = AddedUp[tuple[int, ...]]((), _flagged)
 

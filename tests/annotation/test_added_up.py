@@ -68,7 +68,7 @@ def judgments(campaign: Campaign) -> QuerySet[Judgment]:
 
 
 def revise(campaign: Campaign) -> None:
-    """Change an answer, with or without a remark."""
+    """Change an answer, with or without a comment."""
     old = random.choice(judgments(campaign))
     own = Judgment.objects.filter(assignment=old.assignment_id)
     own.update(is_current=False)
