@@ -91,11 +91,10 @@ def output_view(campaign: Campaign, output: Output) -> OutputView:
 
 
 def _judgments(campaign: Campaign, output: Output) -> list[JudgmentLine]:
+    items = Item.objects.filter(campaign=campaign, output=output, kind__in=KINDS).order_by()
+    # Few are named, so that a database begins with them and not with all of the campaign.
     rows = Judgment.objects.filter(
-        is_current=True,
-        assignment__annotator__campaign=campaign,
-        assignment__item__output=output,
-        assignment__item__kind__in=KINDS,
+        is_current=True, assignment__item__in=list(items.values_list("pk", flat=True))
     ).select_related("assignment__annotator", "assignment__item")
     found = list(rows.order_by(f"{ANNOTATOR}__label", "pk"))
     spreads = _spreads(campaign, {row.assignment.annotator_id for row in found})

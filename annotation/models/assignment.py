@@ -1,6 +1,8 @@
 """Assignments of items to annotators, and counts of given and wanted ratings."""
 
 import uuid
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import models
@@ -81,29 +83,52 @@ SIZE = Count("pk") * Max("n_columns") / Count("column", distinct=True)
 class Counts(NamedTuple):
     """Numbers of assignments: of all, of unanswered ones, and of those that are still to answer.
 
-    `removed` is the number of judgments removed with erased persons.
+    `removed` is the number of judgments removed with erased persons. `last` is the time of the last
+    answer of annotators who gave none here; others have `answered_at`.
     """
 
     assigned: int = 0
     unanswered: int = 0
     open: int = 0
     removed: int = 0
+    last: datetime | None = None
 
     @property
     def answered(self) -> int:
         """The number of answered ones."""
         return self.assigned - self.unanswered
 
+    def plus(self, other: "Counts") -> "Counts":
+        """Return the counts of both."""
+        return Counts(
+            self.assigned + other.assigned,
+            self.unanswered + other.unanswered,
+            self.open + other.open,
+            self.removed + other.removed,
+            max(filter(None, (self.last, other.last)), default=None),
+        )
 
-# By annotator: the position of the last assignment, and how many there are.
-_counted: Cache[tuple[int, int]] = Cache(4 << 20)
-ENTRY_BYTES = 200
+
+class _Known(NamedTuple):
+    """What holds of an annotator's assignments as long as the last position is the same.
+
+    The time of the last answer also needs as many unanswered ones.
+    """
+
+    position: int | None = None
+    assigned: int = 0
+    unanswered: int = 0
+    last: datetime | None = None
 
 
-def count_by_campaign(
+_counted: Cache[_Known] = Cache(4 << 20)
+ENTRY_BYTES = 250
+
+
+def count_by_annotator(
     annotators: QuerySet[Annotator], *, with_open: bool = False
-) -> dict[int, Counts]:
-    """Count the assignments of annotators, by the primary key of their campaign.
+) -> dict[int, tuple[int, Counts]]:
+    """Count the assignments of annotators: the keys of their campaigns, and the counts.
 
     Only unanswered ones are counted anew. An annotator's assignments are never deleted, and a new
     one comes after the last, so their number holds as long as the last position is the same.
@@ -116,30 +141,49 @@ def count_by_campaign(
         Subquery(rows.annotate(n=n).values("n"))
         for rows in (own, own.filter(completed_at=None), own.filter(OPEN))
     )
-    columns: list[Any] = ["campaign", "pk", last, "n_removed", unanswered]
+    newest = Func(F("completed_at"), function="MAX", output_field=models.DateTimeField())
+    answered_at = Subquery(own.annotate(newest=newest).values("newest"))
+    columns: list[Any] = ["campaign", "pk", "answered_at", last, "n_removed", unanswered]
     columns += [still_open] * with_open
-    found: dict[int, list[int]] = {}
+    found: dict[int, tuple[int, Counts]] = {}
     new: list[int] = []
 
-    def add(campaign: int, assigned: int, removed: int, unanswered: int, n_open: int = 0) -> None:
-        sums = found.setdefault(campaign, [0, 0, 0, 0])
-        sums[0] += assigned
-        sums[1] += unanswered
-        sums[2] += n_open
-        sums[3] += removed
+    def add(
+        known: _Known,
+        campaign: int,
+        pk: int,
+        is_here: Any,
+        removed: int,
+        unanswered: int,
+        n_open: int = 0,
+    ) -> None:
+        newest = None if is_here else known.last
+        found[pk] = campaign, Counts(known.assigned, unanswered, n_open, removed, newest)
 
-    for campaign, pk, position, *counts in annotators.order_by().values_list(*columns):
-        known = (None, 0) if position is None else _counted.get(pk)
-        if known is None or known[0] != position:
-            new.append(pk)
+    for campaign, pk, is_here, position, *counts in annotators.order_by().values_list(*columns):
+        known = _Known() if position is None else _counted.get(pk)
+        if known and known.position == position and (is_here or known.unanswered == counts[1]):
+            add(known, campaign, pk, is_here, *counts)
         else:
-            add(campaign, known[1], *counts)
+            new.append(pk)
     # In one statement, so that all numbers of an annotator are of one moment.
     rows = Annotator.objects.filter(pk__in=new).order_by() if new else Annotator.objects.none()
-    for campaign, pk, position, *counts, total in rows.values_list(*columns, assigned):
-        _counted.put(pk, (position, total), ENTRY_BYTES)
-        add(campaign, total, *counts)
-    return {campaign: Counts(*sums) for campaign, sums in found.items()}
+    columns += [assigned, answered_at]
+    for campaign, pk, is_here, position, *counts, total, newest_at in rows.values_list(*columns):
+        known = _Known(position, total, counts[1], newest_at)
+        _counted.put(pk, known, ENTRY_BYTES)
+        add(known, campaign, pk, is_here, *counts)
+    return found
+
+
+def count_by_campaign(
+    annotators: QuerySet[Annotator], *, with_open: bool = False
+) -> dict[int, Counts]:
+    """Count the assignments of annotators, by the primary key of their campaign."""
+    found: dict[int, Counts] = {}
+    for campaign, counts in count_by_annotator(annotators, with_open=with_open).values():
+        found[campaign] = found.get(campaign, Counts()).plus(counts)
+    return found
 
 
 def given(campaign: Campaign) -> dict[str, Count]:
@@ -154,15 +198,27 @@ def given(campaign: Campaign) -> dict[str, Count]:
     }
 
 
+def count_practice(campaigns: Iterable[Campaign]) -> dict[int, tuple[int, int]]:
+    """Return the answered practice items of annotators, and those that are still to answer."""
+    items = Item.objects.filter(campaign__in=campaigns, kind=Item.Kind.TUTORIAL).order_by()
+    # Few are named, so that a database begins with them and not with all assignments.
+    rows = Assignment.objects.filter(item__in=list(items.values_list("pk", flat=True))).order_by()
+    counts = rows.values_list("annotator").annotate(
+        Count("completed_at"), open=Count("pk", filter=OPEN)
+    )
+    return {pk: (rated, n_open) for pk, rated, n_open in counts}
+
+
 def wanted(campaign: Campaign) -> tuple[int, int, bool]:
     """Return the number of given and of all wanted ratings, and whether they are complete.
 
     Practice items and excluded annotators are not counted.
     """
-    counts = Assignment.objects.filter(
-        annotator__campaign=campaign, annotator__excluded_at=None
-    ).aggregate(**given(campaign))
-    return count_wanted(campaign, counts["rated"], counts["open"])
+    people = count_by_annotator(campaign.annotators.filter(excluded_at=None), with_open=True)
+    practice = [each for pk, each in count_practice([campaign]).items() if pk in people]
+    rated = sum(counts.answered for _, counts in people.values()) - sum(n for n, _ in practice)
+    n_open = sum(counts.open for _, counts in people.values()) - sum(n for _, n in practice)
+    return count_wanted(campaign, rated, n_open)
 
 
 def count_wanted(campaign: Campaign, rated: int, n_open: int) -> tuple[int, int, bool]:

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery, Sum, Value, Window
 from django.db.models.functions import Coalesce, RowNumber
 
+from annotation.added import AddedUp
 from annotation.judging.rules import kept_rules
 from annotation.models import Campaign, Item, Judgment
 from annotation.models.judgment import VALUE
@@ -59,15 +60,31 @@ def _medians(campaign: Campaign) -> dict[int, float]:
     return {who: sum(both) / len(both) / 1000 for who, both in times.items()}
 
 
+def _flagged(found: tuple[int, ...], rows: QuerySet[Judgment]) -> tuple[int, ...]:
+    return (*found, *rows.filter(FLAGGED).values_list("pk", flat=True)[: MOST + 1 - len(found)])
+
+
+# Flags and comments that are looked up by number; with more, the campaign is searched for all.
+MOST = 5_000
+_remarks = AddedUp[tuple[int, ...]]((), _flagged)
+
+
 def has_remarks(campaign: Campaign) -> bool:
     """Return whether annotators have flagged or commented anything, as of a moment ago."""
     key = ("remarks", campaign.pk)
-    return ttl_cache(key, lambda: judgments_of(campaign).filter(FLAGGED).exists())
+    return ttl_cache(key, lambda: _with_remarks(campaign).exists())
+
+
+def _with_remarks(campaign: Campaign) -> QuerySet[Judgment]:
+    known = _remarks.of(campaign)
+    if len(known) > MOST:
+        return judgments_of(campaign).filter(FLAGGED)
+    return Judgment.objects.filter(FLAGGED, pk__in=known).order_by()
 
 
 def flagged_judgments(campaign: Campaign, *, annotator: str = "") -> QuerySet[Any, Any]:
     """Return the judgments with a flag or comment, newest first; only those of a given label."""
-    rows = judgments_of(campaign).filter(FLAGGED)
+    rows = _with_remarks(campaign)
     if annotator:
         rows = rows.filter(assignment__annotator__label=annotator)
     return rows.order_by("-submitted_at", "-pk").values(

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import QuerySet
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from annotation.entry.places import is_fixed
 from annotation.models import AccessLink, Annotator, AuditEntry, Campaign
+from annotation.models.assignment import count_by_annotator
 from annotation.qualification.stopping import passes
 from core.messages import as_json
 from metaeval.messages import Message, message
@@ -161,29 +162,21 @@ def finished(campaign: Campaign, annotators: QuerySet[Annotator]) -> set[int]:
     With fixed assignment they have rated all assigned items. In an open pool they have rated the
     campaign's maximum, or there are no more items for them.
     """
-    counted = annotators.annotate(
-        done=Count("assignments__completed_at"),
-        left=Count(
-            "assignments",
-            filter=Q(assignments__completed_at=None, assignments__released_at=None),
-        ),
-    )
+    counted = count_by_annotator(annotators, with_open=True)
     shown = AuditEntry.objects.filter(campaign=campaign, action=TOLD, annotator__in=annotators)
     have_code = set(shown.values_list("annotator_id", flat=True))
     return {
-        row.pk
-        for row in counted
-        if row.pk in have_code or (row.done and not row.left and _is_enough(campaign, row))
+        pk
+        for pk, (_, counts) in counted.items()
+        if pk in have_code
+        or (counts.answered and not counts.open and _is_enough(campaign, pk, counts.answered))
     }
 
 
-def _is_enough(campaign: Campaign, row: Annotator) -> bool:
-    if is_fixed(campaign):
+def _is_enough(campaign: Campaign, annotator: int, done: int) -> bool:
+    if is_fixed(campaign) or 0 < campaign.items_per_annotator <= done:
         return True
-    done: int = row.done  # type: ignore[attr-defined]
-    if 0 < campaign.items_per_annotator <= done:
-        return True
-    more = campaign.items.filter(wanted__gt=0).exclude(assignments__annotator=row)
+    more = campaign.items.filter(wanted__gt=0).exclude(assignments__annotator=annotator)
     return not more.exists()
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from django.db.models import Count, Max, QuerySet, Sum
 from numpy.typing import NDArray
 
+from annotation.added import OVERLAP
 from annotation.models import Campaign, Judgment
 from annotation.models.judgment import VALUE
 from core.caching import Cache
@@ -59,8 +60,6 @@ ROW = np.dtype(
 BYTES = 64 * 2**20
 # Rows of the database that are in memory at a time.
 CHUNK = 20_000
-# A row numbered before others may be committed after them: this number is read again.
-OVERLAP = 500
 # Up to this many rows are inserted, of more all rows are sorted.
 INSERTED = 10 * OVERLAP
 _cache: Cache[Table] = Cache(BYTES, keeps_newest=True)

@@ -29,7 +29,8 @@ from annotation.campaign_files import open_file, to_values
 from annotation.campaign_files.storing import Wish
 from annotation.campaigns.facts import n_removed, removed
 from annotation.doors import GOLD, Look, check_gold, look, look_of_gold, sent_file
-from annotation.exports.formats import FACTS, counted_facts, declared
+from annotation.exports.facts import FACTS, counted_facts
+from annotation.exports.formats import declared
 from annotation.exports.parquet import MissingPackageError
 from annotation.filters.form import filter_choices
 from annotation.forms.columns import ColumnsForm, SkipForm

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Prefetch
+from django.db.models import Func, IntegerField, OuterRef, Prefetch, Subquery
 from django.forms import BaseForm
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
@@ -286,7 +286,12 @@ def show_test_set(
         .prefetch_related("references", Prefetch("outputs", outputs))
         .order_by("position")
     )
-    systems = System.objects.filter(test_set=test_set).annotate(n_outputs=Count("outputs"))
+    # Counted in an index of each system's outputs; grouped, every row would be joined.
+    own = Output.objects.filter(system=OuterRef("pk")).order_by()
+    n = Func(function="COUNT", template="%(function)s(*)", output_field=IntegerField())
+    systems = System.objects.filter(test_set=test_set).annotate(
+        n_outputs=Subquery(own.annotate(n=n).values("n"))
+    )
     context = {
         "test_set": test_set,
         "project": _project_of(request, test_set),

@@ -9,7 +9,7 @@ from itertools import chain, groupby
 from django.utils.module_loading import import_string
 
 from annotation.exports import formats as exports
-from annotation.exports.formats import FACTS
+from annotation.exports.facts import FACTS
 from annotation.glossary import GROUPS
 from annotation.uploads.formats import base
 from annotation.uploads.formats.base import TEST_SET

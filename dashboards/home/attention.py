@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotation.access import reviewed_campaigns, run_campaigns
 from annotation.adjudication import disagreements
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, listed
-from annotation.models.assignment import OPEN, SIZE, count_by_campaign
+from annotation.models.assignment import OPEN, SIZE, count_by_annotator, count_practice
 from core.work.models import Work
 from metaeval.messages import Message, message, plural
 from metrics.models import MetricRun
@@ -46,19 +46,12 @@ def read_progress(campaigns: Sequence[Campaign]) -> dict[int, Progress]:
     by_people = people.values_list("campaign").order_by()
     for pk, n, last in by_people.annotate(Count("pk"), Max("answered_at")):
         found[pk].n_people, found[pk].last = n, last
-    for pk, counts in count_by_campaign(people, with_open=True).items():
-        found[pk].rated, found[pk].missing = counts.answered, counts.open
-    by_campaign = Assignment.objects.filter(annotator__in=people).values_list("annotator__campaign")
-    # Only annotators who rated here have the time of their last rating.
-    imported = by_campaign.filter(annotator__answered_at=None, completed_at__isnull=False)
-    for pk, last in imported.order_by().annotate(Max("completed_at")):
-        found[pk].last = max(filter(None, (found[pk].last, last)))
-    practice = by_campaign.filter(item__kind=Item.Kind.TUTORIAL).order_by()
-    for pk, rated, n_open in practice.annotate(
-        Count("completed_at"), open=Count("pk", filter=OPEN)
-    ):
-        found[pk].rated -= rated
-        found[pk].missing -= n_open
+    counted, practice = count_by_annotator(people, with_open=True), count_practice(campaigns)
+    for annotator, (pk, counts) in counted.items():
+        rated, n_open = practice.get(annotator, (0, 0))
+        found[pk].rated += counts.answered - rated
+        found[pk].missing += counts.open - n_open
+        found[pk].last = max(filter(None, (found[pk].last, counts.last)), default=None)
     for pk, n in _unclaimed(campaigns):
         found[pk].missing += n
     return found

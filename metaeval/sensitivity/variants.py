@@ -21,25 +21,29 @@ from metaeval.sensitivity.levels import (
     over_systems,
     ranks,
 )
-from metaeval.significance.bootstrap_values import weighted_kendall, weighted_pearson
+from metaeval.significance.bootstrap_values import (
+    stretches,
+    weighted_kendall,
+    weighted_pearson,
+)
 
 # A variant with more new values than this share of the cells is computed separately.
 FEW = 0.1
-# Numbers of variants that are computed at a time, which bounds the memory.
-MOST = 2**22
+# Bytes of variants that are computed at a time: a byte a cell.
+MOST = 2**27
 
 
 @dataclass(frozen=True, eq=False)
 class _Entries:
     """The entries of all variants: cells (as indices of systems x segments) and human scores.
 
-    `weights` (variants x entries) is 1 where a variant has an entry; `systems` (entries x systems)
-    is 1 where an entry is of a system.
+    `weights` (variants x entries) is True where a variant has an entry; `systems` (entries x
+    systems) is 1 where an entry is of a system.
     """
 
     cells: IntArray
     scores: FloatArray
-    weights: FloatArray
+    weights: BoolArray
     systems: FloatArray
 
     def levels(self, metrics: Sequence[OrientedScores]) -> FloatArray:
@@ -59,13 +63,21 @@ class _Entries:
 
     def against(self, others: Sequence[FloatArray]) -> FloatArray:
         """Return others x variants x LEVELS, of scores that have every entry."""
-        x, w = self.scores, self.weights
-        taus, n = weighted_kendall(x, others, w, KENDALL), w @ self.systems
+        taus = weighted_kendall(self.scores, others, self.weights, KENDALL)
+        parts = [
+            self._sums(others, self.weights[at].astype(np.float64))
+            for at in stretches(*self.weights.shape)
+        ]
+        return np.concatenate([taus[:, :, None], np.concatenate(parts, axis=1)], axis=2)
+
+    def _sums(self, others: Sequence[FloatArray], w: FloatArray) -> FloatArray:
+        """Return both Pearson's r, which are of sums over entries."""
+        x, n = self.scores, w @ self.systems
         with np.errstate(invalid="ignore", divide="ignore"):
             ours = w @ (self.systems * x[:, None]) / n
             means = [w @ (self.systems * y[:, None]) / n for y in others]
         r = [weighted_pearson(x - x.mean(), y - y.mean(), w) for y in others]
-        return np.stack([taus, r, [over_systems(ours, each) for each in means]], axis=2)
+        return np.stack([r, [over_systems(ours, each) for each in means]], axis=2)
 
 
 def variant_tables(
@@ -99,15 +111,19 @@ def _n_new(human: FloatArray, other: FloatArray) -> int:
 
 
 def _entries(human: FloatArray, others: Sequence[FloatArray]) -> _Entries:
-    table = np.stack(others).reshape(len(others), -1)
-    base = np.flatnonzero(~np.isnan(human.ravel()))
-    is_new = ~np.isnan(table) & (table != human.ravel())
-    row, cell = np.nonzero(is_new)
-    cells = np.concatenate([base, cell])
-    weights = np.zeros((len(others), len(cells)))
-    weights[:, : len(base)] = (~np.isnan(table) & ~is_new)[:, base]
-    weights[row, len(base) + np.arange(len(row))] = 1.0
-    scores = np.concatenate([human.ravel()[base], table[row, cell]])
+    base, known = human.ravel(), np.flatnonzero(~np.isnan(human.ravel()))
+    tables = [other.ravel() for other in others]
+    new = [np.flatnonzero(~np.isnan(table) & (table != base)) for table in tables]
+    cells = np.concatenate([known, *new])
+    scores = np.concatenate(
+        [base[known], *(table[at] for table, at in zip(tables, new, strict=True))]
+    )
+    weights = np.zeros((len(others), len(cells)), dtype=np.bool_)
+    end = len(known)
+    for row, table, at in zip(weights, tables, new, strict=True):
+        row[: len(known)] = (table == base)[known]
+        row[end : end + len(at)] = True
+        end += len(at)
     systems = np.eye(len(human))[cells // human.shape[1]]
     return _Entries(cells, scores, weights, systems)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metaeval.arrays import FloatArray, IntArray, Remembered, content
+from metaeval.correlation.drawn_pairs import DrawnPairs, moved
 from metaeval.correlation.measure import FEWEST_SYSTEMS, SYSTEM_LEVEL, Measure
-from metaeval.correlation.pair_counts import Counts, DrawnPairs, codes_of, mid_ranks, moved
+from metaeval.correlation.pair_counts import codes_of, mid_ranks
 from metaeval.correlation.panel import Panel, grouped
 from metaeval.correlation.rows import row_kendall, row_spearman
 from metaeval.correlation.soft_pairwise import (
@@ -92,7 +94,7 @@ def weighted(z: FloatArray, x: FloatArray, w: FloatArray, measure: Measure) -> F
 def weighted_kendall(
     z: FloatArray,
     others: Sequence[FloatArray],
-    w: FloatArray | Counts,
+    w: NDArray[Any],
     measure: Measure,
     columns: IntArray | None = None,
 ) -> FloatArray:
@@ -108,23 +110,8 @@ def weighted_kendall(
         return np.array([weighted(z, x, w.astype(np.float64), measure) for x in others])
     if measure.variant == "b" and len(others) > 1:
         return _updated(z, np.array(others), w, columns)
-    parts = [_counted(z, others, part, measure.variant) for part in _parts(w, columns, len(z))]
-    return np.concatenate(parts, axis=1)
-
-
-def _parts(
-    w: FloatArray | Counts, columns: IntArray | None, n: int
-) -> Iterator[FloatArray | Counts]:
-    """Yield the counts of n cells in as many samples as fit into memory."""
-    for at in stretches(len(w), n):
-        yield w[at] if columns is None else w[at][:, columns]
-
-
-def _counted(
-    z: FloatArray, others: Sequence[FloatArray], w: FloatArray | Counts, variant: str
-) -> FloatArray:
-    pairs = DrawnPairs(codes_of(z), w)
-    return np.array([_wide_kendall(pairs, codes_of(x), variant) for x in others])
+    pairs = DrawnPairs(codes_of(z), w, columns)
+    return np.array([_wide_kendall(pairs, codes_of(x), measure.variant) for x in others])
 
 
 # Of each set of samples and others: z, and for each sample the untied pairs of z, the cells drawn,
@@ -133,31 +120,26 @@ _remembered = Remembered(2**25)
 
 
 def _updated(
-    z: FloatArray, others: FloatArray, w: FloatArray | Counts, columns: IntArray | None
+    z: FloatArray, others: FloatArray, w: NDArray[Any], columns: IntArray | None
 ) -> FloatArray:
     key, n, k = content(others, w, columns), len(z), len(others)
     known = _remembered.get(key)
     change = None if known is None else moved(known[:n], z, 4 * n)
-    parts = _parts(w, columns, n)
     if known is not None and change is not None:
         rows = known[n:].reshape(2 * k + 2, -1).copy()
         if len(change.first):
-            scores, untied = zip(*(change.sums(others, part) for part in parts), strict=True)
-            rows[2 : k + 2] += np.concatenate(scores, axis=1)
-            rows[0] += np.concatenate(untied)
+            scores, untied = change.sums(others, w, columns)
+            rows[2 : k + 2] += scores
+            rows[0] += untied
     else:
-        rows = np.concatenate([_sums(z, others, part) for part in parts], axis=1)
+        pairs, codes = DrawnPairs(codes_of(z), w, columns), [codes_of(x) for x in others]
+        sums = *map(pairs.score, codes), *map(pairs.untied_by, codes)
+        rows = np.array([pairs.untied, pairs.n, *sums])
     _remembered.put(key, np.concatenate([z, rows.ravel()]))
     scores, untied = np.split(rows[2:], 2)
     return np.array(
         [_tau(s, (rows[0], u), rows[1], None) for s, u in zip(scores, untied, strict=True)]
     )
-
-
-def _sums(z: FloatArray, others: FloatArray, w: FloatArray | Counts) -> FloatArray:
-    pairs, codes = DrawnPairs(codes_of(z), w), [codes_of(x) for x in others]
-    scores = [pairs.score(x) for x in codes]
-    return np.array([pairs.untied, pairs.n, *scores, *map(pairs.untied_by, codes)])
 
 
 def stretches(samples: int, cells: int) -> list[slice]:

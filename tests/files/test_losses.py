@@ -10,7 +10,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.exports.formats import FACTS, declared, facts_of
+from annotation.exports.facts import FACTS, facts_of
+from annotation.exports.formats import declared
 from tests.files.campaigns import EVERY_MARK, make
 from tests.files.test_round_trip import empty
 from tests.house.templates.seen import seen

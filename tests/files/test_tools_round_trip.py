@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from annotation.exports.formats import FACTS, declared
+from annotation.exports.facts import FACTS
+from annotation.exports.formats import declared
 from annotation.exports.rows import judgments_of, with_spans
 from annotation.imports import sources
 from annotation.imports.sources import Sent

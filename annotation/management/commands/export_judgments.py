@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.campaigns.facts import n_removed, removed
-from annotation.exports.formats import FACTS, declared, facts_of
+from annotation.exports.facts import FACTS, facts_of
+from annotation.exports.formats import declared
 from annotation.exports.parquet import MissingPackageError
 from annotation.filters import FilterError
 from annotation.management.command_line import BaseCommand, find_campaign

@@ -39,8 +39,8 @@ from annotation.forms.access import (
     RenewForm,
     in_words,
 )
-from annotation.models import AccessLink, Annotator, Assignment, Campaign, Membership
-from annotation.models.assignment import given
+from annotation.models import AccessLink, Annotator, Campaign, Membership
+from annotation.models.assignment import count_by_annotator, count_practice
 from annotation.pay import COLUMNS, pay_for, rows, working_time
 from annotation.qualification import codes, stopping
 from annotation.views.campaigns import open_or_say
@@ -160,19 +160,18 @@ def _rows(campaign: Campaign, page: Page[Any]) -> list[dict[str, object]]:
     shown = [person.pk for person in people]
     done = codes.finished(campaign, Annotator.objects.filter(pk__in=shown))
     # Practice is not counted, as on the page Progress.
-    own = Assignment.objects.filter(annotator__in=shown).order_by().values_list("annotator")
-    counted = own.annotate(**given(campaign), answered=Count("completed_at"))
-    counts: dict[int, tuple[int, ...]] = {pk: tuple(numbers) for pk, *numbers in counted}
+    counted = count_by_annotator(Annotator.objects.filter(pk__in=shown), with_open=True)
+    practice = count_practice([campaign])
     times = working_time(shown)
     found: list[dict[str, object]] = []
     for person in people:
-        rated, n_open, answered = counts.get(person.pk, (0, 0, 0))
+        counts, (rated, n_open) = counted[person.pk][1], practice.get(person.pk, (0, 0))
         paid, _active = times.get(person.pk, (0, 0))
         row = {
             "annotator": person,
-            "rated": rated,
-            "assigned": rated + n_open,
-            "answered": answered,
+            "rated": counts.answered - rated,
+            "assigned": counts.answered - rated + counts.open - n_open,
+            "answered": counts.answered,
             "paid_ms": paid,
             "is_finished": person.pk in done,
             "background": in_words(person.background),

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, rankdata, spearmanr
 
-from metaeval.correlation import Measure
+from metaeval.correlation import Measure, drawn_pairs
+from metaeval.correlation.drawn_pairs import BIN, DrawnPairs
 from metaeval.correlation.pair_counts import (
-    BIN,
-    DrawnPairs,
     agreements,
     codes_of,
     mid_ranks,
@@ -58,15 +57,52 @@ def test_spearman(shape: str) -> None:
         assert rho == pytest.approx(copies.statistic, abs=1e-12)
 
 
-@pytest.mark.parametrize("size", [2, BIN, BIN + 1, 5 * BIN])
-def test_the_score_counts_every_pair_once(size: int) -> None:
+@pytest.mark.parametrize("values", [2, 30, 10**6])
+@pytest.mark.parametrize("blocks", [2, 5, drawn_pairs.BLOCKS])
+@pytest.mark.parametrize("size", [2, BIN, BIN + 1, 9 * BIN])
+def test_the_score_counts_every_pair_once(size, blocks, values, monkeypatch) -> None:
+    """Blocks in blocks, with and without ties, of cells that share their counts."""
+    monkeypatch.setattr(drawn_pairs, "BLOCKS", blocks)
+    monkeypatch.setattr(drawn_pairs, "TIED", drawn_pairs.STEP)
+    monkeypatch.setattr(drawn_pairs, "ADDED", 100)
     rng = np.random.default_rng(size)
-    z, x = rng.integers(size, size=(2, size))
-    z, x = codes_of(z), codes_of(x)
-    w = rng.integers(4, size=(3, size)).astype(float)
-    signs = np.sign(z[:, None] - z) * np.sign(x[:, None] - x)
-    expected = np.einsum("si,ij,sj->s", w, signs, w) / 2.0
-    assert DrawnPairs(z, w).score(x).tolist() == expected.tolist()
+    z, x = map(codes_of, rng.integers(values, size=(2, size)))
+    w, columns = rng.integers(4, size=(3, size)), rng.integers(size, size=size)
+    w[:, 0] += 300
+    pairs = DrawnPairs(z, w.astype(float), columns)
+    w = w[:, columns]
+    sides = [np.sign(side[:, None] - side) for side in (z, x)]
+    for found, signs in (
+        (pairs.score(x), sides[0] * sides[1]),
+        (pairs.untied, np.abs(sides[0])),
+        (pairs.untied_by(x), np.abs(sides[1])),
+    ):
+        assert found.tolist() == (np.einsum("si,ij,sj->s", w, signs, w) / 2.0).tolist()
+
+
+@pytest.mark.parametrize("digits", [1, 9])
+def test_a_cell_is_compared_with_few_others_however_many_there_are(digits, monkeypatch) -> None:
+    """One sample that draws each cell once has the tau of scipy."""
+    compared, divided = [], []
+    signs, between = drawn_pairs._drawn_signs, DrawnPairs._between
+    monkeypatch.setattr(
+        drawn_pairs, "_drawn_signs", lambda codes: compared.append(len(codes) ** 2) or signs(codes)
+    )
+    monkeypatch.setattr(
+        DrawnPairs,
+        "_between",
+        lambda self, cells, blocks, x: (
+            divided.append(len(cells) * (blocks.max() + 1)) or between(self, cells, blocks, x)
+        ),
+    )
+    n = 200_000
+    z, x = np.random.default_rng(digits).normal(size=(2, n)).round(digits)
+    x += z
+    pairs, levels = DrawnPairs(codes_of(z), np.ones((1, n))), 2
+    tau = pairs.score(codes_of(x)) / np.sqrt(pairs.untied * pairs.untied_by(codes_of(x)))
+    assert tau[0] == pytest.approx(kendalltau(z, x).statistic, abs=1e-12)
+    assert sum(compared) <= 2 * n * (BIN + levels * drawn_pairs.STEP)
+    assert sum(divided) <= n * levels * 2 * drawn_pairs.BLOCKS
 
 
 def test_mid_ranks() -> None:
