@@ -84,7 +84,7 @@ def with_segments(
     """Return a table with a column `segment`, the key of the segment with each row's source.
 
     `stored` has key and source of all segments. Without `parts` a source must be that of one
-    segment. Other rows are errors and left out.
+    segment. Other rows are errors.
     """
     known, texts = _by_source(stored), _texts(table, column)
     lists: list[Hashable] = [

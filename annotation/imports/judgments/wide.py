@@ -30,7 +30,7 @@ ABOUT_PEOPLE = (
 SCORE, OUTPUT, SPANS = "score", "output", "spans"
 # `score_A`: what stands before the name of a system.
 OF_SYSTEM = re.compile(r"(?P<field>score|rating|da|esa)[_ .:-]+(?P<name>.+)", re.IGNORECASE)
-# `Rater Anna`, but not what else is known of raters.
+# `Assessor Anna`, but not what else is known of people.
 WORDS = "|".join(map(re.escape, ("annotator", *NAMES["annotator"])))
 NAMED_PERSON = re.compile(
     rf"(?P<word>{WORDS})[_ .:-]+(?!(?:{'|'.join(ABOUT_PEOPLE)})\b)[^\W\d_].*", re.IGNORECASE

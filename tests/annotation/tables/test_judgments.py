@@ -322,7 +322,7 @@ def test_numbered_ratings_of_named_systems_are_those_of_annotators(db: None) -> 
     "names",
     ["rater1|raterB", "Bewerter:in 1|Bewerter:in 2", "评分者1|评分者乙", "аннотатор А|аннотатор 2",
      "評価者１|評価者２", "Annotator-1|Annotator-x", "değerlendirici_1|değerlendirici_2",
-     "évaluateur 1|e\u0301valuateur 2", "Rater Anna|Rater Zoë", "assessor_b2x|assessor_Ids"],
+     "évaluateur 1|e\u0301valuateur 2", "Evaluator Ann|Evaluator Zoë", "coder_b2x|coder_Ids"],
 )  # fmt: skip
 def test_annotators_with_a_column_each_are_called_in_any_script(db: None, names: str) -> None:
     files = table(
@@ -339,7 +339,7 @@ def test_annotators_with_a_column_each_are_called_in_any_script(db: None, names:
 
 
 @pytest.mark.parametrize(
-    "names", ["raters|userid2x", "rater mean|rater SD", "user age|user experience (years)"]
+    "names", ["raters|userid2x", "evaluator mean|evaluator SD", "user age|user experience (years)"]
 )
 def test_words_that_begin_as_annotators_are_none(db: None, names: str) -> None:
     files = table("1|alpha|80|60", head=f"seg_id|system|{names}\n".replace("|", "\t"))

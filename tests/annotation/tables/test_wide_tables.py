@@ -17,7 +17,7 @@ JUDGED = "segment,annotator,score_A,score_B\n1,R,80,70\n2,R,60,150\n"
 WRONG = {
     "judgments of systems": ("judgments", JUDGED, 3, "score_B"),
     "judgments of annotators": (
-        "judgments", "segment,system,Rater 1,Rater 2\n1,A,80,70\n2,A,60,150\n", 3, "Rater 2",
+        "judgments", "segment,system,Coder 1,Coder 2\n1,A,80,70\n2,A,60,150\n", 3, "Coder 2",
     ),
     "judgments of segments": (
         "judgments", "annotator,system,Seg1,Seg2\nR,A,80,70\nR,B,60,150\n", 3, "Seg2",
