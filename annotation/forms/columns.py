@@ -121,7 +121,7 @@ class ColumnsForm(forms.Form):
                 self.fields[f"system{number}-{place}"] = forms.ChoiceField(
                     label=translated(label),
                     choices=[
-                        ("", _("none of the test set")),
+                        ("", _("not in the test set")),
                         *((s, s) for s in seen.known_systems),
                     ],
                     initial=system,
