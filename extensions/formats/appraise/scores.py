@@ -181,7 +181,7 @@ class _Matched:
             draft = self.drafts[self._places[number]]
             answer.segment, answer.system, answer.kind = draft.segment, item.target_id, draft.kind
             answer.text = item.target if draft.kind != Item.Kind.DOCUMENT else ""
-            answer.spans = [marked_in(item, raw.values, raw.place) for raw in answer.spans]
+            answer.spans = tuple(marked_in(item, raw.values, raw.place) for raw in answer.spans)
             if not answer.score and not protocols.get(self.campaign.protocol).has_score:
                 answer.score = None  # Scores that follow from spans are written as 0.
             kept.append(answer)

@@ -263,7 +263,7 @@ class LogReader:
             kind=draft.kind,
             # Beside own sliders, Pearmut's score has no effect.
             score=None if scales and scales[0].key else row.number("score", report),
-            spans=self._spans(answer, item, model, path),
+            spans=tuple(self._spans(answer, item, model, path)),
             text=draft.text,
         )
 
@@ -285,6 +285,15 @@ class LogReader:
 
 class LogRow(Row):
     """One answer of a log; errors name its path."""
+
+    def __init__(self, cells: dict[str, Any], place: Place, sheet: Sheet) -> None:
+        super().__init__(cells, 0, sheet)
+        self._place = place
+
+    @property
+    def place(self) -> Place:
+        """The path of the answer."""
+        return self._place
 
     def at(self, field: str) -> Place:
         """Return the place of the answer."""
