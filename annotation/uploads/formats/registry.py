@@ -45,6 +45,7 @@ from annotation.uploads.tables.rows import (
 from annotation.uploads.tables.sheets import with_sheets
 from annotation.uploads.tables.spooled import in_blocks
 from core import extensions
+from metaeval.files.cells import too_many_cells
 from metaeval.files.decoding import split_lines
 from metaeval.files.grids import CSV, Grid
 from metaeval.files.names import is_known
@@ -96,6 +97,8 @@ def _grid(text: str) -> Grid:
 # Columns by which our own exports are recognised: no other table has them together.
 OUR_JUDGMENTS = frozenset({"is_simulated", "is_current", "z_targets", "n_columns", "sent_together"})
 OUR_SUGGESTIONS = frozenset({"judgment", "origin", "fate", "shown_start", "shown_side"})
+# No table with a row for each score has more columns.
+MOST_OF_LONG = 100
 FORMATS = (
     Format(
         "a campaign of Touchstone",
@@ -222,7 +225,8 @@ def read_files(
             groups.append((found, [content]))
         else:
             group.append(content)
-    tables = [table for found, group in groups for table in _tables(found, group, to)]
+    read = (table for found, group in groups for table in _tables(found, group, to))
+    tables = [table for table in read if not _is_too_wide(table, to)]
     if named and all(FIRST not in table.columns for table in tables):
         refusal = message(
             "columns.named-in-file",
@@ -234,6 +238,15 @@ def read_files(
     for table in tables if to.door in (JUDGMENTS, HUMAN_SCORES) else ():
         refuse_totals(table, to.report)
     return tables
+
+
+def _is_too_wide(table: Table, to: Import) -> bool:
+    """Report a table of many columns that would become too many rows before each is looked at."""
+    n_columns = len(table.columns)
+    refusal = too_many_cells(len(table.rows) * n_columns) if n_columns > MOST_OF_LONG else None
+    if refusal is not None:
+        to.report.error(refusal, table.head)
+    return refusal is not None
 
 
 def _tables(found: Format | None, group: list[Content], to: Import) -> Iterable[Table]:

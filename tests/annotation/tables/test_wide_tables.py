@@ -9,7 +9,7 @@ from annotation.imports import background
 from annotation.uploads import InputFile, problems
 from metaeval.files import cells
 from tests.files.doors import of_talks
-from tests.files.test_rules import read
+from tests.files.test_rules import DOORS, ROWS, read, separated
 
 pytestmark = pytest.mark.django_db
 JUDGED = "segment,annotator,score_A,score_B\n1,R,80,70\n2,R,60,150\n"
@@ -88,6 +88,17 @@ def test_a_wide_table_is_read_by_a_worker(sign: str, settings: Any) -> None:
     settings.IMPORT_IN_REQUEST_ROWS = 2
     files = [InputFile.holding("t.csv", (sign * n + "\n").encode()) for n in (20, 21)]
     assert [background.is_large([file]) for file in files] == [False, True]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_wide_table_is_refused_before_its_cells_are_looked_at(
+    door: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_talks(2)
+    monkeypatch.setattr(cells, "MOST_CELLS", 200)
+    more = {f"note {n}": "x" for n in range(100)}
+    _, report = read(door, "t.csv", separated([row | more for row in ROWS[door]]))
+    assert [error.code for error in report.errors] == ["table.too-many-cells"]
 
 
 @pytest.mark.parametrize("name", WIDE)
