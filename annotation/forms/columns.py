@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from annotation.forms.uploads import LanguageField
 from annotation.uploads.drafts import reference_label
 from annotation.uploads.problems import ENCODING, SHEETS, WORDS, Seen, showable
 from annotation.uploads.problems import SYSTEM as OF_SYSTEMS
@@ -263,14 +264,20 @@ class DecodeForm(forms.Form):
     )
 
 
+SIDES = ("source_language", "target_language")
+
+
 class PairForm(forms.Form):
-    """The language pair whose rows are read, or all: one test set for each pair of the tables."""
+    """The language pair whose rows are read, or all: one test set for each pair of the tables.
+
+    Languages that neither a person nor a file states are asked for.
+    """
 
     def __init__(
         self, pairs: Sequence[tuple[str, str]], words: Mapping[str, Any], data: Any = None
     ) -> None:
         super().__init__(data)
-        sides = [words["source_language"], words["target_language"]]
+        sides = [words[name] for name in SIDES]
         stated = "-".join(sides) if all(sides) else _("choose")
         self.codes = {"-".join(pair): pair for pair in pairs if all(pair)}
         others = [(code, code) for code in self.codes if code != stated]
@@ -281,12 +288,18 @@ class PairForm(forms.Form):
                 initial=words.get("pair", ""),
                 required=False,
             )
+        elif not self.codes:
+            labels = _("Source language"), _("Target language")
+            for name, language, label in zip(SIDES, sides, labels, strict=True):
+                if not language:
+                    self.fields[name] = LanguageField(label=label, required=False)
 
     def applied(self, words: Mapping[str, Any]) -> dict[str, Any]:
         """Return the words of the upload with the chosen pair."""
         chosen = self.cleaned_data.get("pair", words.get("pair", ""))
         if chosen not in self.codes:
-            return {**words, "pair": chosen}
+            stated = {name: each for name in SIDES if (each := self.cleaned_data.get(name))}
+            return {**words, **stated, "pair": chosen}
         source, target = self.codes[chosen]
         return {**words, "pair": "", "source_language": source, "target_language": target}
 

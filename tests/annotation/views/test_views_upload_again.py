@@ -77,6 +77,22 @@ def test_columns_nobody_could_guess_are_chosen_on_the_page(world: World, as_admi
     assert Segment.objects.get(test_set=test_set, key="s2").source == "Es regnet"
 
 
+def test_languages_that_nothing_states_are_entered_on_the_preview(
+    world: World, as_admin: Client
+) -> None:
+    page = send(as_admin, tables=[sent("odd.csv", ODD)], source_language="", target_language="")
+    assert page.status_code == 422
+    assert tells(page.text, "language.unstated")
+    page = choose(as_admin, page, *CHOICE, source_language="Deutsch")
+    assert page.status_code == 422
+    assert 'name="source_language"' not in page.text
+    page = choose(as_admin, page, *CHOICE, target_language="en")
+    assert page.status_code == 200
+    as_admin.post(page.redirect_chain[-1][0])
+    test_set = TestSet.objects.get(name="Odd names")
+    assert (test_set.source_language, test_set.target_language) == ("de", "en")
+
+
 def test_two_columns_for_one_field_are_refused_where_they_are(
     world: World, as_admin: Client
 ) -> None:
