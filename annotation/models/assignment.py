@@ -186,18 +186,6 @@ def count_by_campaign(
     return found
 
 
-def given(campaign: Campaign) -> dict[str, Count]:
-    """Return counts of a campaign's assignments: `rated` and `open`, without practice items.
-
-    The few practice items are read once, and no other item.
-    """
-    is_rating = ~Q(item__in=campaign.items.filter(kind=Item.Kind.TUTORIAL).order_by())
-    return {
-        "rated": Count("completed_at", filter=is_rating),
-        "open": Count("pk", filter=OPEN & is_rating),
-    }
-
-
 def count_practice(campaigns: Iterable[Campaign]) -> dict[int, tuple[int, int]]:
     """Return the answered practice items of annotators, and those that are still to answer."""
     items = Item.objects.filter(campaign__in=campaigns, kind=Item.Kind.TUTORIAL).order_by()

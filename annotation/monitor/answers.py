@@ -1,24 +1,35 @@
-"""Count and average the judgments of annotators, and their results on control items, in queries."""
+"""Count and average the judgments of annotators, reading only what came since the last look."""
 
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from math import nan
+from typing import Any, NamedTuple
 
-from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery, Sum, Value, Window
-from django.db.models.functions import Coalesce, RowNumber
+import numpy as np
+from django.db.models import BooleanField, Case, Count, F, Max, Q, QuerySet, Sum, When
+from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from annotation.added import AddedUp
-from annotation.judging.rules import kept_rules
-from annotation.models import Campaign, Item, Judgment
-from annotation.models.judgment import VALUE
-from annotation.protocols.base import Scale
-from annotation.quality.columns import scale_of
-from annotation.quality.verdict import low_score
+from annotation.models import Campaign, Judgment
+from annotation.monitor.controls import (
+    ANNOTATOR,
+    NO_CONTROLS,
+    Controls,
+    Rows,
+    add_controls,
+    by_annotator,
+    replaced,
+)
 from core.caching import ttl_cache
 
-ANNOTATOR = "assignment__annotator_id"
+HOURS = 24
+OF = [("who", "i8"), ("assignment", "i8")]
+# Paid time is -1 where there is none. Times are seconds since 1970.
+TIME = np.dtype([*OF, ("paid_ms", "i4"), ("is_remark", "?")])
+LATELY = np.dtype([*OF, ("submitted", "f8"), ("completed", "f8")])
+NO_TIMES = np.empty(0, TIME)
 FLAGGED = Q(is_current=True) & (Q(is_flagged=True) | ~Q(comment=""))
 
 
@@ -27,37 +38,84 @@ def judgments_of(campaign: Campaign) -> QuerySet[Judgment]:
     return Judgment.objects.filter(assignment__annotator__campaign=campaign).order_by()
 
 
-def read_answers(campaign: Campaign, since: datetime) -> dict[int, dict[str, Any]]:
+class Answers(NamedTuple):
+    """What is known of the judgments of a campaign.
+
+    `counts` has paid milliseconds, impossible times and the last answer by annotator, of all
+    revisions; the others have current judgments only. `times` has rows of `TIME` by annotator, and
+    `lately` the rows of `LATELY` of the last `HOURS` and an hour before them.
+    """
+
+    counts: Mapping[int, tuple[int, int, datetime | None]] = {}
+    times: Mapping[int, Rows] = {}
+    lately: Rows = np.empty(0, LATELY)
+    controls: Controls = NO_CONTROLS
+
+
+def _with(known: Answers, rows: QuerySet[Judgment]) -> Answers:
+    counts = dict(known.counts)
+    summed = rows.values_list(ANNOTATOR).annotate(
+        paid=Sum("paid_ms", default=0),
+        doubtful=Count("pk", filter=~Q(time_doubt="")),
+        last=Max("submitted_at"),
+    )
+    for who, paid_ms, n_doubtful, last in summed:
+        before = counts.get(who, (0, 0, None))
+        newest = max(filter(None, (last, before[2])), default=None)
+        counts[who] = before[0] + paid_ms, before[1] + n_doubtful, newest
+    current = rows.filter(is_current=True)
+    paid_ms = Coalesce("paid_ms", -1)
+    is_remark = Case(When(FLAGGED, then=True), default=False, output_field=BooleanField())
+    columns = current.values_list(ANNOTATOR, "assignment", paid_ms, is_remark)
+    new = np.fromiter(columns.iterator(), TIME)
+    times = {
+        who: replaced(known.times.get(who, NO_TIMES), own) for who, own in by_annotator(new).items()
+    }
+    since = timezone.now() - timedelta(hours=HOURS + 1)
+    is_late = Q(submitted_at__gte=since) | Q(assignment__completed_at__gte=since)
+    late = current.filter(is_late, submitted_at__isnull=False).values_list(
+        ANNOTATOR, "assignment", "submitted_at", "assignment__completed_at"
+    )
+    seconds = [
+        (who, assignment, submitted.timestamp(), completed.timestamp() if completed else nan)
+        for who, assignment, submitted, completed in late
+    ]
+    is_kept = ~np.isin(known.lately["assignment"], new["assignment"])
+    lately = np.concatenate([known.lately[is_kept], np.array(seconds, LATELY)])
+    is_still = np.fmax(lately["submitted"], lately["completed"]) >= since.timestamp()
+    controls = add_controls(known.controls, rows)
+    return Answers(counts, {**known.times, **times}, lately[is_still], controls)
+
+
+_answers = AddedUp(Answers(), _with)
+
+
+def read_answers(campaign: Campaign) -> Answers:
+    """Return what is known of the judgments of a campaign."""
+    return _answers.of(campaign)
+
+
+def figures_of(answers: Answers, since: datetime) -> dict[int, dict[str, Any]]:
     """Return paid time, counts of impossible times and comments, and last answer by annotator.
 
-    `seconds` is the median of current judgments, `n_lately` their number after `since`.
+    `seconds` is the median of current judgments, `n_lately` their number after `since`, which is
+    not before the last `HOURS`.
     """
-    counts: QuerySet[Judgment, Any] = judgments_of(campaign).values(who=F(ANNOTATOR)).annotate(
-        paid_ms=Sum("paid_ms", default=0),
-        n_doubtful=Count("pk", filter=~Q(time_doubt="")),
-        n_remarks=Count("pk", filter=FLAGGED),
-        n_lately=Count("pk", filter=Q(is_current=True, submitted_at__gte=since)),
-        last=Max("submitted_at"),
-    )  # fmt: skip
-    medians = _medians(campaign)
-    return {row["who"]: row | {"seconds": medians.get(row["who"])} for row in counts}
-
-
-def _medians(campaign: Campaign) -> dict[int, float]:
-    """Return the median paid seconds of a judgment by annotator.
-
-    Of n judgments in order, the median is of those whose rank is from n / 2 to n / 2 + 1.
-    """
-    whose = [F(ANNOTATOR)]
-    placed = judgments_of(campaign).filter(is_current=True, paid_ms__isnull=False).annotate(
-        place=Window(RowNumber(), partition_by=whose, order_by=["paid_ms", "pk"]),
-        n=Window(Count("pk"), partition_by=whose),
-    )  # fmt: skip
-    middle = placed.filter(place__gte=F("n") / 2.0, place__lte=F("n") / 2.0 + 1)
-    times = defaultdict(list)
-    for who, paid_ms in middle.values_list(ANNOTATOR, "paid_ms"):
-        times[who].append(paid_ms)
-    return {who: sum(both) / len(both) / 1000 for who, both in times.items()}
+    lately = answers.lately[answers.lately["submitted"] >= since.timestamp()]
+    n_lately = Counter(lately["who"].tolist())
+    found: dict[int, dict[str, Any]] = {}
+    for who, (paid_ms, n_doubtful, last) in answers.counts.items():
+        own = answers.times.get(who, NO_TIMES)
+        paid = own["paid_ms"][own["paid_ms"] >= 0]
+        found[who] = {
+            "paid_ms": paid_ms,
+            "n_doubtful": n_doubtful,
+            "last": last,
+            "n_remarks": np.count_nonzero(own["is_remark"]),
+            "seconds": float(np.median(paid)) / 1000 if len(paid) else None,
+            "n_lately": n_lately[who],
+        }
+    return found
 
 
 def _flagged(found: tuple[int, ...], rows: QuerySet[Judgment]) -> tuple[int, ...]:
@@ -101,84 +159,3 @@ def flagged_judgments(campaign: Campaign, *, annotator: str = "") -> QuerySet[An
         output_text=F("assignment__item__output__text"),
         system=F("assignment__item__output__system__name"),
     )
-
-
-KIND = "assignment__item__kind"
-_TRAP = Q(**{KIND: Item.Kind.TRAP})
-_RIGHT = ("low", "high", "rules")
-_GOLD = Q(**{KIND: Item.Kind.GOLD}) & ~Q(**{f"assignment__item__{n}__isnull": True for n in _RIGHT})
-
-
-@dataclass(frozen=True)
-class Share:
-    """A count and its total."""
-
-    n: int = 0
-    of: int = 0
-
-    @property
-    def share(self) -> float | None:
-        """The share between 0 and 1; None if the total is 0."""
-        return self.n / self.of if self.of else None
-
-
-@dataclass(frozen=True)
-class Repeats:
-    """Items rated twice by one annotator: pairs, and their mean absolute difference."""
-
-    n: int = 0
-    difference: float | None = None
-
-
-def _passed(scale: Scale, broken: Sequence[int]) -> dict[str, Any]:
-    """Return the counts to query; `broken` are judgments that break the rules of their items."""
-    in_range = ~Q(pk__in=broken) & Q(
-        score__gte=Coalesce(F("assignment__item__low"), Value(scale.low)),
-        score__lte=Coalesce(F("assignment__item__high"), Value(scale.high)),
-    )
-    return {
-        "traps_n": Count("pk", filter=_TRAP & Q(score__lte=low_score(scale))),
-        "traps_of": Count("pk", filter=_TRAP),
-        "gold_n": Count("pk", filter=_GOLD & in_range),
-        "gold_of": Count("pk", filter=_GOLD),
-    }
-
-
-def read_controls(campaign: Campaign) -> dict[int, dict[str, Any]]:
-    """Return control items by annotator, assessed by the rules of `quality.verdict`."""
-    rows = judgments_of(campaign).filter(
-        is_current=True,
-        assignment__item__kind__in=(Item.Kind.TRAP, Item.Kind.GOLD),
-        score__isnull=False,
-    )
-    kept = kept_rules(rows.filter(_GOLD))
-    broken = [pk for pk, is_kept in kept.items() if not is_kept]
-    counts: QuerySet[Judgment, Any] = rows.values(who=F(ANNOTATOR)).annotate(
-        **_passed(scale_of(campaign) or Scale(), broken)
-    )
-    found: dict[int, dict[str, Any]] = {
-        row["who"]: {
-            "traps": Share(row["traps_n"], row["traps_of"]),
-            "gold": Share(row["gold_n"], row["gold_of"]),
-        }
-        for row in counts
-    }
-    for who, repeats in _repeats(campaign).items():
-        found.setdefault(who, {})["repeats"] = repeats
-    return found
-
-
-def _repeats(campaign: Campaign) -> dict[int, Repeats]:
-    """Compare repeated ratings with the same annotator's first ratings."""
-    firsts = Judgment.objects.filter(
-        is_current=True,
-        assignment__annotator=OuterRef(ANNOTATOR),
-        assignment__item=OuterRef("assignment__item__partner"),
-    )
-    rows = judgments_of(campaign).filter(is_current=True, **{KIND: Item.Kind.REPEAT})
-    pairs = rows.annotate(first=Subquery(firsts.values(value=VALUE)[:1]))
-    gaps: dict[int, list[float]] = defaultdict(list)
-    for who, again, first in pairs.values_list(ANNOTATOR, VALUE, "first"):
-        if first is not None:
-            gaps[who].append(abs(again - first))
-    return {who: Repeats(len(each), sum(each) / len(each)) for who, each in gaps.items()}

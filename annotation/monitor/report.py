@@ -6,23 +6,20 @@ The number of queries does not depend on the number of annotators.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from math import inf
 from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, Q
+import numpy as np
 from django.utils import timezone
 
-from annotation.models import Assignment, Campaign, Judgment
-from annotation.models.assignment import OPEN, count_wanted, given
-from annotation.monitor.answers import Repeats, Share, read_answers, read_controls
+from annotation.models import Campaign
+from annotation.models.assignment import Counts, count_by_annotator, count_practice, count_wanted
+from annotation.monitor.answers import HOURS, Answers, figures_of, read_answers
+from annotation.monitor.controls import Repeats, Share, results_of
 from annotation.quality.verdict import ITEMS
 from metaeval.messages import Message, message, plural
 
 AT_WORK = timedelta(minutes=10)
-HOURS = 24
-PROGRESS = {
-    "done": Count("completed_at"),
-    "total": Count("pk", filter=OPEN | Q(completed_at__isnull=False)),
-}
 
 
 @dataclass(frozen=True)
@@ -136,8 +133,9 @@ def monitor_report(campaign: Campaign) -> MonitorReport:
         sum(person["rated"] for person in counted),
         sum(person["open"] for person in counted),
     )
-    annotators = _annotators(campaign, people, now)
-    hours = _hours(campaign, now)
+    answers = read_answers(campaign)
+    annotators = _annotators(campaign, people, answers, now)
+    hours = _hours(answers, now)
     last_day = sum(hour.n for hour in hours)
     rate = _rate(campaign, last_day, now)
     finish = now + timedelta(hours=(total - done) / rate) if rate and done < total else None
@@ -155,22 +153,28 @@ def monitor_report(campaign: Campaign) -> MonitorReport:
 
 
 def _people(campaign: Campaign) -> list[dict[str, Any]]:
-    """Return every annotator with the counts of their assignments."""
+    """Return every annotator with the counts of their assignments, of which practice is no part."""
     fields = ("pk", "label", "is_simulated", "excluded_at")
-    people = list(campaign.annotators.order_by("pk").values(*fields))
-    rows = Assignment.objects.filter(annotator__campaign=campaign).order_by()
-    columns = given(campaign) | PROGRESS
-    by_person = rows.values(who=F("annotator_id")).annotate(**columns)
-    counts = {row["who"]: row for row in by_person}
-    nothing = dict.fromkeys(columns, 0)
-    return [person | counts.get(person["pk"], nothing) for person in people]
+    people = campaign.annotators.order_by("pk").values(*fields)
+    counts = count_by_annotator(campaign.annotators.all(), with_open=True)
+    practice = count_practice([campaign])
+    found = []
+    for person in people:
+        _, own = counts.get(person["pk"], (campaign.pk, Counts()))
+        rated, still_open = practice.get(person["pk"], (0, 0))
+        found.append(
+            person
+            | {"done": own.answered, "total": own.answered + own.open}
+            | {"rated": own.answered - rated, "open": own.open - still_open}
+        )
+    return found
 
 
 def _annotators(
-    campaign: Campaign, people: Sequence[Mapping[str, Any]], now: datetime
+    campaign: Campaign, people: Sequence[Mapping[str, Any]], known: Answers, now: datetime
 ) -> list[AnnotatorState]:
-    answers = read_answers(campaign, now - timedelta(hours=HOURS))
-    controls = read_controls(campaign)
+    answers = figures_of(known, now - timedelta(hours=HOURS))
+    controls = results_of(campaign, known.controls)
     return [
         _annotator(person, answers.get(person["pk"], {}), controls.get(person["pk"], {}), now)
         for person in people
@@ -217,24 +221,16 @@ def _state(
     return "working" if last is not None and now - last <= AT_WORK else "idle"
 
 
-def _hours(campaign: Campaign, now: datetime) -> list[Hour]:
+def _hours(answers: Answers, now: datetime) -> list[Hour]:
     """Return the number of items answered in each of the last 24 hours, oldest first.
 
     Imported judgments without times are not counted: they were completed before the import.
     """
     this_hour = now.replace(minute=0, second=0, microsecond=0)
-    first = this_hour - timedelta(hours=HOURS - 1)
-    starts = [first + timedelta(hours=step) for step in range(HOURS)]
-    since = {
-        f"since_{n}": Count("pk", filter=Q(completed_at__gte=start))
-        for n, start in enumerate(starts)
-    }
-    timed = Judgment.objects.filter(assignment=OuterRef("pk"), submitted_at__isnull=False)
-    rows = Assignment.objects.filter(
-        Exists(timed), annotator__campaign=campaign, completed_at__gte=first
-    )
-    counts = [*rows.aggregate(**since).values(), 0]
-    return [Hour(start, counts[n] - counts[n + 1]) for n, start in enumerate(starts)]
+    starts = [this_hour - timedelta(hours=HOURS - 1 - step) for step in range(HOURS)]
+    bounds = [*(start.timestamp() for start in starts), inf]
+    counts, _ = np.histogram(answers.lately["completed"], bounds)
+    return [Hour(start, n) for start, n in zip(starts, counts.tolist(), strict=True)]
 
 
 def _rate(campaign: Campaign, last_day: int, now: datetime) -> float | None:

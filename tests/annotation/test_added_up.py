@@ -2,6 +2,8 @@
 
 import random
 import uuid
+from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -14,7 +16,7 @@ from annotation import added
 from annotation.exports import facts
 from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, Output
 from annotation.models.assignment import count_by_annotator, wanted
-from annotation.monitor import answers
+from annotation.monitor import answers, monitor_report
 from annotation.monitor.answers import flagged_judgments
 from core.caching import Cache
 from dashboards.home.attention import read_progress
@@ -44,23 +46,48 @@ def campaigns(db: None) -> list[Campaign]:
 
 
 def add(campaign: Campaign, n: int, *, answered: float = 1.0) -> None:
-    """Assign outputs again and again, but for the last one, in batches; some are answered."""
+    """Assign outputs again and again, but for the last one; some are answered, some later.
+
+    Two are on a screen, the second of which is a control item in three of four.
+    """
     outputs = list(Output.objects.filter(system__test_set=campaign.test_set).order_by("pk"))[:-1]
     people = list(campaign.annotators.filter(user=None).annotate(last=Max("assignments__position")))
-    items, given = [], []
-    for _ in range(n):
-        output, person = random.choice(outputs), random.choice(people)
+    open_ = Assignment.objects.filter(annotator__campaign=campaign, completed_at=None)
+    items, given, late = [], [], random.choices(open_, k=2) if open_.exists() else []
+    for number in range(n):
+        if number % 2 == 0:
+            output, person = random.choice(outputs), random.choice(people)
+            screen, first = uuid.uuid4().int >> 98, None
+        kind = ["target", "trap", "gold", "repeat"][number % 8 // 2] if number % 2 else "target"
         person.last = (person.last or 0) + 1
-        batch, at = uuid.uuid4().hex, timezone.now() if random.random() < answered else None
-        one = Item(campaign=campaign, segment_id=output.segment_id, output=output, batch=batch)
+        at = timezone.now() if random.random() < answered else None
+        one = Item(
+            campaign=campaign, segment_id=output.segment_id, output=output, batch=uuid.uuid4().hex,
+            kind=kind, screen=screen, place=number % 2, partner=first if kind == "repeat" else None,
+            rules=random.choice([None, {"above": 0}]) if kind == "gold" else None,
+            low=random.choice([None, 40]) if kind == "gold" else None,
+        )  # fmt: skip
+        first = one
         items.append(one)
         given.append(Assignment(annotator=person, item=one, position=person.last, completed_at=at))
-    Item.objects.bulk_create(items)
+    for own in (items[::2], items[1::2]):
+        Item.objects.bulk_create(own)
     Assignment.objects.bulk_create(given)
-    Judgment.objects.bulk_create(
-        Judgment(assignment=one, score=50, submit_key=uuid.uuid4())
-        for one in given if one.completed_at
-    )  # fmt: skip
+    Assignment.objects.filter(pk__in=[one.pk for one in late]).update(completed_at=timezone.now())
+    done = [one for one in given if one.completed_at] + list({one.pk: one for one in late}.values())
+    Judgment.objects.bulk_create(Judgment(assignment=one, **answer()) for one in done)
+
+
+def answer() -> dict[str, Any]:
+    """Return what an answer says, of the last two days."""
+    at = timezone.now() - timedelta(hours=random.randrange(48))
+    return {
+        "score": random.randrange(101),
+        "submit_key": uuid.uuid4(),
+        "paid_ms": random.choice([None, random.randrange(9_000)]),
+        "submitted_at": random.choice([None, at]),
+        "time_doubt": random.choice(["", "longer"]),
+    }
 
 
 def judgments(campaign: Campaign) -> QuerySet[Judgment]:
@@ -73,8 +100,7 @@ def revise(campaign: Campaign) -> None:
     own = Judgment.objects.filter(assignment=old.assignment_id)
     own.update(is_current=False)
     Judgment.objects.create(
-        assignment_id=old.assignment_id, score=1, revision=own.count() + 1,
-        submit_key=uuid.uuid4(),
+        assignment_id=old.assignment_id, revision=own.count() + 1, **answer(),
         comment=random.choice(["", "Why?"]), is_flagged=random.random() < 0.3,
     )  # fmt: skip
 
@@ -87,6 +113,7 @@ def erase(campaign: Campaign) -> None:
 
 
 def looked_at(campaign: Campaign) -> list[object]:
+    report = monitor_report(campaign)
     return [
         facts.counted_facts(campaign),
         list(flagged_judgments(campaign)),
@@ -94,6 +121,8 @@ def looked_at(campaign: Campaign) -> list[object]:
         wanted(campaign),
         count_by_annotator(campaign.annotators.all(), with_open=True),
         read_progress([campaign]),
+        report.annotators,
+        report.hours,
     ]
 
 
@@ -115,7 +144,7 @@ def test_what_is_remembered_is_what_a_new_process_reads(seed, campaigns, monkeyp
         assert found[0][1] == judgments(campaign).count()
 
 
-@pytest.mark.parametrize("page", ["campaigns", "export", "monitor-remarks", "output"])
+@pytest.mark.parametrize("page", ["campaigns", "export", "monitor", "monitor-remarks", "output"])
 def test_pages_take_as_many_steps_of_the_database_whatever_has_been_judged(
     page: str, campaigns: list[Campaign], client: Client
 ) -> None:
