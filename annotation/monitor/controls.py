@@ -93,8 +93,6 @@ def _changed(found: Controls, judgments: QuerySet[Judgment]) -> Iterator[int]:
 
 def _read(rows: QuerySet[Judgment]) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Yield the kind of control items, and their rows of `CONTROL`."""
-    is_gold = Q(**{f"{ITEM}__kind": Item.Kind.GOLD, "score__isnull": False})
-    kept = kept_rules(rows.filter(is_gold))
     firsts = Judgment.objects.filter(
         is_current=True,
         assignment__annotator=OuterRef(ANNOTATOR),
@@ -104,7 +102,11 @@ def _read(rows: QuerySet[Judgment]) -> Iterator[tuple[str, tuple[Any, ...]]]:
     columns = rows.annotate(
         again=VALUE, first=Subquery(firsts.order_by().values(first=VALUE)[:1])
     ).values_list("pk", f"{ITEM}__kind", ANNOTATOR, "assignment", "score", *names, "again", "first")
-    for pk, kind, who, assignment, score, partner, screen, *bounds, again, first in columns:
+    found, kept = list(columns), {}
+    if any(kind == Item.Kind.GOLD for _, kind, *_ in found):
+        is_gold = Q(**{f"{ITEM}__kind": Item.Kind.GOLD, "score__isnull": False})
+        kept = kept_rules(rows.filter(is_gold))
+    for pk, kind, who, assignment, score, partner, screen, *bounds, again, first in found:
         other, value = partner, score
         low, high = (nan if each is None else each for each in bounds)
         if kind == Item.Kind.REPEAT:
