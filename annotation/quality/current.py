@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db.models import Count, Max, QuerySet, Sum
+from django.db.models import Count, Max, Q, QuerySet, Sum
 from numpy.typing import NDArray
 
 from annotation.added import OVERLAP
@@ -183,9 +183,13 @@ class Added(NamedTuple):
 
 @dataclass(frozen=True)
 class _Counted:
-    """The count `n` of judgments numbered `upto` or lower; `at` is monotonic, in seconds."""
+    """The count `n` of judgments numbered `upto` or lower; `at` is monotonic, in seconds.
+
+    `newest` is the highest of them, 0 without any. `upto` is a number of any campaign.
+    """
 
     n: int
+    newest: int
     upto: int
     at: float
 
@@ -199,16 +203,20 @@ def judgments_added(campaign: Campaign) -> Added:
     if counted is None or monotonic() - counted.at > AGAIN_SECONDS:
         counted = _count(campaign)
         _counts.put(campaign.pk, counted, 1)
-    since = _judgments(campaign).filter(pk__gt=counted.upto)
-    found = since.aggregate(n=Count("pk"), newest=Max("pk"))
-    return Added(counted.n + found["n"], found["newest"] or counted.upto)
+    # No condition on the campaign, so that a database begins with the few and not with all of it.
+    own = Q(assignment__annotator__campaign=campaign)
+    found = Judgment.objects.filter(pk__gt=counted.upto).aggregate(
+        n=Count("pk", filter=own), newest=Max("pk", filter=own)
+    )
+    return Added(counted.n + found["n"], found["newest"] or counted.newest)
 
 
 def _count(campaign: Campaign) -> _Counted:
     """Count rows old enough that no open transaction can still insert before them."""
-    newest = _judgments(campaign).aggregate(newest=Max("pk"))["newest"] or 0
-    upto = max(0, newest - OVERLAP)
-    return _Counted(_judgments(campaign).filter(pk__lte=upto).count(), upto, monotonic())
+    last = Judgment.objects.aggregate(last=Max("pk"))["last"] or 0
+    upto = max(0, last - OVERLAP)
+    found = _judgments(campaign).filter(pk__lte=upto).aggregate(n=Count("pk"), newest=Max("pk"))
+    return _Counted(found["n"], found["newest"] or 0, upto, monotonic())
 
 
 def _judgments(campaign: Campaign) -> QuerySet[Judgment]:
