@@ -24,8 +24,8 @@ def kept_rules(judgments: QuerySet[Judgment]) -> dict[int, bool]:
 
     One query if no item has rules, else three.
     """
-    columns = ("pk", "assignment__annotator", f"{ITEM}screen", f"{ITEM}rules", VALUE)
-    rows = list(judgments.filter(**{f"{ITEM}rules__isnull": False}).values_list(*columns))
+    columns = ("pk", "assignment__annotator", f"{ITEM}campaign", f"{ITEM}screen", f"{ITEM}rules")
+    rows = list(judgments.filter(**{f"{ITEM}rules__isnull": False}).values_list(*columns, VALUE))
     if not rows:
         return {}
     spans: dict[int, list[tuple[int, int, str]]] = {}
@@ -34,20 +34,23 @@ def kept_rules(judgments: QuerySet[Judgment]) -> dict[int, bool]:
         "judgment_id", "start", "end", "severity"
     ):
         spans.setdefault(judgment, []).append((start, end, severity))
-    beside = _values({row[1] for row in rows}, {row[2] for row in rows})
+    beside = _values(*({row[n] for row in rows} for n in (1, 2, 3)))
     return {
         pk: _has_all(rules.get("errors", ()), spans.get(pk, ()))
         and _is_above(value, beside.get((who, screen, rules.get("above"))))
-        for pk, who, screen, rules, value in rows
+        for pk, who, _, screen, rules, value in rows
     }
 
 
-def _values(people: set[int], screens: set[int | None]) -> Mapping[tuple[int, int, int], float]:
+def _values(
+    people: set[int], campaigns: set[int], screens: set[int | None]
+) -> Mapping[tuple[int, int, int], float]:
     """Return the current values of answers on some screens, by annotator, screen and position."""
+    # The campaigns are known by the annotators; they have a database begin with the screens.
     rows = Judgment.objects.filter(
         is_current=True,
         assignment__annotator__in=people,
-        **{f"{ITEM}screen__in": screens - {None}},
+        **{f"{ITEM}campaign__in": campaigns, f"{ITEM}screen__in": screens - {None}},
     )
     columns = ("assignment__annotator", f"{ITEM}screen", f"{ITEM}place", VALUE)
     return {(who, screen, place): value for who, screen, place, value in rows.values_list(*columns)}
