@@ -10,6 +10,7 @@ from tests.files.doors import judge, refuses
 from tests.files.test_cases import spans
 from tests.files.test_formats import written
 from tests.files.test_rules import read
+from tests.refusals import tells
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +30,7 @@ def test_an_error_is_in_the_columns_of_a_number(tmp_path: Path, title: str) -> N
         for key in ("Type", "Severity"):
             text = text.replace(f"Error{n}_{key}", title.format(n, key))
     out = judge(written(tmp_path, "e.csv", text))
-    assert "2 errors have no place" in out
+    assert tells(out, "format.errors-without-place", n=2)
     assert found() == [
         ("1", "target", "major", "omission"), ("1", "target", "minor", "spelling"),
     ]  # fmt: skip
