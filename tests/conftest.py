@@ -62,17 +62,22 @@ LONG = (
     # Every address, with every role, form, name and language.
     *("annotation/blindness", "annotation/test_access.py", "browser", "dashboards/addresses"),
     *("fuzz", "house/test_hostile_names.py", "house/test_messages.py", "lifecycle/projects"),
+    "house/test_readers_language.py",
     # Whole files, reports, bundles and studies.
     *("dashboards/documents", "dashboards/taking", "extensions/paper/test_seed_study.py"),
     *(
+        "annotation/uploads/test_large_tables.py",
         "extensions/formats/test_format_values.py",
         "files/test_round_trip.py",
         "metaeval/wmt/test_tasks.py",
     ),
-    # Many samples.
-    "metaeval/correlation/test_coverage.py",
+    # Many samples, judgments and models.
+    *("metaeval/correlation/test_coverage.py", "metaeval/significance/test_significance.py"),
+    *("annotation/adjudication", "dashboards/panel/test_imported.py"),
+    "extensions/neural/test_truncation.py",
     # Installations, and processes that die and go on.
     *("benchmarks", "config/test_backups.py", "config/test_health.py", "config/test_migrations.py"),
+    "config/test_checks.py",
     *("config/test_worker_command.py", "extensions/test_extensions.py", "metrics/workers"),
     "touchstone",
     "training",
