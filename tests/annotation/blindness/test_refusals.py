@@ -40,7 +40,8 @@ def test_the_gold_page_too(world: World, as_admin: Client) -> None:
 
 
 def test_the_limit_itself_is_allowed(world: World, as_admin: Client) -> None:
-    answer = as_admin.post(reverse("testset-upload"), {"name": "x", "systems": files(200)})
+    sent = {"name": "x", "systems": files(200)}
+    answer = as_admin.post(reverse("testset-upload"), sent, follow=True)
     assert answer.status_code == 422
 
 

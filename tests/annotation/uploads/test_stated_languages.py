@@ -51,7 +51,15 @@ def written(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", STATING)
+@pytest.mark.parametrize(
+    "name",
+    [
+        each
+        if each in ("pair.jsonl", "two.jsonl")
+        else pytest.param(each, marks=pytest.mark.needs("extensions.formats"))
+        for each in STATING
+    ],
+)
 def test_a_file_states_them(tmp_path: Path, name: str) -> None:
     run("import_testset", "set", "--table", written(tmp_path, name, STATING[name]))
     assert TestSet.objects.get().direction == "en-de"
