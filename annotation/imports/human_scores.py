@@ -66,19 +66,17 @@ LEVELS = {
     **{"": "", "seg": SEGMENT, DOMAIN: DOMAIN, SYSTEM: SYSTEM, "sys": SYSTEM},
 }
 FIELDS = fields_of(names.HUMAN_SCORES)
-# A column that says `human` goes before all others: beside it, `score` is what a metric gave.
 # A table with one of these has rows of scores.
 OF_WHAT = ("segment", "item", "document", "domain", "source", SCORE_NAME)
+# A column that says `human` goes before all others: beside it, `score` is what a metric gave.
 HUMAN = next(field for field in names.FIELDS if field.name == "human")
 OFTEN_NUMBERED = ("mqm", "esa", "da")
 # Words of names such as `mqm_norm_score` and `adequacy_score`: of what, and which figure of it.
 WORDS = frozenset(("mqm", "da", "esa", "cesa", "sqm", "xsts", "human", "adequacy", "fluency"))
 FIGURES = frozenset(
-    (
-        *("score", "scores", "rating", "ratings", "mean", "avg", "average", "median"),
-        *("norm", "normalised", "normalized", "raw", "z", "zscore"),
-    )
-)
+    ("score", "scores", "rating", "ratings", "mean", "avg", "average", "median", "norm",
+     "normalised", "normalized", "raw", "z", "zscore")
+)  # fmt: skip
 
 
 @dataclass

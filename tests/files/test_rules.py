@@ -155,30 +155,6 @@ def test_files_that_name_their_columns_have_no_first_row_of_data(door: str, kind
     assert [(e.code, e.place.file) for e in report.errors] == [("columns.named-in-file", file.name)]
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_number_of_segments_is_their_key_where_no_other_column_is(door: str) -> None:
-    of_talks(2)
-    rows = [row | {"system": system} for system in ("Nemo", "Online-W") for row in ROWS[door]]
-
-    def named(rows: Sequence[Row], name: str) -> Reading:
-        own = [{name: row["segment"]} | row for row in rows]
-        own = [{k: v for k, v in row.items() if k != "segment"} for row in own]
-        return DOORS[door](InputFile.holding("t.csv", separated(own).encode()), frozenset())
-
-    wanted, _ = DOORS[door](InputFile.holding("t.csv", separated(rows).encode()), frozenset())
-    for name in ("Nr.", "#", "No", "序号"):
-        found, report = named(rows, name)
-        assert not report.errors, name
-        assert found == wanted, name
-    # Rows that are numbered on and on, whatever their segments: those are no keys.
-    if door == "judgments":
-        return
-    of_rows, _ = named([row | {"segment": str(n)} for n, row in enumerate(rows, 1)], "No")
-    keys = [each[0] for each in of_rows if isinstance(each, tuple)] if door == "test set" else []
-    assert "3" not in keys
-    assert "No" not in repr(of_rows)
-
-
 def markdown(rows: Sequence[Row]) -> str:
     cells = [[*rows[0]], [":---", *["---"] * (len(rows[0]) - 1)], *([*r.values()] for r in rows)]
     return "\n".join(f"| {' | '.join(row)} |" for row in cells)

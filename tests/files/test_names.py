@@ -1,6 +1,7 @@
-"""A person says which systems of a stored test set the names in a file are, at every import."""
+"""Names of systems in files, as a person says what they are, and numbers of segments."""
 
 import json
+from collections.abc import Sequence
 
 import pytest
 
@@ -11,7 +12,7 @@ from annotation.uploads.problems import Report
 from metrics.imported import checking
 from metrics.imported.files import Choices
 from tests.files.doors import of_talks
-from tests.files.test_rules import DOORS, NONE, ROWS, Columns, Reading, separated
+from tests.files.test_rules import DOORS, NONE, ROWS, Columns, Reading, Row, separated
 
 pytestmark = pytest.mark.django_db
 SENT = {"judgments": sources.JUDGMENTS, "human scores": sources.HUMAN_SCORES}
@@ -81,3 +82,27 @@ def test_each_of_several_files_without_a_name_has_a_system() -> None:
     (draft,) = checked.drafts
     found = {names[pk]: sorted(row.values()) for pk, row in draft.held.outputs.items()}
     assert found == {"Nemo": [0.1, 0.5], "Online-W": [0.2, 0.5]}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_number_of_segments_is_their_key_where_no_other_column_is(door: str) -> None:
+    of_talks(2)
+    rows = [row | {"system": system} for system in ("Nemo", "Online-W") for row in ROWS[door]]
+
+    def named(rows: Sequence[Row], name: str) -> Reading:
+        own = [{name: row["segment"]} | row for row in rows]
+        own = [{k: v for k, v in row.items() if k != "segment"} for row in own]
+        return DOORS[door](InputFile.holding("t.csv", separated(own).encode()), frozenset())
+
+    wanted, _ = DOORS[door](InputFile.holding("t.csv", separated(rows).encode()), frozenset())
+    for name in ("Nr.", "#", "No", "序号"):
+        found, report = named(rows, name)
+        assert not report.errors, name
+        assert found == wanted, name
+    # Rows that are numbered on and on, whatever their segments: those are no keys.
+    if door == "judgments":
+        return
+    of_rows, _ = named([row | {"segment": str(n)} for n, row in enumerate(rows, 1)], "No")
+    keys = [each[0] for each in of_rows if isinstance(each, tuple)] if door == "test set" else []
+    assert "3" not in keys
+    assert "No" not in repr(of_rows)
