@@ -26,7 +26,23 @@ function go(by) {
   else location.hash = next ? next.id : "";
 }
 
+/** Mark what a step is about; return false where that is not shown yet. */
+function mark(step) {
+  const about = [...document.querySelectorAll(step.dataset.marked)].find((each) => each.checkVisibility());
+  if (!about) return false;
+  about.dataset.toured = "";
+  about.scrollIntoView({ block: about.offsetHeight > innerHeight / 2 ? "start" : "center" });
+  return true;
+}
+
+// What arrives late, such as a preview.
+const changes = new MutationObserver(() => {
+  const step = steps.getElementById(location.hash.slice(1));
+  if (!step || mark(step)) changes.disconnect();
+});
+
 function show() {
+  changes.disconnect();
   for (const element of document.querySelectorAll("[data-toured]")) delete element.dataset.toured;
   const step = steps.getElementById(location.hash.slice(1));
   box.hidden = !step;
@@ -36,11 +52,7 @@ function show() {
   box.querySelector("span").textContent = step.dataset.place;
   box.querySelector("[data-by='-1']").hidden = !neighbour(step, -1);
   box.querySelector("[data-by='1']").hidden = !neighbour(step, 1);
-  const about = [...document.querySelectorAll(step.dataset.marked)].find((each) => each.checkVisibility());
-  if (about) {
-    about.dataset.toured = "";
-    about.scrollIntoView({ block: about.offsetHeight > innerHeight / 2 ? "start" : "center" });
-  }
+  if (!mark(step)) changes.observe(document.body, { childList: true, subtree: true, attributeFilter: ["hidden", "class"] });
   box.focus({ preventScroll: true });
 }
 
