@@ -96,7 +96,8 @@ def _of_systems(
 ) -> dict[str, dict[str, str]]:
     """Return, by system, the column of its output, score and spans.
 
-    Columns called as stored `systems` have scores, those of `judged` ones also outputs.
+    Columns called as stored `systems` have scores, those of `judged` ones also outputs; a judged
+    reference is in the column of references.
     """
     if column_of("system", table.columns):
         return {}
@@ -114,7 +115,7 @@ def _of_systems(
             found.setdefault(match["name"], {})[SCORE] = column
         elif title in (*systems, *judged) and is_numeric(table, column):
             found.setdefault(title, {})[SCORE] = column
-        elif title in judged or title.startswith("system:"):
+        elif title.startswith("system:") or (title in judged and not is_field(title)):
             found.setdefault(title.removeprefix("system:").strip(), {})[OUTPUT] = column
     by_name = {
         n: columns

@@ -103,6 +103,18 @@ def test_other_sheets_are_named_and_can_be_chosen(door: str) -> None:
     assert "workbook.no-sheet" in codes(report.errors)
 
 
+def test_a_judged_reference_leaves_the_references_theirs() -> None:
+    texts = [["segment", "source", "reference", "Nemo"], ["1", "Eins.", "One.", "A."]]
+    rated = [["segment", "system", "annotator", "score"], ["1", "Nemo", "R", "5"],
+             ["1", "reference", "R", "9"]]  # fmt: skip
+    found, report = read("judgments", "t.xlsx", book(Texts=texts, Scores=rated))
+    assert not report.errors
+    assert isinstance(found, list)
+    ((segment,), (outputs,), *_) = found[0]
+    assert segment.references == {"A": "One."}
+    assert outputs == {"1": "A."}
+
+
 @pytest.mark.parametrize("door", DOORS)
 def test_an_import_reads_the_sheet_with_its_fields(door: str) -> None:
     of_talks(2)
