@@ -233,21 +233,27 @@ def _tied(asked: Asked, first: Scored) -> list[Scored]:
 
 
 def _untested(asked: Asked, first: Scored, case: str, details: Sequence[Message]) -> Answer:
-    leads = _tied(asked, first)
-    sentence = plural(
-        "answer.highest",
-        "{metrics} has the highest agreement with the humans, {estimate}.",
-        "{metrics} have the highest agreement with the humans, {estimate}.",
-        n=len(leads),
-        metrics=names(leads),
-        estimate=estimate(Scored(first.key, first.label, first.value), asked.symbol),
-    )
+    """The answer without a test: a comparison only where two metrics can be compared."""
+    leads, shown = _tied(asked, first), Scored(first.key, first.label, first.value)
+    if _value(first) <= asked.chance:
+        sentence = _chance(asked, shown)
+    elif sum(metric.value is not None for metric in asked.metrics) == 1:
+        sentence = _agrees(asked, shown)
+    else:
+        sentence = plural(
+            "answer.highest",
+            "{metrics} has the highest agreement with the humans, {estimate}.",
+            "{metrics} have the highest agreement with the humans, {estimate}.",
+            n=len(leads),
+            metrics=names(leads),
+            estimate=estimate(shown, asked.symbol),
+        )
     return Answer(case, sentence, details, keys(leads))
 
 
-def _at_chance(asked: Asked, first: Scored) -> Answer:
+def _chance(asked: Asked, first: Scored) -> Message:
     leads = _tied(asked, first)
-    sentence = plural(
+    return plural(
         "answer.chance",
         "No metric is shown to agree with the humans better than chance. {metrics} comes first "
         "with {estimate}.",
@@ -257,17 +263,23 @@ def _at_chance(asked: Asked, first: Scored) -> Answer:
         metrics=names(leads),
         estimate=estimate(first, asked.symbol),
     )
-    return Answer("chance", sentence, _undefined(asked), keys(leads))
 
 
-def _alone(asked: Asked, first: Scored) -> Answer:
-    sentence = message(
+def _at_chance(asked: Asked, first: Scored) -> Answer:
+    return Answer("chance", _chance(asked, first), _undefined(asked), keys(_tied(asked, first)))
+
+
+def _agrees(asked: Asked, first: Scored) -> Message:
+    return message(
         "answer.alone",
         "{metric} agrees with the humans, {estimate}.",
         metric=first.label,
         estimate=estimate(first, asked.symbol),
     )
-    return Answer("alone", sentence, [UNCOMPARED], keys([first]))
+
+
+def _alone(asked: Asked, first: Scored) -> Answer:
+    return Answer("alone", _agrees(asked, first), [UNCOMPARED], keys([first]))
 
 
 def _compared(asked: Asked, first: Scored) -> Answer:

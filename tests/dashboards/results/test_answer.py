@@ -128,7 +128,16 @@ def test_metrics_with_scores_of_few_outputs_are_not_called_undefined() -> None:
         ([TER], {"distrust": REFUSED}, "distrusted", "answer.distrusted"),
         ([TER, BLEU], {"is_tested": False}, "pending", "answer.highest"),
         ([TER, BLEU], {"refused": OVER_HYBRIDS}, "refused", "answer.highest"),
-        ([Scored("a", "A", 0.4)], {"no_interval": TOO_FEW}, "uncertain", "answer.highest"),
+        ([Scored("a", "A", 0.4)], {"no_interval": TOO_FEW}, "uncertain", "answer.alone"),
+        ([Scored("a", "A", 0.4), FLAT], {"refused": TOO_FEW}, "refused", "answer.alone"),
+        ([Scored("a", "A", 0.0), FLAT], {"refused": TOO_FEW}, "refused", "answer.chance"),
+        ([Scored("a", "A", -0.2), FLAT], {"is_tested": False}, "pending", "answer.chance"),
+        (
+            [Scored("a", "A", 0.4), FLAT],
+            {"is_tested": False, "chance": 0.5},
+            "pending",
+            "answer.chance",
+        ),
     ],
 )
 def test_answers_without_a_ranking(
