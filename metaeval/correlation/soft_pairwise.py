@@ -260,20 +260,20 @@ def normal_pvalues(
     """
     values = within_segments(values, valid)
     upper, lower = np.triu_indices(len(valid), 1)
-    shared = valid.astype(np.float64)
-    is_shared = (shared @ shared.T)[upper, lower] > 0
     if has_same_segments(valid):
         squares = np.einsum("...s,...s", values, values)
         sums = values if clusters is None else sum_by(values, clusters)
         level, products = sums.sum(axis=-1), np.matmul(sums, np.swapaxes(sums, 1, 2))
         own = np.diagonal(products, axis1=1, axis2=2)
-        crossed = products.reshape(len(values), -1)[:, upper * len(valid) + lower]
+        crossed = products.reshape(len(values), -1).take(upper * len(valid) + lower, axis=1)
         pvalues = gaps_to_pvalues(
-            level[:, upper] - level[:, lower],
-            own[:, upper] + own[:, lower] - 2.0 * crossed,
-            squares[:, upper] + squares[:, lower],
+            level.take(upper, axis=1) - level.take(lower, axis=1),
+            own.take(upper, axis=1) + own.take(lower, axis=1) - 2.0 * crossed,
+            squares.take(upper, axis=1) + squares.take(lower, axis=1),
         )
-    elif clusters is not None and unit_of(clusters) == DOCUMENTS:
+        return pvalues if valid.any() else np.full_like(pvalues, np.nan)
+    shared = valid.astype(np.float64)
+    if clusters is not None and unit_of(clusters) == DOCUMENTS:
         both = valid[upper] & valid[lower]
         sums = sum_by(np.where(both, values[:, upper] - values[:, lower], 0.0), clusters)
         squares = (values * values) @ shared.T
@@ -282,7 +282,7 @@ def normal_pvalues(
     else:
         products = np.matmul(values, np.swapaxes(values, 1, 2))
         pvalues = sums_to_pvalues(values @ shared.T, (values * values) @ shared.T, products)
-    return np.where(is_shared, pvalues, np.nan)
+    return np.where((shared @ shared.T)[upper, lower] > 0, pvalues, np.nan)
 
 
 def has_same_segments(valid: BoolArray) -> bool:
@@ -310,8 +310,11 @@ def gaps_to_pvalues(level: NDArray[Any], spread: NDArray[Any], size: NDArray[Any
     1 where sum d^2 is rounding beside ``size``, the squares of the scores behind it.
     """
     same = spread <= 1e-6 * size
-    reached: FloatArray = ndtr(-level / np.sqrt(np.where(same, 1.0, spread))).astype(np.float64)
-    return np.where(same, 1.0, reached)
+    if same.any():
+        spread = np.where(same, 1.0, spread)
+    reached: FloatArray = ndtr(-level / np.sqrt(spread)).astype(np.float64, copy=False)
+    reached[same] = 1.0
+    return reached
 
 
 def normal_tail(z: NDArray[np.float32]) -> NDArray[np.float32]:
