@@ -11,6 +11,7 @@ from pathlib import PurePath
 
 from annotation.uploads.formats.scores import SCORE, SYSTEM
 from annotation.uploads.problems import Report
+from annotation.uploads.tables.columns import refuse_same
 from annotation.uploads.tables.rows import Row, Table
 from metaeval.files.cells import SplitLine, too_many_cells
 from metaeval.files.names import is_called
@@ -29,7 +30,8 @@ def by_system(
 ) -> Table | None:
     """Return a table with a row for each system of each row; others are returned unchanged.
 
-    None, with the reason reported, where the rows would have too many cells.
+    None, with the reason reported, where two columns have the same scores, or the rows would have
+    too many cells.
     """
     titles = {column: _bare(table.titles.get(column, column)) for column in columns}
     parts = {column: _split(title, is_system) for column, title in titles.items()}
@@ -42,7 +44,10 @@ def by_system(
         named = {column: (system, metric or stem) for column, (system, metric) in named.items()}
     systems: dict[str, dict[str, str]] = {}
     for column, (system, metric) in named.items():
-        systems.setdefault(system, {})[metric or SCORE] = column
+        first = systems.setdefault(system, {}).setdefault(metric or SCORE, column)
+        if first != column:
+            refuse_same(table, first, column, f"{system} {metric}".strip(), report)
+            return None
     others = [column for column in table.columns if column not in named]
     made = list(dict.fromkeys(metric or SCORE for _, metric in named.values()))
     n_rows = table.n_unfolded(own.values() for own in systems.values())

@@ -151,14 +151,19 @@ def _refuse_twice(
         if field and first.setdefault(field, column) != column and field not in repeatable
     ]
     for column, field in twice:
-        refusal = message(
-            "columns.same-field",
-            "The column “{column}” is already used for the field “{field}”.",
-            column=table.titles.get(first[field], first[field]),
-            field=field,
-        )
-        report.error(refusal, table.head._replace(field=table.titles.get(column, column)))
+        refuse_same(table, first[field], column, field, report)
     return bool(twice)
+
+
+def refuse_same(table: Table, first: str, column: str, field: str, report: Report) -> None:
+    """Report a column that has what the `first` one has."""
+    refusal = message(
+        "columns.same-field",
+        "The column “{column}” is already used for the field “{field}”.",
+        column=table.titles.get(first, first),
+        field=field,
+    )
+    report.error(refusal, table.head._replace(field=table.titles.get(column, column)))
 
 
 def unnamed(chosen: Mapping[str, Iterable[str]]) -> list[str]:

@@ -40,6 +40,11 @@ SCALES = (
 )  # fmt: skip
 # `5 - Excellent`, `1 (bad)`: a number with its label.
 LABELLED = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*[-–—:.=(|/]+\s*[^\W\d].*", re.DOTALL)
+# `4/5`, `4 von 5`: a number and the highest one; `★★★★☆`.
+OF_HIGHEST = re.compile(
+    r"\s*(\d+(?:\.\d+)?)\s*(?:/|out\s+of|of|von|sur|su|de|z|из|／)\s*(\d+)\s*", re.IGNORECASE
+)
+STARS = re.compile(r"\s*((?:[★⭐]\ufe0f?)*)([☆✩]*)\s*")
 # The beginnings of months in Czech, Dutch, English, French, German, Italian, Polish, Spanish.
 MONTH = re.compile(
     r"^\s*\d{1,2}\.?[\s./-]*(?:jan|gen|led|sty|feb|f[ée]v|[úu]no|lut|m[aä]r|maa|mrt|mar|b[řr]e|apr|avr|"
@@ -108,10 +113,34 @@ def read_words(
     (report.note if stated else report.warn)(text, table.head._replace(field=title))
 
 
+def _labelled(cell: object) -> tuple[str, str] | None:
+    """Return the number of a cell that has more, and the highest one if the cell has it.
+
+    >>> _labelled("5 - Excellent"), _labelled("4/5"), _labelled("★★★☆☆"), _labelled("4")
+    (('5', ''), ('4', '5'), ('3', '5'), None)
+    """
+    text = str(cell)
+    if match := LABELLED.fullmatch(text):
+        return match[1], ""
+    if match := OF_HIGHEST.fullmatch(text):
+        return match[1], match[2]
+    if text.strip() and (match := STARS.fullmatch(text)):
+        n = len(match[1].replace("\ufe0f", ""))
+        return str(n), str(n + len(match[2])) if match[2] else ""
+    return None
+
+
 def _without_labels(table: Table, column: str, cells: Sequence[object], report: Report) -> bool:
-    """Take the labels off numbers, and return whether there are any and nothing else."""
-    found = {str(cell): LABELLED.fullmatch(str(cell)) for cell in cells}
+    """Take the labels off numbers, and return whether there are any and nothing else.
+
+    Numbers with different highest ones are of several scales, or dates, and stay.
+    """
+    found = {str(cell): _labelled(cell) for cell in cells}
     if not any(found.values()) or not all(m or read_score(c) is not None for c, m in found.items()):
+        return False
+    numbers = [float(match[0]) if match else read_score(cell) or 0 for cell, match in found.items()]
+    highest = {match[1] for match in found.values() if match and match[1]}
+    if len(highest) > 1 or any(number > float(each) for number in numbers for each in highest):
         return False
     if date := next((cell for cell in found if MONTH.search(cell)), ""):
         refusal = message(
@@ -124,15 +153,15 @@ def _without_labels(table: Table, column: str, cells: Sequence[object], report: 
         return True
     for _, row in table.rows:
         if match := found.get(str(row.get(column))):
-            row[column] = match[1]
-    example = next(match for match in found.values() if match)
-    text = message(
+            row[column] = match[0]
+    text, example = next((cell, match) for cell, match in found.items() if match)
+    note = message(
         "scores.labels",
         "The scores are numbers with labels: “{text}” was read as {number}.",
-        text=example[0].strip()[:60],
-        number=example[1],
+        text=text.strip()[:60],
+        number=example[0],
     )
-    report.note(text, table.head._replace(field=table.titles.get(column, column)))
+    report.note(note, table.head._replace(field=table.titles.get(column, column)))
     return True
 
 
@@ -154,7 +183,7 @@ def _known(words: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 def are_levels(cells: Iterable[object]) -> bool:
     """Return True for cells with the words of a known scale, or numbers with labels."""
     words = {str(cell).strip() for cell in cells if not is_missing(cell)}
-    return bool(words) and (bool(_known(sorted(words))) or all(map(LABELLED.fullmatch, words)))
+    return bool(words) and (bool(_known(sorted(words))) or all(map(_labelled, words)))
 
 
 def _number(level: int, n_levels: int, scale: tuple[float, float] | None) -> str:

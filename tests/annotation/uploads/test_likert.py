@@ -70,12 +70,33 @@ def test_other_words_are_one_error_until_their_order_is_stated(door: str) -> Non
     assert report.errors[0].message.parameters["words"] == ["wow"]
 
 
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (("5 - Excellent", "1 (bad)", "3"), [5, 1, 3]),
+        (("4/5", "5 / 5", "0/5"), [4, 5, 0]),
+        (("4 von 5", "1 of 5", "3 out of 5"), [4, 1, 3]),
+        (("★★★★☆", "☆☆☆☆☆", "★★★★★"), [4, 0, 5]),
+        (("⭐⭐⭐⭐", "⭐\ufe0f⭐\ufe0f", "3"), [4, 2, 3]),
+    ],
+)
 @pytest.mark.parametrize("door", DOORS_OF_SCORES)
-def test_numbers_with_labels_are_numbers(door: str) -> None:
-    cells = ("5 - Excellent", "1 (bad)", "3")
+def test_numbers_with_labels_are_numbers(
+    door: str, cells: tuple[str, ...], expected: list[int]
+) -> None:
     found, report = read(door, rated(door, cells))
     assert not report.errors
-    assert numbers(door, found) == [5, 1, 3]
+    assert numbers(door, found) == expected
+    assert "scores.labels" in {note.code for note in report.notes}
+
+
+@pytest.mark.parametrize(
+    "cells", [("4/5", "8/10", "1/5"), ("6/5", "4/5", "1/5"), ("7", "4/5", "1")]
+)
+@pytest.mark.parametrize("door", DOORS_OF_SCORES)
+def test_numbers_of_several_scales_are_refused(door: str, cells: tuple[str, ...]) -> None:
+    _, report = read(door, rated(door, cells))
+    assert report.errors
 
 
 @pytest.mark.parametrize("name", ["rank", "Rang", "排名", "preference", "winner", "system1rank"])

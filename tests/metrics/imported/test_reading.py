@@ -49,6 +49,14 @@ def test_a_column_a_metric_keeps_its_name(world: World) -> None:
     assert "scores.was-lower" not in codes(chosen.report.warnings)
 
 
+@pytest.mark.parametrize("first", ["strong_COMET", "COMET strong", "scores.strong.COMET"])
+def test_two_columns_with_the_same_scores_are_an_error(world: World, first: str) -> None:
+    lines = f"id,{first},strong-COMET,weak_COMET", "1,.9,.4,.3", "2,.8,.1,.2"
+    [error] = errors(world, *lines, file="wide.csv")
+    assert (error.code, error.place.field) == ("columns.same-field", "strong-COMET")
+    assert error.message.parameters["column"] == first
+
+
 BY_SYSTEM = {
     "COMET.csv": ("id,strong,weak", "1,.9,.3", "2,.8,.2"),
     "wide.csv": ("id,strong_COMET,weak_COMET", "1,.9,.3", "2,.8,.2"),
