@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, NoReturn, Protocol
 
 from core.messages import as_json
 from metaeval.files.cells import SplitLine
-from metaeval.messages import Message, Parameter, from_json, message, printable
+from metaeval.messages import Message, Parameter, from_json, message, printable, truncated
 
 # More problems of one cause than this are shown as one; beyond the second number, others of the
 # cause are only counted.
@@ -351,7 +351,10 @@ class Report:
             self.note(Message(code, one, {"n": n, **about}, many), place)
 
     def gather(self) -> None:
-        """Replace problems of one cause in many places of a file by the first, with a count."""
+        """Replace problems of one cause in many places of a file by the first, with a count.
+
+        What several files have in the same place is said once, with the names of the files.
+        """
         causes: dict[tuple[str, str, object, str], list[Problem]] = {}
         for problem in self.problems:
             place = problem.place
@@ -368,11 +371,11 @@ class Report:
             is_wide = severity == "error" and fields[severity, file, code] > PLACES
             key = (severity, file, "" if is_wide else where, code)
             merged.setdefault(key, []).extend(alike)
-        self.problems = [
+        self.problems = _in_files(
             problem
             for alike in merged.values()
             for problem in ([self._gathered(alike)] if _is_one(alike) else alike)
-        ]
+        )
 
     def _gathered(self, alike: Sequence[Problem]) -> Problem:
         """Return the first problem of one cause, with its number and the next places."""
@@ -425,6 +428,25 @@ def _is_one(alike: Sequence[Problem]) -> bool:
     first = alike[0]
     is_same = all(each.message == first.message and each.more is None for each in alike)
     return len(alike) > 1 and first.place.row is not None and is_same
+
+
+def _in_files(problems: Iterable[Problem]) -> list[Problem]:
+    """Return problems that differ in their file alone as one that names the other files."""
+    found: dict[object, list[Problem]] = {}
+    for problem in problems:
+        where = problem.place._replace(file="")
+        same = (problem.severity, problem.code, repr(problem.message.parameters), repr(where))
+        key = id(problem) if problem.more or not problem.place.file else same
+        found.setdefault(key, []).append(problem)
+    gathered = []
+    for first, *others in found.values():
+        files = dict.fromkeys(each.place.file for each in others)
+        if first.place.file in files or not files:
+            gathered += [first, *others]
+            continue
+        more = message("problem.in-files", "also in {files}", files=truncated(list(files)))
+        gathered.append(replace(first, more=more))
+    return gathered
 
 
 def _repeated(n: int, rows: Sequence[int]) -> Message:

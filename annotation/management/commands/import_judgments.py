@@ -79,7 +79,7 @@ class Command(BaseCommand):
 
     def _say_columns(self, reading: Reading) -> None:
         for column, field in reading.fields.items():
-            self.stdout.write(f"  {column} = {field}")
+            self.stdout.write(f"  {reading.titles.get(column, column)} = {field}")
 
 
 def add_table_arguments(parser: ArgumentParser) -> None:

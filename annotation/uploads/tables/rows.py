@@ -168,10 +168,11 @@ class Table:
         )
 
     def with_columns(self, fields: Mapping[str, str]) -> Table:
-        """Return the table with these columns alone, under other names."""
-        rows = self.rows
+        """Return the table with these columns alone, under other names but with their titles."""
+        rows, known = self.rows, self.titles
         own = rows.renamed(fields) if isinstance(rows, Cells) else _renamed(rows, fields)
-        return replace(self, columns=list(fields.values()), rows=own)
+        titles = {**known, **{name: known[c] for c, name in fields.items() if c in known}}
+        return replace(self, columns=list(fields.values()), rows=own, titles=titles)
 
     def with_rows(self, wanted: Sequence[bool]) -> Table:
         """Return the table with the rows that are wanted."""

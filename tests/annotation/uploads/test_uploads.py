@@ -348,3 +348,18 @@ def test_problems_of_one_code_are_one_with_a_count() -> None:
     )
     assert (other.code, other.more) == ("text.empty", None)
     assert problem_from_json(first.as_json()) == first
+
+
+def test_what_several_files_have_in_one_place_is_said_once() -> None:
+    report = Report()
+    for file in ("a.tsv", "b.tsv", "c.tsv"):
+        unused = message("columns.unused", "Unused: {columns}.", columns=["x"])
+        report.warn(unused, Place(file, 1))
+    report.warn(message("columns.unused", "Unused: {columns}.", columns=["y"]), Place("d.tsv", 1))
+    report.gather()
+    first, other = report.warnings
+    assert (first.place.file, other.place.file, other.more) == ("a.tsv", "d.tsv", None)
+    assert first.more is not None
+    assert first.more.parameters == {"files": ["b.tsv", "c.tsv"]}
+    report.gather()
+    assert report.warnings == [first, other]

@@ -48,6 +48,9 @@ def test_subcategories_and_places_in_documents_of_both_sides(tmp_path: Path) -> 
     assert [key for key, *_ in texts("r")] == ["a:1", "b:1"]
     found = [span for each in Judgment.objects.all() for span in each.spans.all()]
     assert sorted(span.category for span in found) == ["linguistic/grammar", "other"]
+    # The column keeps its name, so that it can be ignored.
+    judge(tmp_path / "r.json", name="numbered", column=["seg_id="])
+    assert [key for key, *_ in texts("numbered")] == ["1", "2"]
 
 
 def test_ratings_of_mechanical_turk_are_own_scales_with_times(tmp_path: Path) -> None:

@@ -312,7 +312,7 @@ def test_comets_assessments_are_judgments_of_the_raw_scale(tmp_path: Path) -> No
     path = written(tmp_path, "da.csv", samples.COMET)
     output = judge(path, annotator="mean", pair="")
     assert scores() == {("mean", "1", "Nemo"): 88, ("mean", "2", "Nemo"): 55}
-    assert "z_score" in output
+    assert "  raw = score\n" in output
     test_set = TestSet.objects.get()
     assert (test_set.source_language, test_set.target_language) == ("en", "de")
 
