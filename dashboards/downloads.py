@@ -1,6 +1,5 @@
 """Downloads: the report as HTML and PDF, and the replication bundle."""
 
-import base64
 from collections.abc import Iterator
 from typing import Any
 
@@ -129,9 +128,8 @@ def _pdf(request: HttpRequest, campaign: Campaign, document: Report) -> HttpResp
     return JsonResponse({"error": as_json(problem) if problem else ""}, status=501)
 
 
-def _file(encoded: str, content_type: str, name: str) -> HttpResponseBase:
+def _file(content: bytes, content_type: str, name: str) -> HttpResponseBase:
     """Send a stored file in pieces."""
-    content = base64.b64decode(encoded)
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',
         "Content-Length": str(len(content)),

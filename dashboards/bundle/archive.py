@@ -1,6 +1,5 @@
 """Write a bundle: data files, the numbers computed from them, manifest, README, zip."""
 
-import base64
 import hashlib
 import json
 import zipfile
@@ -132,23 +131,16 @@ def script(tables: Sequence[BundleTable]) -> str:
 
 # The first level of compression takes a third of the time of the usual one.
 LEVEL = 1
-# Bytes of a zip file that are encoded at a time: three become four characters.
-CHUNK = 3 << 18
 
 
 @dataclass(frozen=True)
 class Built:
-    """A bundle as a zip file in base64, its manifest, its tables, and its warnings."""
+    """A bundle as a zip file, its manifest, its tables, and its warnings."""
 
-    encoded: str
+    zip: bytes
     manifest: dict[str, Any]
     tables: Sequence[BundleTable]
     warnings: Sequence[Message]
-
-    @property
-    def zip(self) -> bytes:
-        """The zip file."""
-        return base64.b64decode(self.encoded)
 
 
 def build(campaign: Campaign, filters: Filters) -> Built:
@@ -160,19 +152,19 @@ def build(campaign: Campaign, filters: Filters) -> Built:
         folder = Path(name)
         for path, lines in data_files(content):
             _write(folder / path, lines)
+        manifest, text = manifest_of(content, tables), readme(content, tables, trust)
+        excluded = list(content.excluded.values())
+        del content  # Tables are computed from the files, as readers do.
         for _, group in groupby(tables, key=lambda table: table.arguments[1]):
-            for table in group:  # computed from the files, as readers do
+            for table in group:
                 give_back()
-                _write(folder / f"expected/{table.name}.json", [expected(folder, table)])
+                _write(folder / f"expected/{table.name}.json", expected(folder, table))
             forget_files()
         give_back()
-        manifest = manifest_of(content, tables, _sums(folder))
-        manifest["trust"] = msgspec.to_builtins(trust)
+        manifest |= {"files": _sums(folder), "trust": msgspec.to_builtins(trust)}
         _write(folder / "manifest.json", [json.dumps(manifest, ensure_ascii=False, indent=1)])
-        _write(folder / "README.md", [readme(content, tables, trust)])
+        _write(folder / "README.md", [text])
         _write(folder / "reproduce.sh", [script(tables)])
-        excluded = list(content.excluded.values())
-        del content
         return Built(_zipped(folder, f"{campaign.slug}-bundle"), manifest, tables, excluded)
 
 
@@ -196,8 +188,8 @@ def _sums(folder: Path) -> dict[str, str]:
     return found
 
 
-def _zipped(folder: Path, top: str) -> str:
-    """Return all files as a zip file in base64."""
+def _zipped(folder: Path, top: str) -> bytes:
+    """Return all files as a zip file."""
     with TemporaryFile() as archive:
         with zipfile.ZipFile(archive, "w") as members:
             for path in _files(folder):
@@ -208,5 +200,4 @@ def _zipped(folder: Path, top: str) -> str:
                 with path.open("rb") as file, members.open(info, "w") as member:
                     copyfileobj(file, member)
         archive.seek(0)
-        encoded = b"".join(map(base64.b64encode, iter(lambda: archive.read(CHUNK), b"")))
-    return encoded.decode()
+        return archive.read()

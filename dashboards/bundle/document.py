@@ -37,7 +37,7 @@ class Member:
 
 @dataclass(frozen=True, kw_only=True)
 class Bundle(OfCampaign):
-    """The document; `zip` is the file in base64."""
+    """The document; `zip` is the file, base64 in JSON."""
 
     filters: Mapping[str, Any]
     tables: Sequence[Table]
@@ -45,7 +45,7 @@ class Bundle(OfCampaign):
     versions: Mapping[str, str]
     bytes: int
     rows: Sequence[Member]
-    zip: str
+    zip: bytes
 
 
 DOCUMENT = Bundle
@@ -70,7 +70,7 @@ def compute(campaign: Campaign, filters: Filters) -> Bundle:
         ],
         statistics=[question.statistic.key for question in filters.questions],
         versions=manifest["versions"],
-        bytes=len(built.encoded) // 4 * 3 - built.encoded.count("="),
+        bytes=len(built.zip),
         rows=[Member(name, digest) for name, digest in manifest["files"].items()],
-        zip=built.encoded,
+        zip=built.zip,
     )

@@ -3,7 +3,7 @@
 import json
 import shlex
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -178,40 +178,45 @@ def _scores(content: Content) -> list[str]:
     return arguments
 
 
-def expected(folder: Path, table: BundleTable) -> str:
-    """Return a table's numbers as JSON, computed from the files in `folder`."""
+def expected(folder: Path, table: BundleTable) -> Iterator[str]:
+    """Yield a table's numbers as JSON, computed from the files in `folder`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StatisticsWarning)
-        document = plain(run_command(table.arguments, folder))
-    return _indented(document) + "\n"
+        document = run_command(table.arguments, folder)
+    yield from _indented(document)
+    yield "\n"
 
 
-def _indented(document: Mapping[str, Any]) -> str:
-    """Return JSON with one blank per level; rows of a table one by one, which C encodes."""
+def _indented(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield JSON with one blank per level; rows of a table one by one, which C encodes."""
     rows: Any = document.get("rows")
     if not rows or not all(map(_is_flat, rows)):
-        return json.dumps(document, ensure_ascii=False, indent=1)
+        yield json.dumps(plain(document), ensure_ascii=False, indent=1)
+        return
     encode = json.JSONEncoder(ensure_ascii=False, separators=(",\n   ", ": ")).encode
-    lines = ",\n".join(f"  {{\n   {encode(row)[1:-1]}\n  }}" for row in rows)
-    frame = json.dumps({**document, "rows": _PLACE}, ensure_ascii=False, indent=1)
-    return frame.replace(json.dumps(_PLACE), f"[\n{lines}\n ]", 1)
+    frame = json.dumps(plain({**document, "rows": _PLACE}), ensure_ascii=False, indent=1)
+    before, _, after = frame.partition(json.dumps(_PLACE))
+    between = f"{before}[\n"
+    for row in rows:
+        yield f"{between}  {{\n   {encode(plain(row))[1:-1]}\n  }}"
+        between = ",\n"
+    yield f"\n ]{after}"
 
 
 _PLACE = "\0rows"
 
 
 def _is_flat(row: object) -> bool:
+    """Return whether a row is a dictionary of texts and numbers."""
     values = row.values() if isinstance(row, dict) and row else [row]
-    return not any(isinstance(value, dict | list) for value in values)
+    return all(value is None or isinstance(value, str | int | float) for value in values)
 
 
 PACKAGES = ("sacrebleu", "Django")
 
 
-def manifest_of(
-    content: Content, tables: Sequence[BundleTable], files: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return the manifest; it has no time, so that the same data give the same bytes."""
+def manifest_of(content: Content, tables: Sequence[BundleTable]) -> dict[str, Any]:
+    """Return the manifest without files; without time, so that equal data give equal bytes."""
     measures, facts = content.measures, campaign_facts(content)
     computed_on = reporter.of_signatures([each.signature for each in measures.values()])
     return {
@@ -244,7 +249,6 @@ def manifest_of(
             }
             for table in tables
         ],
-        "files": dict(files),
     }
 
 

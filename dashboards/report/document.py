@@ -1,6 +1,5 @@
 """The report as a document, with its PDF."""
 
-import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -57,7 +56,7 @@ VERSION = 10
 class Report(Document):
     """The documents of all pages in one; `home` is that of the first page.
 
-    `pdf` is base64, empty where there is a `pdf_problem`.
+    `pdf` is base64 in JSON, and empty where there is a `pdf_problem`.
     """
 
     trust: CampaignTrust
@@ -81,7 +80,7 @@ class Report(Document):
     signatures: Sequence[str]
     rows: Sequence[MeasureRow]
     as_of: str
-    pdf: str = ""
+    pdf: bytes = b""
     pdf_problem: Message | None = None
 
 
@@ -93,7 +92,7 @@ def compute(campaign: Campaign, filters: Filters) -> Report:
     document = written(campaign, filters)
     give_back()  # WeasyPrint takes 60 to 85 MiB.
     pdf, problem = pdf_of(document)
-    return replace(document, pdf=base64.b64encode(pdf).decode(), pdf_problem=problem)
+    return replace(document, pdf=pdf, pdf_problem=problem)
 
 
 def written(campaign: Campaign, filters: Filters) -> Report:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
+from copy import copy
+from itertools import islice
 from pathlib import Path
 from typing import cast
 
@@ -13,7 +15,7 @@ import numpy as np
 
 from metaeval.arrays import FloatArray
 from metaeval.files.cells import read_score
-from metaeval.files.decoding import Note, UndecodableError, decode, split_lines
+from metaeval.files.decoding import Note, UndecodableError, decode, lines_of, split_lines
 from metaeval.files.grids import (
     CSV,
     SEPARATOR,
@@ -42,6 +44,8 @@ class FormatError(MessageError, ValueError):
 EMPTY = ("", "None")
 # The encoding that a person stated for files that are no Unicode.
 STATED_ENCODING = ContextVar("STATED_ENCODING", default="")
+# Rows of a part of a table, each about 1 KB of memory, and of the start that shows the header.
+PART, START = 20_000, 100
 NO_FILE = message("file.missing", "The file does not exist.")
 
 
@@ -171,6 +175,33 @@ class Table:
             if not len(self.header) <= count <= len(self.header) + unnamed:
                 raise FormatError(self.path, line, self._wrong_length(count))
 
+    @classmethod
+    def parts(
+        cls, path: str | Path, required: Sequence[str], *, optional: Sequence[str] = ()
+    ) -> Iterator[Table]:
+        """Yield the table some rows at a time, which takes little memory; at least one part.
+
+        A file that needs more than splitting lines at tabs is one part.
+        """
+        if not _is_plain(Path(path)):
+            yield cls(path, required, optional=optional)
+            return
+        with Path(path).open(encoding="utf-8", newline="\n") as file:
+            table = cls.__new__(cls)
+            table.path, table.columns, table.rows = Path(path), {}, []
+            table.header = next(file).removesuffix("\n").split("\t")
+            table._find(required, optional)
+            lines = enumerate(file, start=2)
+            is_last = False
+            while not is_last:
+                table = copy(table)
+                table.rows = [
+                    (number, line.removesuffix("\n").split("\t"))
+                    for number, line in islice(lines, PART)
+                ]
+                is_last = len(table.rows) < PART
+                yield table
+
     def _wrong_length(self, count: int) -> Message:
         known = {"expected": len(self.header), "n": count}
         if count > len(self.header):
@@ -260,6 +291,25 @@ def _grid(path: Path) -> Grid:
         raise FormatError(path, error.row, error.message) from None
     _warn(path, grid.notes)
     return grid
+
+
+def _is_plain(path: Path) -> bool:
+    """Return whether a table needs no more than splitting lines at tabs."""
+    try:
+        with path.open("rb") as file:
+            decoded = decode(b"".join(islice(file, START)))
+        grid = read_separated(decoded.text, TSV)
+        cells = [line.split("\t") for line in lines_of(decoded.text)]
+        if decoded.notes or grid.notes or [grid.header, *(row for _, row in grid.rows)] != cells:
+            return False
+        n_tabs = len(grid.header) - 1
+        with path.open(encoding="utf-8", newline="\n") as file:
+            return n_tabs > 0 and all(
+                line.count("\t") == n_tabs and not ('"' in line or "\r" in line or line.isspace())
+                for line in file
+            )
+    except (OSError, UnicodeError, UndecodableError, GridError):
+        return False
 
 
 def _parted(path: Path) -> Grid:

@@ -15,7 +15,7 @@ from metaeval.messages import message
 from metaeval.replication.bounds import Ratings, against_floors, ceiling
 from metaeval.replication.questions.scored import Scored
 from metaeval.replication.questions.statistics import Question
-from metaeval.replication.tables import OTHER_CELLS
+from metaeval.replication.tables import OTHER_CELLS, written_columns
 from metaeval.results import StatisticsWarning
 from metaeval.scores.matrix import ScoreMatrix
 
@@ -29,9 +29,11 @@ def read_floors(path: str | Path, human: ScoreMatrix) -> Mapping[str, ScoreMatri
     Systems that the scores exclude are excluded here too. Raises FormatError if the cells differ
     from those of the scores, or random numbers are missing.
     """
-    table = Table(path, ["system", "segment", RANDOM])
-    keys = ("system", "segment", *DOCUMENT.split("|"))
-    floors = score_columns(table, [name for name in table.header if name not in keys])
+    floors = written_columns(Path(path))
+    if floors is None or RANDOM not in floors or floors[RANDOM].documents is not None:
+        table = Table(path, ["system", "segment", RANDOM])
+        keys = ("system", "segment", *DOCUMENT.split("|"))
+        floors = score_columns(table, [name for name in table.header if name not in keys])
     if set(human.systems) < set(floors[RANDOM].systems):
         floors = {name: each.subset(systems=human.systems) for name, each in floors.items()}
     first = floors[RANDOM]
@@ -46,30 +48,32 @@ def read_ratings(path: str | Path, human: ScoreMatrix, excluded: Collection[str]
     Ratings of ``excluded`` systems do not count. Raises FormatError for any other output that the
     scores do not have.
     """
-    table = Table(path, ["annotator", "system", "segment", "score"])
-    names = [table.texts(name) for name in ("annotator", "system", "segment")]
     codes: dict[str, int] = {}
-    who = np.array([codes.setdefault(name, len(codes)) for name in names[0]], dtype=np.int64)
-    rows, columns = (
-        np.array([of.get(name, -1) for name in each], dtype=np.int64)
-        for each, of in zip(
-            names[1:], (_places(human.systems), _places(human.segments)), strict=True
+    places = _places(human.systems), _places(human.segments)
+    parts = []
+    for table in Table.parts(path, ["annotator", "system", "segment", "score"]):
+        names = [table.texts(name) for name in ("annotator", "system", "segment")]
+        who = np.array([codes.setdefault(name, len(codes)) for name in names[0]], dtype=np.int64)
+        rows, columns = (
+            np.array([of.get(name, -1) for name in each], dtype=np.int64)
+            for each, of in zip(names[1:], places, strict=True)
         )
-    )
-    counted = np.array([name not in excluded for name in names[1]], dtype=np.bool_)
-    if (lost := counted & ((rows < 0) | (columns < 0))).any():
-        at = int(lost.argmax())
-        refusal = message(
-            "bounds.no-output",
-            "The scores have no output of {system} for segment {segment}.",
-            system=names[1][at],
-            segment=names[2][at],
-        )
-        raise FormatError(table.path, table.rows[at][0], refusal)
-    scores = np.array(table.numbers("score"), dtype=np.float64)
-    _, first, own = np.unique(who[counted], return_index=True, return_inverse=True)
-    who = np.argsort(np.argsort(first))[own]
-    return Ratings(who, (rows * len(human.segments) + columns)[counted], scores[counted])
+        counted = np.array([name not in excluded for name in names[1]], dtype=np.bool_)
+        if (lost := counted & ((rows < 0) | (columns < 0))).any():
+            at = int(lost.argmax())
+            refusal = message(
+                "bounds.no-output",
+                "The scores have no output of {system} for segment {segment}.",
+                system=names[1][at],
+                segment=names[2][at],
+            )
+            raise FormatError(table.path, table.rows[at][0], refusal)
+        scores = np.array(table.numbers("score"), dtype=np.float64)
+        place = rows * len(human.segments) + columns
+        parts.append((who[counted], place[counted], scores[counted]))
+    who, place, scores = map(np.concatenate, zip(*parts, strict=True))
+    _, first, own = np.unique(who, return_index=True, return_inverse=True)
+    return Ratings(np.argsort(np.argsort(first))[own], place, scores)
 
 
 def _places(names: Sequence[str]) -> dict[str, int]:

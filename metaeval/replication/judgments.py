@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
-from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from sys import intern
 from typing import Any
@@ -19,6 +19,7 @@ from metaeval.judgments.agreement.intervals import judgment_agreement
 from metaeval.judgments.controls.tests import annotation_times, trap_levels
 from metaeval.judgments.standardize import z_scores
 from metaeval.messages import MessageError, message
+from metaeval.replication.tables import file_content
 from metaeval.results import StatisticResult
 
 Row = dict[str, Any]
@@ -27,6 +28,9 @@ NO_INTERVAL = message("no-interval.unknown", "no interval")
 # Kinds of items that do not show a system's output.
 CONTROLS = ("trap", "bad_ref", "ref", "gold")
 DAY = 24 * 3600
+# Columns of judgments.tsv, as `JudgmentFile` has them.
+TEXTS = ("annotator", "kind", "system", "segment")
+NUMBERS = ("item", "output", "score", "seconds", "is_target")
 
 
 @dataclass(frozen=True)
@@ -145,8 +149,7 @@ def read_judgments(
     """
     chosen = chosen or Chosen()
     files = [path, annotators, *([chosen.segments] if chosen.segments else [])]
-    read = [Path(file).read_bytes() if Path(file).is_file() else b"" for file in files]
-    key = content(*map(str, files), repr(chosen), *(blake2b(each).digest() for each in read))
+    key = content(*map(str, files), repr(chosen), *(file_content(Path(file)) for file in files))
     if key not in _remembered:
         _remembered.clear()
         _remembered[key] = _read(path, annotators, chosen)
@@ -166,33 +169,28 @@ def _read(path: str | Path, annotators: str | Path, chosen: Chosen) -> JudgmentF
     excluded = {
         who.text(n, row, "annotator"): who.number(n, row, "is_excluded") > 0 for n, row in who.rows
     }
-    names = ["annotator", "kind", "item", "output", "score", "seconds", "is_target"]
-    table = Table(path, [*names, "system", "segment", "submitted_at"], optional=[DOCUMENT])
-    is_in = np.array([not excluded[name] for name in table.texts("annotator")], dtype=np.bool_)
-    is_in &= chosen.selects(table)
-    rows = [table.rows[n] for n in np.flatnonzero(is_in)]
-
-    def texts(name: str) -> tuple[str, ...]:
-        # Names are few.
-        column = table.columns[name]
-        return tuple(map(intern, map(str.strip, [row[column] for _, row in rows])))
-
-    def numbers(name: str) -> FloatArray:
-        return np.array(table.numbers(name, rows), dtype=np.float64)
-
-    outputs = numbers("output")
+    texts: dict[str, list[list[str]]] = {}
+    numbers: dict[str, list[list[float]]] = {}
+    required = [*TEXTS, *NUMBERS, "submitted_at"]
+    for table in Table.parts(path, required, optional=[DOCUMENT]):
+        is_in = np.array([not excluded[name] for name in table.texts("annotator")], dtype=np.bool_)
+        is_in &= chosen.selects(table)
+        rows = [table.rows[n] for n in np.flatnonzero(is_in)]
+        for name in (*TEXTS, *(["document"] if "document" in table.columns else [])):
+            cells = map(str.strip, [row[table.columns[name]] for _, row in rows])
+            texts.setdefault(name, []).append(list(map(intern, cells)))  # Names are few.
+        for name in NUMBERS:
+            numbers.setdefault(name, []).append(table.numbers(name, rows))
+    columns = {name: np.concatenate(parts) for name, parts in numbers.items()}
+    outputs = columns["output"]
     return JudgmentFile(
         tuple(name for name, is_out in excluded.items() if not is_out),
-        texts("annotator"),
-        texts("kind"),
-        texts("system"),
-        texts("segment"),
-        numbers("item").astype(np.int64),
-        np.where(np.isnan(outputs), NOTHING, outputs).astype(np.int64),
-        numbers("score"),
-        numbers("seconds"),
-        numbers("is_target") > 0,
-        texts("document") if "document" in table.columns else None,
+        **{name: tuple(chain.from_iterable(parts)) for name, parts in texts.items()},
+        item=columns["item"].astype(np.int64),
+        output=np.where(np.isnan(outputs), NOTHING, outputs).astype(np.int64),
+        score=columns["score"],
+        seconds=columns["seconds"],
+        is_target=columns["is_target"] > 0,
     )
 
 
@@ -255,9 +253,10 @@ def _agreement(
     order = np.lexsort((score, units, annotator))
     documents = None
     if judged.document is not None:
-        named = np.array([judged.document, judged.segment])[:, chosen][:, order]
+        rows = np.flatnonzero(chosen)[order].tolist()
         # If no document is shared, each judged output is a unit of its own.
-        documents = [name or f"#{key}" for name, key in named.T] if (named[0] != "").any() else None
+        if any(judged.document[row] for row in rows):
+            documents = [judged.document[row] or f"#{judged.segment[row]}" for row in rows]
     found = judgment_agreement(
         score[order], annotator[order], units[order], documents=documents,
         n_resamples=n_resamples, rng=seed,
@@ -267,8 +266,8 @@ def _agreement(
         "alpha_z": found.alpha_z,
         "alpha_raw": found.alpha_raw,
     }
-    rows = {f"{name}_{suffix}": part.statistic for name, part in parts.items()}
-    return rows | (_intervals(parts, suffix) if n_resamples else {})
+    values = {f"{name}_{suffix}": part.statistic for name, part in parts.items()}
+    return values | (_intervals(parts, suffix) if n_resamples else {})
 
 
 def _intervals(parts: Mapping[str, StatisticResult], suffix: str) -> Row:

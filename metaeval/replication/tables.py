@@ -84,8 +84,8 @@ def _row(scored: Scored, key: str, r_hybrid: float, r_limit: float) -> Correlati
 
 
 Row = dict[str, Any]
-# A number as Python writes it.
-WRITTEN = re.compile(r"-?\d+(\.\d+)?(e[+-]\d+)?", re.ASCII).fullmatch
+# A number as Python writes it, or none.
+NUMBER = r"(-?\d+(\.\d+)?(e[+-]\d+)?)?"
 OTHER_CELLS = message(
     "bundle.other-cells", "The systems or segments of the file differ from those of the scores."
 )
@@ -232,12 +232,15 @@ def read_scores(
 
 def _grid(path: str | Path) -> dict[str, ScoreMatrix]:
     """Return all columns of scores; cached, because all tables of a bundle read one file."""
-    file = Path(path)
-    digest = b""
-    if file.is_file():
-        with file.open("rb") as stream:
-            digest = file_digest(stream, "blake2b").digest()
-    return dict(_columns(file, digest))
+    return dict(_columns(Path(path), file_content(Path(path))))
+
+
+def file_content(path: Path) -> bytes:
+    """Return a digest of a file; that of nothing if there is no such file."""
+    if not path.is_file():
+        return b""
+    with path.open("rb") as file:
+        return file_digest(file, "blake2b").digest()
 
 
 def forget_scores() -> None:
@@ -247,15 +250,18 @@ def forget_scores() -> None:
 
 @lru_cache(maxsize=1)
 def _columns(path: Path, digest: bytes) -> dict[str, ScoreMatrix]:
-    if (written := _as_written(path)) is not None:
+    if (written := written_columns(path)) is not None:
         return written
     table = Table(path, ["system", "segment"], optional=[DOCUMENT])
     keys = set(table.columns.values())
     return score_columns(table, [n for i, n in enumerate(table.header) if i not in keys])
 
 
-def _as_written(path: Path) -> dict[str, ScoreMatrix] | None:
-    """Return the columns of a file as bundles have it, read row by row; None for any other."""
+def written_columns(path: Path) -> dict[str, ScoreMatrix] | None:
+    """Return the columns of scores in a file as bundles have it; None for any other.
+
+    It is read row by row: a table of all its cells would take ten times the memory.
+    """
     keys: tuple[list[str], ...] = ([], [], [])
     try:
         with path.open(encoding="utf-8", newline="\n") as file:
@@ -263,15 +269,16 @@ def _as_written(path: Path) -> dict[str, ScoreMatrix] | None:
             n_keys = 3 if header[2:3] == ["document"] else 2
             if header[:2] != ["system", "segment"] or len({*map(str.lower, header)}) < len(header):
                 return None
-            columns = [array("d") for _ in header[n_keys:]]
+            names, values = header[n_keys:], array("d")
+            line_of = rf"([^\t\"\n]*\t){{{n_keys - 1}}}[^\t\"\n]*(\t{NUMBER}){{{len(names)}}}\n?"
+            is_written = re.compile(line_of, re.ASCII).fullmatch
             for line in file:
+                if not is_written(line):
+                    return None
                 cells = line.removesuffix("\n").split("\t")
                 for key, cell in zip(keys, cells[:n_keys], strict=False):
                     key.append(intern(cell))
-                for column, cell in zip(columns, cells[n_keys:], strict=True):
-                    column.append(float(cell) if cell else np.nan)
-                if not all(map(WRITTEN, filter(None, cells[n_keys:]))) or '"' in line:
-                    return None
+                values.extend([float(cell) if cell else np.nan for cell in cells[n_keys:]])
     except (OSError, ValueError):
         return None
     systems, segments = (list(dict.fromkeys(names)) for names in keys[:2])
@@ -284,10 +291,10 @@ def _as_written(path: Path) -> dict[str, ScoreMatrix] | None:
     )
     if not is_grid:
         return None
-    shape = len(systems), len(segments)
+    planes = np.frombuffer(values).reshape(len(systems), len(segments), len(names))
     return {
-        name: ScoreMatrix(np.array(column).reshape(shape), systems, segments, documents or None)
-        for name, column in zip(header[n_keys:], columns, strict=True)
+        name: ScoreMatrix(planes[:, :, n], systems, segments, documents or None)
+        for n, name in enumerate(names)
     }
 
 
@@ -386,12 +393,15 @@ def systems_table(scores: ScoreFile, **options: Any) -> SystemTable:
 
 def length_rows(path: str | Path) -> list[Row]:
     """Return the length deviation of every system; columns system, segment, length, wanted."""
-    read = read_score_table(path, columns=["length", "wanted"])
-    names = ("n", "statistic", "bias", "pooled", "median", "within")
+    names = ["length", "wanted"]
+    read = written_columns(Path(path))
+    if read is None or not {*names} <= {*read}:
+        read = read_score_table(path, columns=names)
+    keys = ("n", "statistic", "bias", "pooled", "median", "within")
     rows = []
     for name, own, goal in zip(
-        read["length"].systems, read["length"].values, read["wanted"].values, strict=True
+        read["length"].systems, *(read[name].values for name in names), strict=True
     ):
         result = length_deviation(own, goal)
-        rows.append({"system": name} | {key: getattr(result, key) for key in names})
+        rows.append({"system": name} | {key: getattr(result, key) for key in keys})
     return rows

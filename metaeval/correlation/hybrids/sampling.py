@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from metaeval.arrays import (
@@ -27,6 +28,9 @@ from metaeval.scores.matrix import ScoreMatrix
 
 # Hybrids per block: a fixed number, since each block has its own random stream.
 BLOCK = 1000
+# Numbers drawn that are held together (a byte each), and bytes of cells that a processor's cache
+# holds.
+HELD, CACHED = 2**24, 2**19
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -262,17 +266,49 @@ def _drawn_sums(
     sums = np.tile(ordered[choices[wanted] == 1, 0].sum(axis=0), (n_hybrids, 1))
     several = ordered[choices[wanted] > 1]
     width, n_systems = several.shape[:2]
-    several = several.reshape(width * n_systems, table.shape[1])
-    firsts = np.arange(width) * n_systems
     columns = (np.cumsum(choices > 1) - 1)[wanted[choices[wanted] > 1]]
     for number, start, end in blocks(n_hybrids if width else 0, BLOCK):
-        for chosen in draws_below(seed, (number,), end - start, choices[choices > 1]):
+        draws = draws_below(seed, (number,), end - start, choices[choices > 1])
+        for chosen in draws if segments is not None else _together(draws, n_systems):
             rows = slice(start, start := start + len(chosen))
             if segments is not None:
-                sums[rows] += several[chosen[:, columns] + firsts].sum(axis=1)
-                continue
-            cells = np.add(chosen, firsts, dtype=np.int32, casting="unsafe").ravel()
-            starts = np.arange(len(chosen) + 1, dtype=np.int32) * width
-            shape = (len(chosen), len(several))
-            sums[rows] += csr_array((np.ones(len(cells)), cells, starts), shape=shape) @ several
+                sums[rows] += several[np.arange(width), chosen[:, columns]].sum(axis=1)
+            else:
+                sums[rows] += _summed_cells(chosen, several)
+    return sums
+
+
+def _together(draws: Iterable[IntArray], below: int) -> Iterator[NDArray[np.unsignedinteger]]:
+    """Yield more rows at a time, as the smallest type that holds numbers ``below`` a bound."""
+    dtype, held, size = np.min_scalar_type(below), [], 0
+    for chosen in draws:
+        held.append(chosen.astype(dtype))
+        size += chosen.size
+        if size >= HELD:
+            yield np.concatenate(held)
+            held, size = [], 0
+    if held:
+        yield np.concatenate(held)
+
+
+def _summed_cells(chosen: NDArray[np.unsignedinteger], cells: FloatArray) -> FloatArray:
+    """Return rows x features: sums over the system that each row chose in each segment.
+
+    ``cells`` are segments x systems x features. The cells that one row takes of a large table lie
+    far apart, so some segments are summed for all rows while the cache holds their cells. The sums
+    so far are the first term of the next ones: the order of additions is the same for any step.
+    """
+    n_rows, (width, n_systems, n_features) = len(chosen), cells.shape
+    sums = np.zeros((n_rows, n_features))
+    step = max(1, CACHED // cells[0].nbytes)
+    for start in range(0, width, step):
+        part = chosen[:, start : start + step]
+        firsts = n_rows + n_systems * np.arange(part.shape[1])
+        places = np.empty((n_rows, 1 + part.shape[1]), dtype=np.int32)
+        places[:, 0] = np.arange(n_rows)
+        np.add(part, firsts, out=places[:, 1:], casting="unsafe")
+        terms = np.concatenate([sums, cells[start : start + step].reshape(-1, n_features)])
+        starts = np.arange(n_rows + 1, dtype=np.int32) * places.shape[1]
+        weights = np.ones(places.size)
+        sums = csr_array((weights, places.ravel(), starts), shape=(n_rows, len(terms))) @ terms
     return sums
