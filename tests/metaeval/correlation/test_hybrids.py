@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from metaeval import ScoreMatrix
-from metaeval.correlation.hybrids import hybrid_supersample
+from metaeval.arrays import Remembered
+from metaeval.correlation.hybrids import hybrid_supersample, sampling
 from metaeval.messages import DataError
 from metaeval.resampling import draws_below, stream
 from metaeval.results import ConstantInputWarning, MissingDataWarning
@@ -72,6 +73,21 @@ def test_missing_human_cells_are_never_drawn():
     human = ScoreMatrix(values, *NAMES)
     with pytest.warns(MissingDataWarning):
         hybrid_supersample(human, {"m": METRIC}, n_hybrids=500, rng=3)
+
+
+@pytest.mark.parametrize(("held", "cached"), [(2**24, 2**19), (1, 1), (5_000, 4_000)])
+def test_sums_are_added_segment_by_segment_however_many_at_a_time(monkeypatch, held, cached):
+    """A plain loop adds the same numbers in the same order, so the last bit is the same."""
+    monkeypatch.setattr(sampling, "HELD", held)
+    monkeypatch.setattr(sampling, "CACHED", cached)
+    monkeypatch.setattr(sampling, "_remembered", Remembered(2**22))
+    found = hybrid_supersample(HUMAN, {"m": METRIC, "other": METRIC}, n_hybrids=1_200, rng=4)
+    draws = [stream(4, n).integers(0, 4, size=(rows, 50)) for n, rows in enumerate([1_000, 200])]
+    for scores, sampled in ((HUMAN, found.human_scores), (METRIC, found.metric_scores[1])):
+        expected = np.zeros(1_200)
+        for column, chosen in zip(scores.values.T, np.concatenate(draws).T, strict=True):
+            expected += column[chosen]
+        np.testing.assert_array_equal(sampled, expected / 50)
 
 
 def test_bad_arguments_are_refused():
