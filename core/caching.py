@@ -67,6 +67,12 @@ def memo(function: Callable[P, R]) -> Callable[P, R]:
     return reader
 
 
+def forget_memos() -> None:
+    """Drop what the running computation has memoized, because it reads no more of it."""
+    if (values := _computed.get()) is not None:
+        values.clear()
+
+
 @dataclass
 class _Entry:
     """One value of `ttl_cache`; `value` is None until it is known."""

@@ -16,6 +16,7 @@ import msgspec
 from annotation.exports.tables import EPOCH
 from annotation.filters import Filters
 from annotation.models import Campaign
+from core.caching import forget_memos
 from dashboards.bundle.content import Content, read_content
 from dashboards.bundle.files import data_files
 from dashboards.bundle.manifest import BundleTable, expected, manifest_of, tables_of
@@ -154,7 +155,9 @@ def build(campaign: Campaign, filters: Filters) -> Built:
             _write(folder / path, lines)
         manifest, text = manifest_of(content, tables), readme(content, tables, trust)
         excluded = list(content.excluded.values())
-        del content  # Tables are computed from the files, as readers do.
+        # Tables are computed from the files, as readers do.
+        del content
+        forget_memos()
         for _, group in groupby(tables, key=lambda table: table.arguments[1]):
             for table in group:
                 give_back()

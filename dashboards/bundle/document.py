@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -15,6 +15,8 @@ from metaeval.messages import Message
 
 VERSION = 12
 FILTERS = BundleChoice
+# A field of the document is called `bytes`.
+Data: TypeAlias = bytes
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Bundle(OfCampaign):
     versions: Mapping[str, str]
     bytes: int
     rows: Sequence[Member]
-    zip: bytes
+    zip: Data
 
 
 DOCUMENT = Bundle

@@ -22,6 +22,8 @@ from metaeval.spans.span_table import SEVERITIES, SIDES
 Files = Iterator[tuple[str, Iterable[str]]]
 # Bytes of the names of a metric and of its references, of which a file's name is made.
 HALF = mtme.LONGEST // 2
+# Judgments that are written at a time: the cells of all would take more memory than the rest.
+ROWS = 50_000
 SPAN_COLUMNS = ("start", "end", "severity", "side")
 _CLEAN = (("", "", "", "no-error", "", None),)
 # The first of these that is set: a control item belongs to the system that it is compared with.
@@ -85,25 +87,27 @@ def _judgments(content: Content) -> Iterator[str]:
     number = dict(zip((s.pk for s in content.segments), content.numbers, strict=True))
     documents = {pk: _clean(name) for pk, name in _documents_of(content).items()}
     yield _line(*JUDGMENT_COLUMNS, *(["document"] if documents else []))
-    outputs, segments = columns.output.tolist(), columns.segment.tolist()
-    pairs = zip(columns.item.tolist(), outputs, strict=True)
-    cells = [
-        [labels[annotator] for annotator in columns.annotator.tolist()],
-        columns.kind.tolist(),
-        [systems.get(-item if output < 0 else output, "") for item, output in pairs],
-        [number[segment] for segment in segments],
-        plain_numbers(columns.score),
-        ["1" if is_target else "0" for is_target in columns.is_target.tolist()],
-        plain_numbers(columns.seconds),
-        map(_stamp, columns.submitted.tolist()),
-        map(str, columns.item.tolist()),
-        ["" if partner < 0 else str(partner) for partner in columns.partner.tolist()],
-        ["" if output < 0 else str(output) for output in outputs],
-    ]
-    if documents:
-        cells.append([documents.get(segment, "") for segment in segments])
-    for line in map("\t".join, zip(*cells, strict=True)):
-        yield f"{line}\n"
+    for start in range(0, len(columns), ROWS):
+        part = columns.select(slice(start, start + ROWS))
+        outputs, segments = part.output.tolist(), part.segment.tolist()
+        pairs = zip(part.item.tolist(), outputs, strict=True)
+        cells = [
+            [labels[annotator] for annotator in part.annotator.tolist()],
+            part.kind.tolist(),
+            [systems.get(-item if output < 0 else output, "") for item, output in pairs],
+            [number[segment] for segment in segments],
+            plain_numbers(part.score),
+            ["1" if is_target else "0" for is_target in part.is_target.tolist()],
+            plain_numbers(part.seconds),
+            map(_stamp, part.submitted.tolist()),
+            map(str, part.item.tolist()),
+            ["" if partner < 0 else str(partner) for partner in part.partner.tolist()],
+            ["" if output < 0 else str(output) for output in outputs],
+        ]
+        if documents:
+            cells.append([documents.get(segment, "") for segment in segments])
+        for line in map("\t".join, zip(*cells, strict=True)):
+            yield f"{line}\n"
 
 
 def _documents_of(content: Content) -> dict[int, str]:

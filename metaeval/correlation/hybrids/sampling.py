@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -278,7 +279,7 @@ def _drawn_sums(
     return sums
 
 
-def _together(draws: Iterable[IntArray], below: int) -> Iterator[NDArray[np.unsignedinteger]]:
+def _together(draws: Iterable[IntArray], below: int) -> Iterator[NDArray[Any]]:
     """Yield more rows at a time, as the smallest type that holds numbers ``below`` a bound."""
     dtype, held, size = np.min_scalar_type(below), [], 0
     for chosen in draws:
@@ -291,7 +292,7 @@ def _together(draws: Iterable[IntArray], below: int) -> Iterator[NDArray[np.unsi
         yield np.concatenate(held)
 
 
-def _summed_cells(chosen: NDArray[np.unsignedinteger], cells: FloatArray) -> FloatArray:
+def _summed_cells(chosen: NDArray[Any], cells: FloatArray) -> FloatArray:
     """Return rows x features: sums over the system that each row chose in each segment.
 
     ``cells`` are segments x systems x features. The cells that one row takes of a large table lie
@@ -310,5 +311,6 @@ def _summed_cells(chosen: NDArray[np.unsignedinteger], cells: FloatArray) -> Flo
         terms = np.concatenate([sums, cells[start : start + step].reshape(-1, n_features)])
         starts = np.arange(n_rows + 1, dtype=np.int32) * places.shape[1]
         weights = np.ones(places.size)
-        sums = csr_array((weights, places.ravel(), starts), shape=(n_rows, len(terms))) @ terms
+        taken = csr_array((weights, places.ravel(), starts), shape=(n_rows, len(terms)))
+        sums = np.asarray(taken @ terms)
     return sums
