@@ -1,7 +1,10 @@
 """One document reads what it rests on once, and says what it says when every part reads anew."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from threading import Thread
 from typing import Any
+from weakref import ReferenceType, WeakSet, ref
 
 import numpy as np
 import pytest
@@ -13,12 +16,16 @@ from annotation.filters.chosen import read_judgments
 from annotation.models import Campaign, Judgment
 from annotation.quality import read_columns
 from annotation.quality.exclusions import exclude_annotator
-from core.caching import memo, memoized
+from core.caching import forget_memos, memo, memoized
+from dashboards.bundle import archive
+from dashboards.bundle.content import Content, read_content
+from dashboards.bundle.manifest import BundleTable, expected
 from dashboards.documents import kinds, results
 from dashboards.documents.computing import settled
 from dashboards.models import Analysis
 from dashboards.pages.answers import public
 from dashboards.panel.human import human_scores
+from dashboards.panel.panel import Panel
 
 # What no two readings share: when they were made.
 TIMES = ("as_of", "pdf")
@@ -78,6 +85,31 @@ def test_the_next_computation_reads_anew(rated: Campaign) -> None:
         assert not np.array_equal(human_scores(rated).values, before, equal_nan=True)
 
 
+def test_a_bundle_holds_nothing_that_it_read_while_tables_are_computed(
+    with_an_exclusion: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contents: list[ReferenceType[Content]] = []
+    held: list[Content | None] = []
+    panels = WeakSet[Panel]()
+
+    def read(campaign: Campaign, filters: Filters) -> Content:
+        content = read_content(campaign, filters)
+        contents.append(ref(content))
+        panels.add(content.panel)
+        return content
+
+    def compute(folder: Path, table: BundleTable) -> Iterator[str]:
+        held.extend([*(each() for each in contents), *panels])
+        return expected(folder, table)
+
+    monkeypatch.setattr(archive, "read_content", read)
+    monkeypatch.setattr(archive, "expected", compute)
+    with memoized():
+        archive.build(with_an_exclusion, Filters())
+    assert len(held) > 1
+    assert set(held) == {None}
+
+
 def test_threads_and_arguments_are_kept_apart() -> None:
     calls: list[object] = []
 
@@ -98,3 +130,15 @@ def test_threads_and_arguments_are_kept_apart() -> None:
         assert len(calls) == 4
     read(1)
     assert len(calls) == 5
+
+
+def test_what_a_computation_forgets_is_read_again() -> None:
+    calls: list[int] = []
+    read = memo(calls.append)
+    forget_memos()
+    with memoized():
+        read(1)
+        read(1)
+        forget_memos()
+        read(1)
+    assert calls == [1, 1]
