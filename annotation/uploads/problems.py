@@ -353,7 +353,7 @@ class Report:
     def gather(self) -> None:
         """Replace problems of one cause in many places of a file by the first, with a count.
 
-        What several files have in the same place is said once, with the names of the files.
+        A problem in the same place of several files is one that names the other files.
         """
         causes: dict[tuple[str, str, object, str], list[Problem]] = {}
         for problem in self.problems:
