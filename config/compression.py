@@ -1,5 +1,11 @@
-"""Compress pages, figures and JSON on their way to a browser."""
+"""Compress pages, figures and JSON on their way to a browser, and name the sources they may load."""
 
+from collections.abc import Callable
+
+from csp.constants import HEADER
+from csp.middleware import CheckableLazyObject, CSPMiddleware
+from csp.utils import build_policy
+from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
@@ -28,3 +34,26 @@ class CompressionMiddleware(GZipMiddleware):
         if not is_text or len(response.content) < LEAST_BYTES:  # type: ignore[attr-defined]
             return response
         return super().process_response(request, response)
+
+
+class PolicyMiddleware(CSPMiddleware):
+    """The package's middleware; it builds the site's own policy once, not for every answer."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        super().__init__(get_response)
+        self.usual = build_policy()
+        # Where the settings have more than a policy for every address, the package decides.
+        is_usual = set(settings.CONTENT_SECURITY_POLICY) == {"DIRECTIVES"}
+        self.is_usual = is_usual and not hasattr(settings, "CONTENT_SECURITY_POLICY_REPORT_ONLY")
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """Set the header; a view or template that asked for another policy gets that."""
+        asked = [*vars(response), *vars(request)]
+        if not self.is_usual or any(name.startswith("_csp") for name in asked) or settings.DEBUG:
+            return super().process_response(request, response)
+        if HEADER not in response:
+            response[HEADER] = self.usual
+        request.csp_nonce = CheckableLazyObject(self._csp_nonce_post_response)  # type: ignore[attr-defined]
+        return response

@@ -126,7 +126,7 @@ MIDDLEWARE = [
     "config.monitoring.TracingMiddleware",
     "config.redaction.RedactionMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "config.compression.PolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.compression.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -2,7 +2,9 @@
 
 import json
 import re
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Self
 from uuid import UUID
 
@@ -131,37 +133,57 @@ def _event(at: object, what: object, second: object) -> tuple[int, str, float]:
     raise ValueError
 
 
-class JudgmentForm(forms.Form):
+def _is_marked(raw: str | None) -> bool:
+    """Read a checkbox, which a browser does not send unless it is marked."""
+    return raw is not None and raw.lower() not in ("", "false", "0")
+
+
+# Checks of Django's fields. A form of Django's makes all its fields, widgets and errors anew for
+# every answer, which takes longer than to read them.
+_TEXT = forms.CharField(required=False, strip=False)
+_COMMENT = forms.CharField(required=False, max_length=MAX_COMMENT)
+_DAMAGED = {"required": FORM_DAMAGED, "invalid": FORM_DAMAGED}
+_KEY = forms.UUIDField(error_messages=_DAMAGED)
+_REVISION = forms.RegexField(r"^[0-9]{1,9}\Z", error_messages=_DAMAGED)
+
+
+class JudgmentForm:
     """`score`, and `s1-score` … for further scales; `c0-choice` …; `text`, `spans` (JSON),
     `comment`, `flag`; `submit_key`, new with each page; the `revision` seen; the signed
     `started`; `visible_ms` and `active_ms` as the browser counted, `waited_ms` that the answer
     waited there, and `idle_ms` that nobody said to be at work; `playing` (JSON) tells how a
-    recording was played."""
+    recording was played.
 
-    score = forms.Field(required=False)
-    text = forms.CharField(required=False, strip=False)
-    spans = forms.Field(required=False)
-    comment = forms.CharField(required=False, max_length=MAX_COMMENT)
-    flag = forms.BooleanField(required=False)
-    submit_key = forms.UUIDField(error_messages={"required": FORM_DAMAGED, "invalid": FORM_DAMAGED})
-    revision = forms.RegexField(
-        r"^[0-9]{1,9}\Z", error_messages={"required": FORM_DAMAGED, "invalid": FORM_DAMAGED}
-    )
-    started = forms.Field(required=False)
-    visible_ms = forms.Field(required=False)
-    active_ms = forms.Field(required=False)
+    `cleaned_data` has the valid fields, and `errors` the refusals of the others, in their order.
+    """
 
     def __init__(
         self, data: Any, *, user_id: int, public_id: UUID, protocol: Protocol, prefix: str = ""
     ) -> None:
-        super().__init__(data, prefix=prefix)
+        self.data, self.prefix = data, prefix
         self.user_id, self.public_id, self.protocol = user_id, public_id, protocol
         self.ratings: dict[str, int] = {}
         self.choices: dict[str, str] = {}
+        self.cleaned_data: dict[str, Any] = {}
 
-    def add_prefix(self, field_name: str) -> str:
-        """Name a field as the page does: `0-score` on a screen with several answers."""
-        return f"{self.prefix}{field_name}"
+    def is_valid(self) -> bool:
+        """Return whether every field can be read."""
+        return not self.errors
+
+    @cached_property
+    def errors(self) -> dict[str, ValidationError]:
+        """The refusal of every field that cannot be read."""
+        refused = {}
+        for name, clean in self._cleaners.items():
+            try:
+                self.cleaned_data[name] = clean(self)
+            except ValidationError as error:
+                refused[name] = error
+        return refused
+
+    def _raw(self, name: str) -> str | None:
+        """Return what was sent in a field, named as on the page: `0-score` on a screen of several."""
+        return self.data.get(f"{self.prefix}{name}")
 
     def clean_score(self) -> int | None:
         """Read the first scale; other scales have fields that only some protocols have."""
@@ -189,21 +211,33 @@ class JudgmentForm(forms.Form):
                     ]
                 )
             self.choices[choice.key] = chosen
-        return bool(self.cleaned_data["flag"])
+        return _is_marked(self._raw("flag"))
 
     def clean_text(self) -> str | None:
         """Read the post-edit, with line breaks as in stored texts."""
-        text: str = self.cleaned_data["text"]
+        text: str = _TEXT.clean(self._raw("text"))
         return text.replace("\r\n", "\n") if self.protocol.text else None
 
     def clean_spans(self) -> tuple[tuple[Span, ...], tuple[int | None, ...]]:
-        return parse_spans(self.cleaned_data["spans"] or "")
+        """Read the marked errors."""
+        return parse_spans(self._raw("spans") or "")
+
+    def clean_comment(self) -> str:
+        """Read the comment without blanks around it."""
+        return str(_COMMENT.clean(self._raw("comment")))
+
+    def clean_key(self) -> UUID:
+        """Read the key of the submit."""
+        key: UUID = _KEY.clean(self._raw("submit_key"))
+        return key
 
     def clean_revision(self) -> int:
-        return int(self.cleaned_data["revision"])
+        """Read the revision that the page showed."""
+        return int(_REVISION.clean(self._raw("revision")))
 
     def clean_started(self) -> datetime:
-        stamp = self.cleaned_data["started"] or ""
+        """Read the signed time at which the item was issued."""
+        stamp = self._raw("started") or ""
         return read_start(stamp, user_id=self.user_id, public_id=self.public_id)
 
     def answer(self) -> Answer:
@@ -223,8 +257,8 @@ class JudgmentForm(forms.Form):
             offers=offers,
             comment=given["comment"],
             is_flagged=given["flag"],
-            visible_ms=_milliseconds(given["visible_ms"] or ""),
-            active_ms=_milliseconds(given["active_ms"] or ""),
+            visible_ms=_milliseconds(self.sent("visible_ms")),
+            active_ms=_milliseconds(self.sent("active_ms")),
             waited_ms=_milliseconds(self.data.get("waited_ms", "")) or 0,
             idle_ms=_milliseconds(self.data.get("idle_ms", "")) or 0,
             playing=parse_playing(self.sent("playing")),
@@ -233,22 +267,23 @@ class JudgmentForm(forms.Form):
     @property
     def problem(self) -> Message:
         """The first error of an invalid form, in the order of the fields."""
-        return messages_of(next(iter(self.errors.as_data().values()))[0])[0]
+        return messages_of(next(iter(self.errors.values())))[0]
 
     def sent(self, name: str) -> str:
         """Return what was sent in a field."""
-        return str(self.data.get(self.add_prefix(name)) or "")
+        return str(self._raw(name) or "")
 
     def valid(self, name: str) -> str | None:
         """Return what was sent in a field, if it may be sent again."""
-        return None if name in self.errors else self.data.get(self.add_prefix(name))
+        return None if name in self.errors else self._raw(name)
 
-
-class _Shared(dict[str, forms.Field]):
-    """Fields that no form changes, so that none needs copies of its own."""
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return self
-
-
-JudgmentForm.base_fields = _Shared(JudgmentForm.base_fields)
+    _cleaners: Mapping[str, Callable[[Self], Any]] = {
+        "score": clean_score,
+        "text": clean_text,
+        "spans": clean_spans,
+        "comment": clean_comment,
+        "flag": clean_flag,
+        "submit_key": clean_key,
+        "revision": clean_revision,
+        "started": clean_started,
+    }

@@ -152,7 +152,7 @@ class ShownScreen:
     instructions: Prose
     question: str
     items: tuple[ShownItem, ...]
-    count: Callable[[], Progress] = field(repr=False)
+    count: Callable[[], Progress] = field(repr=False, compare=False)
     asked_first: str = ""
     gray: str = ""
     names_colours: bool = False
@@ -163,7 +163,9 @@ class ShownScreen:
     idle_seconds: int = 60
     sent_to: str = ""
     annotator: str = ""
-    offered: Callable[[int | None], Offer | None] = field(default=lambda _: None, repr=False)
+    offered: Callable[[int | None], Offer | None] = field(
+        default=lambda _: None, repr=False, compare=False
+    )
 
     @property
     def offer(self) -> Offer | None:

@@ -5,6 +5,7 @@ occur nowhere else among its parameters. PostgreSQL also plans it only once a co
 """
 
 import re
+import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from inspect import signature
@@ -12,10 +13,22 @@ from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from django.db import connection, models
+from django.db.backends.sqlite3.base import FORMAT_QMARK_REGEX
 from django.db.models.query import get_related_populators
 from django.db.models.sql.compiler import SQLCompiler
 
 M = TypeVar("M", bound=models.Model)
+# The types of values that need no conversion, by that of their column.
+PLAIN: Mapping[type[Any], type[Any]] = {
+    models.BooleanField: bool,
+    models.CharField: str,
+    models.TextField: str,
+    models.IntegerField: int,
+    models.SmallIntegerField: int,
+    models.PositiveIntegerField: int,
+    models.PositiveSmallIntegerField: int,
+    models.FloatField: float,
+}
 
 
 def placeholder(number: int) -> UUID:
@@ -55,7 +68,7 @@ class Statement:
             _execute_planned(cursor, sql, [real[stand] for stand in stands])
         else:
             known = {_stored(stand): _stored(value) for stand, value in real.items()}
-            cursor.execute(self.sql, [known.get(_stored(one), one) for one in self.params])
+            _execute_known(cursor, self.sql, [known.get(_stored(one), one) for one in self.params])
         return cursor
 
     def _prepare(self) -> str:
@@ -113,7 +126,7 @@ def insert(
     """
     about = row._meta
     fields = [field for field in about.local_concrete_fields if not field.primary_key]
-    own = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
+    own = [_saved(field, field.pre_save(row, True)) for field in fields]
     with connection.cursor() as cursor:
         execute(cursor, _insertion(type(row), *where), [*values, *own])
         found = cursor.fetchone()
@@ -122,6 +135,14 @@ def insert(
     (row.pk,) = found
     row._state.adding, row._state.db = False, connection.alias
     return True
+
+
+def _saved(field: "models.Field[Any, Any]", value: Any) -> Any:
+    """Return what is stored of a value: of a number or text in a column of its kind, itself."""
+    plain = PLAIN.get(type(field))
+    if plain and (value is None or type(value) is plain):
+        return value
+    return field.get_db_prep_save(value, connection)
 
 
 @cache
@@ -141,7 +162,26 @@ def execute(cursor: Any, sql: str, values: Sequence[Any]) -> None:
     if connection.vendor == "postgresql":
         _execute_planned(cursor, _numbered(sql), values)
     else:
+        _execute_known(cursor, sql, values)
+
+
+def _execute_known(cursor: Any, sql: str, values: Sequence[Any]) -> None:
+    """Run a statement in SQLite, whose placeholders are rewritten once per process.
+
+    Django rewrites them with every call, which takes as long as a join of seven tables.
+    """
+    if connection.queries_logged or connection.execute_wrappers:
         cursor.execute(sql, values)
+        return
+    connection.validate_no_broken_transaction()
+    with connection.wrap_database_errors:
+        sqlite3.Cursor.execute(cursor.cursor, _with_marks(sql), values)
+
+
+@cache
+def _with_marks(sql: str) -> str:
+    """Return a statement with the placeholders of SQLite's driver."""
+    return FORMAT_QMARK_REGEX.sub("?", sql).replace("%%", "%")
 
 
 @cache

@@ -1,9 +1,11 @@
 """The answer form of each item on a screen, as the page is to show it."""
 
 import json
+import re
+import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -12,9 +14,10 @@ from django.template.loader import get_template
 from annotation.access import signed_in
 from annotation.forms.judgments import JudgmentForm, choice_field, score_field
 from annotation.judging import judgments
-from annotation.judging.screens import ShownItem, ShownScreen
+from annotation.judging.screens import ShownItem, ShownScreen, Text
 from annotation.protocols import Protocol, Span
 from annotation.protocols.base import Choice, Scale, TextField
+from annotation.templatetags.annotating import exact
 from core.messages import translated
 from metaeval.messages import Message
 
@@ -129,6 +132,82 @@ def drawn(request: HttpRequest, screen: ShownScreen, cards: Sequence[Card]) -> s
     if settings.CSRF_COOKIE_NAME in request.COOKIES:
         request.META.pop("CSRF_COOKIE_NEEDS_UPDATE", None)
     return html
+
+
+# In place of what differs between screens that are otherwise alike: 25 digits that occur in no text,
+# the number of the item on its screen, and which of its values it is. A mark is also a UUID.
+SECRET = f"{secrets.randbelow(9 * 10**24) + 10**24}"
+MARK = re.compile(f"({SECRET}\\d{{7}}|{str(UUID(SECRET + '0' * 7))[:-7]}\\d{{7}})")
+ID, PLACE, CONTEXT, RATED, SUBMIT_KEY, STARTED, PREVIOUS = range(7)
+
+
+def drawn_ahead(request: HttpRequest, screens: Sequence[ShownScreen]) -> list[str]:
+    """Render the screens that a browser fetches ahead, with fresh forms.
+
+    Most differ only in texts, addresses, keys and places. Such screens are rendered once, with
+    marks that are then replaced.
+    """
+    user_id = signed_in(request).pk
+    drawings: list[tuple[ShownScreen, list[str]]] = []
+    pages = []
+    for screen in screens:
+        blank, values = _with_marks(screen, user_id)
+        parts = next((parts for other, parts in drawings if other == blank), None)
+        if parts is None:
+            cards = [
+                replace(card, submit_key=_mark(n, SUBMIT_KEY), started=_mark(n, STARTED))
+                for n, card in enumerate(fresh_cards(request, blank))
+            ]
+            parts = MARK.split(drawn(request, blank, cards))
+            drawings.append((blank, parts))
+        # What is split by a pattern in parentheses has its matches at every second position.
+        pages.append("".join(values[each] if n % 2 else each for n, each in enumerate(parts)))
+    return pages
+
+
+def _mark(item: int, kind: int) -> str:
+    return f"{SECRET}{item:06d}{kind}"
+
+
+def _with_marks(screen: ShownScreen, user_id: int) -> tuple[ShownScreen, dict[str, str]]:
+    """Return a screen with marks, and the HTML that takes the place of each."""
+    values: dict[str, str] = {}
+
+    def uuid_mark(n: int, kind: int, value: UUID) -> UUID:
+        marked = UUID(_mark(n, kind))
+        values[str(marked)] = str(value)
+        return marked
+
+    def text_mark(n: int, kind: int, text: Text) -> Text:
+        if not text.content.strip():  # The page says that it is empty.
+            return text
+        values[_mark(n, kind)] = exact(text.content)
+        return replace(text, content=_mark(n, kind))
+
+    items = []
+    for n, item in enumerate(screen.items):
+        values[_mark(n, PLACE)] = str(item.place)
+        values[_mark(n, SUBMIT_KEY)] = str(uuid4())
+        values[_mark(n, STARTED)] = judgments.issue_start(
+            user_id=user_id, public_id=item.public_id
+        )
+        marked = replace(
+            item,
+            public_id=uuid_mark(n, ID, item.public_id),
+            place=int(_mark(n, PLACE)),
+            context=text_mark(n, CONTEXT, item.context),
+            rated=text_mark(n, RATED, item.rated),
+        )
+        items.append(marked)
+    asked = next(n for n, item in enumerate(screen.items) if item.public_id == screen.public_id)
+    previous = screen.previous_id
+    blank = replace(
+        screen,
+        public_id=items[asked].public_id,
+        previous_id=previous and uuid_mark(0, PREVIOUS, previous),
+        items=tuple(items),
+    )
+    return blank, values
 
 
 def fresh_cards(request: HttpRequest, screen: ShownScreen) -> list[Card]:

@@ -3,7 +3,6 @@
 import json
 from hashlib import sha256
 from threading import Lock
-from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -14,11 +13,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.entry import welcome
-from annotation.judging.screens import ShownScreen
 from annotation.judging.upcoming import screens_ahead
 from annotation.models import Campaign
 from annotation.views.judging.assignments import annotator_or_404
-from annotation.views.judging.cards import drawn, fresh_cards
+from annotation.views.judging.cards import drawn_ahead
 from annotation.views.judging.unsent import answered_here
 
 # Every module that a screen of any protocol comes to load.
@@ -72,12 +70,11 @@ def _fetched(request: HttpRequest, slug: str) -> JsonResponse:
     if not is_open or welcome.next_step(annotator):
         return JsonResponse({"screens": []})
     found = screens_ahead(annotator=annotator, after=_uuid(request.GET.get("after", "")))
-    return JsonResponse({"screens": [_drawn(request, screen) for screen in found]})
-
-
-def _drawn(request: HttpRequest, screen: ShownScreen) -> dict[str, Any]:
-    html = drawn(request, screen, fresh_cards(request, screen))
-    return {"path": reverse("item", args=[screen.public_id]), "html": html}
+    pages = drawn_ahead(request, found)
+    paths = [reverse("item", args=[screen.public_id]) for screen in found]
+    return JsonResponse(
+        {"screens": [{"path": path, "html": html} for path, html in zip(paths, pages, strict=True)]}
+    )
 
 
 def _uuid(raw: str) -> UUID | None:
