@@ -9,7 +9,15 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Count, Exists, F, Max, Min, OuterRef, QuerySet
+from django.db.models import (
+    Count,
+    Exists,
+    F,
+    Max,
+    Min,
+    OuterRef,
+    QuerySet,
+)
 
 from annotation.access import run_campaigns
 from annotation.judging.answers import Answer, check, rated_text
@@ -85,10 +93,15 @@ def _check(gap: int | None, overlap: float | None) -> None:
         raise ValidationError([WRONG_OVERLAP])
 
 
+def _of(campaign: Campaign) -> Exists:
+    """Select the rows of a campaign's items, beginning with the few rows and not with all items."""
+    return Exists(Item.objects.filter(pk=OuterRef("item"), campaign=campaign))
+
+
 def disagreements(campaign: Campaign) -> QuerySet[Any]:
     """Return the queue of a campaign, greatest differences first, each with `is_decided`."""
     decided = Adjudication.objects.filter(item=OuterRef("item"), is_current=True)
-    rows = Disagreement.objects.filter(item__campaign=campaign)
+    rows = Disagreement.objects.filter(_of(campaign))
     return rows.annotate(is_decided=Exists(decided)).order_by("-gap", "pk")
 
 
@@ -160,7 +173,7 @@ MAX_TOLERANCE = 50
 
 def decisions(campaign: Campaign) -> QuerySet[Adjudication]:
     """Return the current decisions of a campaign in the order of the segments."""
-    rows = Adjudication.objects.filter(item__campaign=campaign, is_current=True)
+    rows = Adjudication.objects.filter(_of(campaign), is_current=True)
     related = ("item__segment", "item__output__system", "item__disagreement", "reviewer")
     return rows.select_related(*related).order_by("item__segment__position", "item")
 

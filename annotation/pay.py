@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Q, QuerySet, Sum
 
-from annotation.models import Annotator, Campaign, Judgment
+from annotation.added import AddedUp
+from annotation.models import Campaign, Judgment
+from annotation.models.assignment import count_by_annotator
 from annotation.protocols import Layout
 from annotation.protocols.published import PACES
 from core.text import words_in
@@ -81,16 +83,30 @@ def offer(campaign: Campaign, n_items: int | None) -> Offer | None:
 COLUMNS = ("annotator", "rated", "paid_hours", "active_hours", "pay", "currency")
 
 
-def working_time(people: QuerySet[Annotator] | Sequence[int]) -> dict[int, tuple[int, int]]:
+Times = Mapping[int, tuple[int, int]]
+
+
+def _with(times: Times, rows: QuerySet[Judgment]) -> Times:
+    summed = rows.values_list("assignment__annotator").annotate(
+        paid=Sum("paid_ms", default=0),
+        active=Sum("active_ms", filter=Q(time_doubt=""), default=0),
+    )
+    found = dict(times)
+    for pk, paid, active in summed:
+        before = times.get(pk, (0, 0))
+        found[pk] = before[0] + paid, before[1] + active
+    return found
+
+
+_times = AddedUp[Times]("times", {}, _with)
+
+
+def working_time(campaign: Campaign) -> Times:
     """Return paid and active milliseconds of annotators with judgments, of all their revisions.
 
     Impossible reports of browsers do not count as active time.
     """
-    own = Judgment.objects.filter(assignment__annotator__in=people).order_by()
-    summed = own.values_list("assignment__annotator").annotate(
-        paid=Sum("paid_ms"), active=Sum("active_ms", filter=Q(time_doubt=""))
-    )
-    return {pk: (paid or 0, active or 0) for pk, paid, active in summed}
+    return _times.of(campaign)
 
 
 def rows(campaign: Campaign, codes: Mapping[int, str] | None = None) -> Iterator[Sequence[Any]]:
@@ -98,13 +114,12 @@ def rows(campaign: Campaign, codes: Mapping[int, str] | None = None) -> Iterator
 
     `codes` has completion codes by id, which become the last column; others have an empty one.
     """
-    times = working_time(campaign.annotators.all())
-    people = campaign.annotators.annotate(completed=Count("assignments__completed_at"))
-    for person in people.order_by("pk"):
+    times, counts = working_time(campaign), count_by_annotator(campaign.annotators.all())
+    for person in campaign.annotators.order_by("pk"):
         paid, active = times.get(person.pk, (0, 0))
         yield (
             person.label,
-            person.completed,
+            counts[person.pk][1].answered,
             round(paid / HOUR_MS, 4),
             round(active / HOUR_MS, 4),
             pay_for(campaign, paid),

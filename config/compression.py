@@ -1,4 +1,4 @@
-"""Compress pages, figures and JSON on their way to a browser, and name the sources they may load."""
+"""Compress what goes to a browser, and name the sources that its pages may load."""
 
 from collections.abc import Callable
 

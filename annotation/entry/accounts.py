@@ -64,9 +64,10 @@ class _Bytes:
 
 
 @lru_cache(maxsize=1024)
-def _signed(session_data: str, salt: str) -> bytes:
+def _signed(session_data: Any, salt: str) -> bytes:
     """Return the content of a session; raises BadSignature and ValueError if it was changed."""
-    content: bytes = signing.loads(session_data, salt=salt, serializer=_Bytes)
+    serializer: Any = _Bytes
+    content: bytes = signing.loads(session_data, salt=salt, serializer=serializer)
     return content
 
 
@@ -80,7 +81,7 @@ class SessionStore(db.SessionStore):
         oldest = timezone.now() - timedelta(days=settings.SESSION_DAYS)
         SignIn.objects.filter(created_at__lte=oldest).delete()
 
-    def decode(self, session_data: str) -> dict[str, Any]:
+    def decode(self, session_data: bytes | str) -> dict[str, Any]:
         """Return what a session holds; the signature of the same text is checked once."""
         try:
             content = _signed(session_data, self.key_salt)

@@ -3,18 +3,19 @@
 Every format declares in `annotation.exports.formats` which of these it carries.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Length
 
-from annotation.added import OVERLAP, AddedUp
+from annotation.added import OVERLAP, STORED_AFTER, AddedUp
 from annotation.campaigns.facts import n_removed
 from annotation.exports.rows import judgments_of
 from annotation.filters import EVERYTHING, Filters
 from annotation.models import Campaign, ContextOpening, ErrorSpan, Item, Judgment
 from annotation.protocols.base import SOURCE, TARGET
 from core.caching import Cache
+from core.host_files import read_host_file, write_host_file
 from metaeval.messages import Message, message
 
 CONTROLS = (Item.Kind.TRAP, Item.Kind.BAD_REF, Item.Kind.REPEAT, Item.Kind.REF)
@@ -119,17 +120,24 @@ def _looked_through(seen: _Seen, rows: QuerySet[Judgment]) -> _Seen:
     return _Seen(seen.n + counts["n_all"], has)
 
 
-_of_all = AddedUp(_Seen(), _looked_through)
-_are_opened = AddedUp(False, lambda found, rows: found or rows.exists(), ContextOpening)
+_of_all = AddedUp("facts", _Seen(), _looked_through)
+_are_opened = AddedUp("openings", False, lambda found, rows: found or rows.exists(), ContextOpening)
 # The first item without a judgment, or the last of all.
 _unrated: Cache[int] = Cache(1024)
+
+
+def _stored_unrated(key: tuple[Any, ...]) -> int | None:
+    """Return what a process of this host stored, unless a backup was restored since."""
+    stored = read_host_file(f"unrated-{key[0]}", key)
+    is_valid = stored and Judgment.objects.filter(pk=stored[1], created_at=stored[2]).exists()
+    return int(stored[0]) if is_valid else None
 
 
 def _is_unrated(campaign: Campaign) -> bool:
     """Return whether an item has no judgment; those before the first one stay rated."""
     key = campaign.pk, campaign.created_at, n_removed(campaign)
     items = campaign.items.order_by("pk").values_list("pk", flat=True)
-    if (known := _unrated.get(key)) is None:
+    if (known := _unrated.get(key) or _stored_unrated(key)) is None:
         # Compared as one set: item by item takes twice as long.
         rated = Judgment.objects.filter(assignment__annotator__campaign=campaign)
         found = items.exclude(pk__in=rated.values("assignment__item"))
@@ -137,7 +145,11 @@ def _is_unrated(campaign: Campaign) -> bool:
         rated = Judgment.objects.filter(assignment__item=OuterRef("pk"))
         found = items.filter(~Exists(rated), pk__gt=known - OVERLAP)
     first = found.first()
-    _unrated.put(key, (items.last() or 0) if first is None else first, 1)
+    upto = (items.last() or 0) if first is None else first
+    _unrated.put(key, upto, 1)
+    newest = Judgment.objects.order_by("-pk").values_list("pk", "created_at").first()
+    if upto != known and newest and newest[0] > STORED_AFTER:
+        write_host_file(f"unrated-{campaign.pk}", key, (upto, *newest))
     return first is not None
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 from uuid import UUID
 
 from django import forms
@@ -182,8 +182,9 @@ class JudgmentForm:
         return refused
 
     def _raw(self, name: str) -> str | None:
-        """Return what was sent in a field, named as on the page: `0-score` on a screen of several."""
-        return self.data.get(f"{self.prefix}{name}")
+        """Return what was sent in a field, named as on the page: `0-score` beside others."""
+        value: str | None = self.data.get(f"{self.prefix}{name}")
+        return value
 
     def clean_score(self) -> int | None:
         """Read the first scale; other scales have fields that only some protocols have."""
@@ -277,7 +278,7 @@ class JudgmentForm:
         """Return what was sent in a field, if it may be sent again."""
         return None if name in self.errors else self._raw(name)
 
-    _cleaners: Mapping[str, Callable[[Self], Any]] = {
+    _cleaners: Mapping[str, Callable[[Any], Any]] = {
         "score": clean_score,
         "text": clean_text,
         "spans": clean_spans,

@@ -1,16 +1,30 @@
 """Assignments of items to annotators, and counts of given and wanted ratings."""
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import models
-from django.db.models import Count, F, Func, IntegerField, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import (
+    Case,
+    Count,
+    F,
+    Func,
+    IntegerField,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    When,
+)
 
 from annotation.models.campaign import Campaign, Item
 from annotation.models.people import Annotator
 from core.caching import Cache
+from core.host_files import read_host_file, write_host_file
 
 
 class Assignment(models.Model):
@@ -123,6 +137,8 @@ class _Known(NamedTuple):
 
 _counted: Cache[_Known] = Cache(4 << 20)
 ENTRY_BYTES = 250
+# Of campaigns with more assignments, counts are stored for new processes.
+STORED_FROM = 20_000
 
 
 def count_by_annotator(
@@ -142,11 +158,15 @@ def count_by_annotator(
         for rows in (own, own.filter(completed_at=None), own.filter(OPEN))
     )
     newest = Func(F("completed_at"), function="MAX", output_field=models.DateTimeField())
-    answered_at = Subquery(own.annotate(newest=newest).values("newest"))
+    # Few annotators lack the time of their last answer; the others' need not be looked for.
+    answered_at = Case(
+        When(answered_at=None, then=Subquery(own.annotate(newest=newest).values("newest"))),
+        output_field=models.DateTimeField(),
+    )
     columns: list[Any] = ["campaign", "pk", "answered_at", last, "n_removed", unanswered]
     columns += [still_open] * with_open
     found: dict[int, tuple[int, Counts]] = {}
-    new: list[int] = []
+    new: list[tuple[Any, ...]] = []
 
     def add(
         known: _Known,
@@ -160,20 +180,57 @@ def count_by_annotator(
         newest = None if is_here else known.last
         found[pk] = campaign, Counts(known.assigned, unanswered, n_open, removed, newest)
 
-    for campaign, pk, is_here, position, *counts in annotators.order_by().values_list(*columns):
+    def add_known(row: tuple[Any, ...]) -> bool:
+        campaign, pk, is_here, position, *counts = row
         known = _Known() if position is None else _counted.get(pk)
         if known and known.position == position and (is_here or known.unanswered == counts[1]):
             add(known, campaign, pk, is_here, *counts)
-        else:
-            new.append(pk)
+            return True
+        return False
+
+    new = [row for row in annotators.order_by().values_list(*columns) if not add_known(row)]
+    if stored := _read_stored(new):
+        new = [row for row in new if not add_known(row)]
     # In one statement, so that all numbers of an annotator are of one moment.
-    rows = Annotator.objects.filter(pk__in=new).order_by() if new else Annotator.objects.none()
+    keys = [pk for _, pk, *_ in new]
+    rows = Annotator.objects.filter(pk__in=keys).order_by() if keys else Annotator.objects.none()
     columns += [assigned, answered_at]
     for campaign, pk, is_here, position, *counts, total, newest_at in rows.values_list(*columns):
         known = _Known(position, total, counts[1], newest_at)
         _counted.put(pk, known, ENTRY_BYTES)
         add(known, campaign, pk, is_here, *counts)
+        stored.setdefault(campaign, {})[pk] = known
+    _store(stored, new)
     return found
+
+
+def _size(rows: Iterable[tuple[Any, ...]]) -> dict[int, int]:
+    """Return how many assignments the annotators of each campaign have at least, about."""
+    sizes: dict[int, int] = {}
+    for campaign, _, _, position, *_ in rows:
+        sizes[campaign] = sizes.get(campaign, 0) + (position or 0)
+    return {campaign: n for campaign, n in sizes.items() if n > STORED_FROM}
+
+
+def _read_stored(rows: Sequence[tuple[Any, ...]]) -> dict[int, dict[int, _Known]]:
+    """Remember what a process of this host counted of large campaigns, and return it."""
+    stored: dict[int, dict[int, _Known]] = {}
+    for campaign in _size(rows):
+        value = read_host_file(f"assignments-{campaign}", ())
+        # After a backup was restored, others can have the same number.
+        if value and Assignment.objects.filter(pk=value[1], public_id=value[2]).exists():
+            stored[campaign] = value[0]
+            for pk, known in value[0].items():
+                _counted.put(pk, known, ENTRY_BYTES)
+    return stored
+
+
+def _store(stored: Mapping[int, dict[int, _Known]], new: Sequence[tuple[Any, ...]]) -> None:
+    """Store what was counted anew of large campaigns."""
+    for campaign in _size(new):
+        last = Assignment.objects.order_by("-pk").values_list("pk", "public_id").first()
+        if last and campaign in stored:
+            write_host_file(f"assignments-{campaign}", (), (stored[campaign], *last))
 
 
 def count_by_campaign(

@@ -87,7 +87,7 @@ def _with(known: Answers, rows: QuerySet[Judgment]) -> Answers:
     return Answers(counts, {**known.times, **times}, lately[is_still], controls)
 
 
-_answers = AddedUp(Answers(), _with)
+_answers = AddedUp("answers", Answers(), _with)
 
 
 def read_answers(campaign: Campaign) -> Answers:
@@ -124,7 +124,7 @@ def _flagged(found: tuple[int, ...], rows: QuerySet[Judgment]) -> tuple[int, ...
 
 # Flags and comments that are looked up by number; with more, the campaign is searched for all.
 MOST = 5_000
-_remarks = AddedUp[tuple[int, ...]]((), _flagged)
+_remarks = AddedUp[tuple[int, ...]]("remarks", (), _flagged)
 
 
 def has_remarks(campaign: Campaign) -> bool:

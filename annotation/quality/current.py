@@ -15,7 +15,7 @@ import numpy as np
 from django.db.models import Count, Max, Q, QuerySet, Sum
 from numpy.typing import NDArray
 
-from annotation.added import OVERLAP
+from annotation.added import OVERLAP, AddedUp
 from annotation.models import Campaign, Judgment
 from annotation.models.judgment import VALUE
 from core.caching import Cache
@@ -183,41 +183,35 @@ class Added(NamedTuple):
 
 @dataclass(frozen=True)
 class _Counted:
-    """The count `n` of judgments numbered `upto` or lower; `at` is monotonic, in seconds.
+    """The judgments numbered `upto` or lower; `at` is monotonic, in seconds.
 
-    `newest` is the highest of them, 0 without any. `upto` is a number of any campaign.
+    `upto` is a number of any campaign.
     """
 
-    n: int
-    newest: int
+    added: Added
     upto: int
     at: float
 
 
+def _with(found: Added, rows: QuerySet[Judgment]) -> Added:
+    new = rows.aggregate(n=Count("pk"), newest=Max("pk"))
+    return Added(found.n + new["n"], new["newest"] or found.newest)
+
+
+_added = AddedUp("added", Added(0, 0), _with)
 _counts: Cache[_Counted] = Cache(4096)
 
 
 def judgments_added(campaign: Campaign) -> Added:
-    """Return how many there are now."""
+    """Return how many there are now; that data of persons was removed shows after a while."""
     counted = _counts.get(campaign.pk)
     if counted is None or monotonic() - counted.at > AGAIN_SECONDS:
-        counted = _count(campaign)
+        counted = _Counted(*_added.older(campaign), monotonic())
         _counts.put(campaign.pk, counted, 1)
     # No condition on the campaign, so that a database begins with the few and not with all of it.
     own = Q(assignment__annotator__campaign=campaign)
     found = Judgment.objects.filter(pk__gt=counted.upto).aggregate(
         n=Count("pk", filter=own), newest=Max("pk", filter=own)
     )
-    return Added(counted.n + found["n"], found["newest"] or counted.newest)
-
-
-def _count(campaign: Campaign) -> _Counted:
-    """Count rows old enough that no open transaction can still insert before them."""
-    last = Judgment.objects.aggregate(last=Max("pk"))["last"] or 0
-    upto = max(0, last - OVERLAP)
-    found = _judgments(campaign).filter(pk__lte=upto).aggregate(n=Count("pk"), newest=Max("pk"))
-    return _Counted(found["n"], found["newest"] or 0, upto, monotonic())
-
-
-def _judgments(campaign: Campaign) -> QuerySet[Judgment]:
-    return Judgment.objects.filter(assignment__annotator__campaign=campaign).order_by()
+    n, newest = counted.added
+    return Added(n + found["n"], found["newest"] or newest)

@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.db.models import Count, Q
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -25,6 +25,7 @@ from annotation.models.assignment import wanted
 from annotation.presets import ratio_label
 from annotation.quality.reach import design_warnings
 from annotation.web.parameters import JUDGMENTS, read_filters, takes
+from core.caching import Cache
 from core.messages import messages_of, sentences
 from metaeval.messages import Message
 
@@ -45,17 +46,31 @@ def campaign_detail(request: HttpRequest, slug: str) -> HttpResponseBase:
     return campaign_setup(request, slug)
 
 
+_kinds: Cache[dict[str, int]] = Cache(4096)
+
+
+def _counts(campaign: Campaign) -> dict[str, int]:
+    """Count targets, control items and practice; those of a closed campaign are counted once."""
+    key = campaign.pk, campaign.created_at, campaign.closed_at
+    kinds = _kinds.get(key) if campaign.status == Campaign.Status.CLOSED else None
+    if kinds is None:
+        # By kind, for which an index suffices.
+        rows = campaign.items.order_by().values_list("kind").annotate(n=Count("pk"))
+        kinds = dict(rows)
+        _kinds.put(key, kinds, 1)
+    not_controls = (Item.Kind.TARGET, Item.Kind.DOCUMENT, Item.Kind.TUTORIAL)
+    return {
+        "targets": kinds.get(Item.Kind.TARGET, 0),
+        "controls": sum(n for kind, n in kinds.items() if kind not in not_controls),
+        "practice": kinds.get(Item.Kind.TUTORIAL, 0),
+    }
+
+
 @researcher_required
 def campaign_setup(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the task, the design and the decisions of a campaign."""
     campaign = campaign_for_reader(request, slug)
     completed, assigned, _is_complete = wanted(campaign)
-    not_controls = (Item.Kind.TARGET, Item.Kind.DOCUMENT, Item.Kind.TUTORIAL)
-    counts = campaign.items.aggregate(
-        targets=Count("pk", filter=Q(kind=Item.Kind.TARGET)),
-        controls=Count("pk", filter=~Q(kind__in=not_controls)),
-        practice=Count("pk", filter=Q(kind=Item.Kind.TUTORIAL)),
-    )
     context = {
         "campaign": campaign,
         "section": "campaigns",
@@ -64,7 +79,7 @@ def campaign_setup(request: HttpRequest, slug: str) -> HttpResponse:
         "length": ratio_label(campaign.length_ratio),
         "assigned": assigned,
         "completed": completed,
-        "counts": counts,
+        "counts": _counts(campaign),
         "design": describe(campaign),
         "design_warnings": _warnings(campaign) if campaign.status != Campaign.Status.CLOSED else (),
         "is_together": campaign.judging.layout.has_systems,

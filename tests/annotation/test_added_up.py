@@ -3,6 +3,7 @@
 import random
 import uuid
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,13 +13,15 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import added
+from annotation import added, pay
 from annotation.exports import facts
-from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, Output
+from annotation.models import Annotator, Assignment, Campaign, Item, Judgment, Output, assignment
 from annotation.models.assignment import count_by_annotator, wanted
 from annotation.monitor import answers, monitor_report
 from annotation.monitor.answers import flagged_judgments
-from core.caching import Cache
+from annotation.quality import current
+from annotation.quality.current import judgments_added
+from core.caching import Cache, clear_caches, clear_ttl_cache
 from dashboards.home.attention import read_progress
 from tests.planting import plant
 from tests.world import make_campaign, make_user
@@ -27,11 +30,15 @@ SMALL, LARGE = 60, 600
 
 
 @pytest.fixture(autouse=True)
-def _little(monkeypatch: pytest.MonkeyPatch) -> None:
+def _little(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> None:
     """What takes thousands of judgments happens with a few."""
-    for name, value in (("OVERLAP", 5), ("STEP", 7), ("MOST", 30)):
+    settings.VAR_DIR = tmp_path
+    for name, value in (("OVERLAP", 5), ("STEP", 7), ("MOST", 30), ("STORED_AFTER", 20)):
         monkeypatch.setattr(added, name, value)
-    monkeypatch.setattr(facts, "OVERLAP", 5)
+    for name, value in (("OVERLAP", 5), ("STORED_AFTER", 20)):
+        monkeypatch.setattr(facts, name, value)
+    monkeypatch.setattr(assignment, "STORED_FROM", 20)
+    monkeypatch.setattr(current, "AGAIN_SECONDS", -1.0)
 
 
 @pytest.fixture
@@ -123,6 +130,8 @@ def looked_at(campaign: Campaign) -> list[object]:
         read_progress([campaign]),
         report.annotators,
         report.hours,
+        list(pay.rows(campaign)),
+        judgments_added(campaign),
     ]
 
 
@@ -140,15 +149,48 @@ def test_what_is_remembered_is_what_a_new_process_reads(seed, campaigns, monkeyp
         found = looked_at(campaign)
         with monkeypatch.context() as patch:
             patch.setattr(Cache, "get", lambda self, key: None)
+            for module in (added, facts, assignment):
+                patch.setattr(module, "read_host_file", lambda *given: None)
             assert found == looked_at(campaign)
+        clear_caches()
+        assert found == looked_at(campaign)
         assert found[0][1] == judgments(campaign).count()
 
 
-@pytest.mark.parametrize("page", ["campaigns", "export", "monitor", "monitor-remarks", "output"])
+def test_sums_of_a_database_that_was_restored_are_not_used(campaigns: list[Campaign]) -> None:
+    """After a restore, other judgments have the numbers of those that were summed."""
+    campaign, other = campaigns
+    add(campaign, 80)
+    n = judgments(campaign).count()
+    assert judgments_added(campaign).n == facts.counted_facts(campaign)[1] == n
+    lost = list(judgments(campaign).values_list("pk", flat=True))[40:]
+    Judgment.objects.filter(pk__in=lost).delete()
+    add(other, 40)
+    moved = [Judgment(pk=pk, assignment_id=old.assignment_id, **answer())
+             for pk, old in zip(lost, judgments(other), strict=False)]  # fmt: skip
+    judgments(other).delete()
+    Judgment.objects.bulk_create(moved)
+    clear_caches()
+    for each in campaigns:
+        n = judgments(each).count()
+        assert judgments_added(each).n == facts.counted_facts(each)[1] == n
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+@pytest.mark.parametrize(
+    "page",
+    [
+        *("campaigns", "export", "monitor", "monitor-remarks", "output"),
+        *("access", "hours", "adjudication"),
+    ],
+)
 def test_pages_take_as_many_steps_of_the_database_whatever_has_been_judged(
-    page: str, campaigns: list[Campaign], client: Client
+    page: str, is_new: bool, campaigns: list[Campaign], client: Client
 ) -> None:
-    """At the second look; a step is an instruction of the virtual machine of SQLite."""
+    """At the second look, and at the first of a new process.
+
+    A step is an instruction of the virtual machine of SQLite.
+    """
     if connection.vendor != "sqlite":
         pytest.skip("Only SQLite counts its steps.")
     campaign = campaigns[0]
@@ -159,6 +201,9 @@ def test_pages_take_as_many_steps_of_the_database_whatever_has_been_judged(
 
     def steps() -> int:
         assert client.get(address).status_code == 200
+        if is_new:
+            clear_caches()
+            clear_ttl_cache()
         counted = []
         connection.connection.set_progress_handler(lambda: counted.append(1) and None, 10)
         try:

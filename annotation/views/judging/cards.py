@@ -134,8 +134,8 @@ def drawn(request: HttpRequest, screen: ShownScreen, cards: Sequence[Card]) -> s
     return html
 
 
-# In place of what differs between screens that are otherwise alike: 25 digits that occur in no text,
-# the number of the item on its screen, and which of its values it is. A mark is also a UUID.
+# In place of what differs between screens that are alike: 25 digits that occur in no text, the
+# number of the item on its screen, and which of its values it is. A mark is also a UUID.
 SECRET = f"{secrets.randbelow(9 * 10**24) + 10**24}"
 MARK = re.compile(f"({SECRET}\\d{{7}}|{str(UUID(SECRET + '0' * 7))[:-7]}\\d{{7}})")
 ID, PLACE, CONTEXT, RATED, SUBMIT_KEY, STARTED, PREVIOUS = range(7)
@@ -188,9 +188,7 @@ def _with_marks(screen: ShownScreen, user_id: int) -> tuple[ShownScreen, dict[st
     for n, item in enumerate(screen.items):
         values[_mark(n, PLACE)] = str(item.place)
         values[_mark(n, SUBMIT_KEY)] = str(uuid4())
-        values[_mark(n, STARTED)] = judgments.issue_start(
-            user_id=user_id, public_id=item.public_id
-        )
+        values[_mark(n, STARTED)] = judgments.issue_start(user_id=user_id, public_id=item.public_id)
         marked = replace(
             item,
             public_id=uuid_mark(n, ID, item.public_id),

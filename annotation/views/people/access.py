@@ -162,7 +162,7 @@ def _rows(campaign: Campaign, page: Page[Any]) -> list[dict[str, object]]:
     # Practice is not counted, as on the page Progress.
     counted = count_by_annotator(Annotator.objects.filter(pk__in=shown), with_open=True)
     practice = count_practice([campaign])
-    times = working_time(shown)
+    times = working_time(campaign)
     found: list[dict[str, object]] = []
     for person in people:
         counts, (rated, n_open) = counted[person.pk][1], practice.get(person.pk, (0, 0))

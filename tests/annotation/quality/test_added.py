@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation import added
 from annotation.access import ANNOTATOR
 from annotation.models import Annotator, Assignment, Campaign, Judgment
 from annotation.quality import current
@@ -54,7 +55,8 @@ def campaigns(db: None) -> list[Campaign]:
 def test_a_random_sequence_is_counted(
     campaigns: list[Campaign], monkeypatch: pytest.MonkeyPatch, overlap: int
 ) -> None:
-    monkeypatch.setattr(current, "OVERLAP", overlap)
+    for name, value in (("OVERLAP", overlap), ("STEP", 2), ("MOST", overlap + 3)):
+        monkeypatch.setattr(added, name, value)
     rng = random.Random(overlap)
     for _ in range(15):
         for _ in range(rng.randint(0, 4)):
@@ -66,7 +68,8 @@ def test_a_random_sequence_is_counted(
 def test_only_what_came_since_is_counted(
     campaigns: list[Campaign], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(current, "OVERLAP", 2)
+    monkeypatch.setattr(added, "OVERLAP", 2)
+    monkeypatch.setattr(added, "MOST", 2)
     given = [answer(campaigns[0], place) for place in range(6)]
     judgments_added(campaigns[0])
     with CaptureQueriesContext(connection) as queries:
@@ -75,13 +78,15 @@ def test_only_what_came_since_is_counted(
     assert f'"id" > {given[-1].pk - 2}' in queries[0]["sql"]
 
 
-def test_what_is_gone_or_came_late_is_known_after_a_while(
+def test_what_is_removed_is_known_after_a_while(
     campaigns: list[Campaign], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(current, "OVERLAP", 0)
+    monkeypatch.setattr(added, "OVERLAP", 0)
+    monkeypatch.setattr(added, "MOST", 0)
     given = [answer(campaigns[0], place) for place in range(3)]
     assert judgments_added(campaigns[0]).n == 3
     Judgment.objects.filter(pk=given[0].pk).delete()
+    campaigns[0].annotators.update(n_removed=1)
     assert judgments_added(campaigns[0]).n == 3
     monkeypatch.setattr(current, "AGAIN_SECONDS", -1.0)
     assert judgments_added(campaigns[0]) == Added(2, given[-1].pk)

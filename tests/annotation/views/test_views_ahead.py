@@ -11,6 +11,8 @@ from django.utils import timezone
 
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.models import Assignment, Campaign, Judgment
+from annotation.views.judging import cards
+from annotation.views.judging.cards import drawn
 from annotation.views.judging.offline import fetching
 from tests.annotation.pools import claims_fit, make_pool
 from tests.annotation.views.test_views_judgments import JSON, address, form, opened
@@ -29,7 +31,8 @@ def ahead(client: Client, campaign: Campaign, after: str = "") -> list[dict[str,
 
 def without_keys(html: str) -> str:
     """A card without what is new each time it is drawn."""
-    return re.sub(r'name="(?:csrfmiddlewaretoken|submit_key|started)" value="[^"]*"', "", html)
+    names = r"(?:\d+-)?(?:csrfmiddlewaretoken|submit_key|started)"
+    return re.sub(rf'name="{names}" value="[^"]*"', "", html)
 
 
 @pytest.mark.parametrize("answers", [None, {"text": "prefilled"}])
@@ -52,11 +55,37 @@ def test_they_come_in_order_and_as_they_would_one_by_one(
 def test_a_screen_of_several_texts_comes_once_and_never_after_itself(
     db: None, client: Client
 ) -> None:
+    campaign = plant("side-by-side", outputs=[("A1.", "A2 & <b>."), ("B1.", " ")])
+    client.force_login(User.objects.get(username="annotator-1"))
+    rows = list(Assignment.objects.order_by("position"))
+    paths = [address(rows[0]), address(rows[2])]
+    found = ahead(client, campaign)
+    assert [one["path"] for one in found] == paths
+    for one in found:
+        alone = client.get(one["path"], headers=JSON).json()["html"]
+        assert without_keys(one["html"]) == without_keys(alone)
+
+
+def test_screens_that_differ_in_texts_alone_are_rendered_once(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = opened(world, segments=20)
+    client.force_login(world.annotators[0])
+    rendered = []
+    monkeypatch.setattr(cards, "drawn", lambda *given: rendered.append(given) or drawn(*given))
+    found = ahead(client, rows[0].annotator.campaign)
+    # The first has no screen before it.
+    assert (len(found), len(rendered)) == (20, 2)
+    keys = re.findall(r'name="(?:submit_key|started)" value="([^"]+)"', str(found))
+    assert len(set(keys)) == 40
+    assert cards.SECRET not in str(found).replace("-", "")
+
+
+def test_after_a_screen_come_the_others(db: None, client: Client) -> None:
     campaign = plant("side-by-side", outputs=[("A1.", "A2."), ("B1.", "B2.")])
     client.force_login(User.objects.get(username="annotator-1"))
     rows = list(Assignment.objects.order_by("position"))
     paths = [address(rows[0]), address(rows[2])]
-    assert [one["path"] for one in ahead(client, campaign)] == paths
     for row in rows[:2]:
         after = ahead(client, campaign, after=str(row.public_id))
         assert [one["path"] for one in after] == paths[1:]
