@@ -11,6 +11,10 @@ from core.host_files import read_host_file, write_host_file
 VALUE = {1: (2, "three")}
 
 
+class Moved:
+    """A class that another version does not have."""
+
+
 @pytest.fixture(autouse=True)
 def folder(settings: Any, tmp_path: Path) -> Path:
     settings.VAR_DIR = tmp_path
@@ -28,6 +32,13 @@ def test_a_value_is_read_under_its_name_and_key() -> None:
 def test_another_version_reads_nothing(settings: Any) -> None:
     write_host_file("one", (), VALUE)
     settings.VERSION = "another"
+    assert read_host_file("one", ()) is None
+
+
+def test_a_value_of_a_class_that_is_gone_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    write_host_file("one", (), Moved())
+    assert isinstance(read_host_file("one", ()), Moved)
+    monkeypatch.delattr(f"{__name__}.Moved")
     assert read_host_file("one", ()) is None
 
 
