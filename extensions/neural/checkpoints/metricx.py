@@ -138,7 +138,8 @@ class MetricX(MeanOfSegments):
                 tokens, attention_mask=mask.long(), decoder_input_ids=first, use_cache=False
             ).logits
         errors = logits[:, 0, SCORE_TOKEN].float().clamp(0, WORST)
-        return [float(error) for error in errors.cpu()]
+        found: list[float] = errors.tolist()
+        return found
 
 
 def get(checkpoint: str, tokenizer: str, chosen: str = "float32") -> MetricXModel:

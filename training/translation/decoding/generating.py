@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList
 
+from extensions.neural.encoding.encoders import moved
 from training.translation import lengths
 from training.translation.decoding.checkpoints import Checkpoint, has_length_tokens, no_gradients
 from training.translation.lengths import PIECES
@@ -240,7 +241,7 @@ def padded(
         place = slice(longest - len(text), None) if left else slice(len(text))
         ids[n, place], mask[n, place] = torch.tensor(list(text)), 1
     device = checkpoint.device
-    return {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
+    return {"input_ids": moved(ids, device), "attention_mask": moved(mask, device)}
 
 
 def _rule(
@@ -270,14 +271,14 @@ def log_probabilities(
     found: list[float] = []
     for start in range(0, len(rows), BATCH):
         part = slice(start, start + BATCH)
-        found += _score(checkpoint, rows[part], outputs[part])
+        found += log_probabilities_at_once(checkpoint, rows[part], outputs[part])
     return found
 
 
-def _score(
+def log_probabilities_at_once(
     checkpoint: Checkpoint, rows: Sequence[Row], outputs: Sequence[Sequence[int]]
 ) -> list[float]:
-    end = checkpoint.end
+    """Return what :func:`log_probabilities` does, from one pass over all rows."""
     befores = [_before(checkpoint, row) for row in rows]
     read = [[*before, *output] for before, output in zip(befores, outputs, strict=True)]
     given = padded(checkpoint, read)
@@ -285,12 +286,15 @@ def _score(
         given = {"decoder_input_ids": given["input_ids"], **_sources(checkpoint, rows)}
     with no_gradients():
         logits = checkpoint.model(**given).logits.float().log_softmax(-1)
-    scores = []
-    for n, (before, output) in enumerate(zip(befores, outputs, strict=True)):
-        at = torch.arange(len(before) - 1, len(before) + len(output), device=logits.device)
-        written = torch.tensor([*output, end], device=logits.device)
-        scores.append(float(logits[n, at, written].sum()))
-    return scores
+    # Row by row, each would be waited for.
+    n_written = [len(output) + 1 for output in outputs]
+    places = [
+        (row, place, piece)
+        for row, (before, output) in enumerate(zip(befores, outputs, strict=True))
+        for place, piece in enumerate([*output, checkpoint.end], start=len(before) - 1)
+    ]
+    each = logits[moved(torch.tensor(places), logits.device).unbind(1)].cpu()
+    return [float(own.sum()) for own in each.split(n_written)]
 
 
 def _before(checkpoint: Checkpoint, row: Row) -> list[int]:
