@@ -272,11 +272,9 @@ class Comet(MeanOfSegments):
     def _apart(self, samples: Sequence[Sample]) -> tuple[torch.Tensor, list[bool]]:
         vectors, truncated = self._embed(list(dict.fromkeys(_all(samples))))
         place = {text: row for row, text in enumerate(vectors)}
-        stacked = torch.stack(list(vectors.values())).to(self.device)
-        columns = {
-            side: torch.tensor([place[sample[side]] for sample in samples], device=self.device)
-            for side in self.reads
-        }
+        stacked = encoders.moved(torch.stack(list(vectors.values())), self.device)
+        rows_of = torch.tensor([[place[each[side]] for each in samples] for side in self.reads])
+        columns = dict(zip(self.reads, encoders.moved(rows_of, self.device), strict=True))
         parts = []
         for start in range(0, len(samples), TEXTS_PER_ESTIMATE):
             rows = slice(start, start + TEXTS_PER_ESTIMATE)

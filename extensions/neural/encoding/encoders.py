@@ -182,6 +182,9 @@ def load(spec: EncoderSpec, folder: str) -> Encoder:
     has_both = hasattr(model, "decoder") and hasattr(model, "encoder")
     unused = ("pooler", "decoder.") if has_both else ("pooler",)
     require_weights(spec.checkpoint, model, report["missing_keys"], unused=unused)
+    if any("pooler" in name for name in report["missing_keys"]):
+        # No value depends on it. Random, it would give the encoder another identity at each load.
+        model.pooler = None
     model = model.encoder if has_both else model
     require_rows(spec.checkpoint, tokenizer, model)
     # Limit texts to the number of positions of the model, if its tokenizer states no limit.

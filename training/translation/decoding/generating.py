@@ -223,10 +223,10 @@ def _inputs(checkpoint: Checkpoint, rows: Sequence[Row]) -> dict[str, Tensor]:
     if has_length_tokens(checkpoint):
         prefix = [[*own, checkpoint.length_token(int(row.target_length or 0))]
                   for own, row in zip(prefix, rows, strict=True)]  # fmt: skip
-    given["decoder_input_ids"] = torch.tensor(prefix, device=checkpoint.device)
+    given["decoder_input_ids"] = moved(torch.tensor(prefix), checkpoint.device)
     if checkpoint.has_control and not has_length_tokens(checkpoint):
         wanted = [int(row.target_length or 0) for row in rows]
-        given["wanted_lengths"] = torch.tensor(wanted, device=checkpoint.device)
+        given["wanted_lengths"] = moved(torch.tensor(wanted), checkpoint.device)
     return given
 
 
@@ -285,7 +285,7 @@ def log_probabilities_at_once(
     if not checkpoint.is_causal:
         given = {"decoder_input_ids": given["input_ids"], **_sources(checkpoint, rows)}
     with no_gradients():
-        logits = checkpoint.model(**given).logits.float().log_softmax(-1)
+        logits = checkpoint.model(**given, use_cache=False).logits.float().log_softmax(-1)
     # Row by row, each would be waited for.
     n_written = [len(output) + 1 for output in outputs]
     places = [
@@ -312,5 +312,5 @@ def _sources(checkpoint: Checkpoint, rows: Sequence[Row]) -> dict[str, torch.Ten
     given = padded(checkpoint, [row.source for row in rows])
     if checkpoint.has_control and not has_length_tokens(checkpoint):
         wanted = [int(row.target_length or 0) for row in rows]
-        given["wanted_lengths"] = torch.tensor(wanted, device=checkpoint.device)
+        given["wanted_lengths"] = moved(torch.tensor(wanted), checkpoint.device)
     return given
