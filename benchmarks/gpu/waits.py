@@ -20,9 +20,9 @@ import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
-from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
 import numpy as np
@@ -33,6 +33,12 @@ from benchmarks.gpu import __main__ as gpu
 from benchmarks.gpu import cases, checkpoints
 from extensions.neural import lm
 from extensions.neural.encoding import encoders
+from metrics.options import clean_all
+from training.distillation import options as distillation
+from training.distillation.level import Distillation
+from training.refreeeval import levels, loop, student
+from training.refreeeval.data import Pair, examples
+from training.refreeeval.recipe import Recipe
 from training.translation import likelihood
 
 Tensor = torch.Tensor
@@ -75,7 +81,7 @@ class Waits(TorchFunctionMode):
         if name == "to" and _is_device(args[1:], kwargs):
             self.copies[name] += not is_on_gpu and not kwargs.get("non_blocking")
             is_on_gpu = True
-        elif kwargs.get("device") is not None or name == "new_tensor" and is_on_gpu:
+        elif kwargs.get("device") is not None or (name == "new_tensor" and is_on_gpu):
             # All others are filled by a kernel.
             self.copies[name] += name in ("tensor", "as_tensor", "new_tensor")
             is_on_gpu = True
@@ -122,7 +128,7 @@ def _tensors(value: Any) -> Iterator[Tensor]:
 def _is_device(args: Iterable[Any], kwargs: Mapping[str, Any]) -> bool:
     named = [*args, kwargs.get("device"), kwargs.get("other")]
     return any(
-        isinstance(each, str | torch.device) or isinstance(each, Tensor) and is_held(each)
+        isinstance(each, str | torch.device) or (isinstance(each, Tensor) and is_held(each))
         for each in named
     )
 
@@ -151,6 +157,10 @@ def main(arguments: list[str] | None = None) -> int:
             counts = of_case(case, Path(name), n_pairs // 2)
             is_bounded &= counts[0] == counts[1]
             print(line(case.name, *counts), flush=True)
+        for kind in () if options.only else TRAININGS:
+            counts = of_training(kind, Path(name) / "bert", TRAINED)
+            is_bounded &= counts[0] == counts[1]
+            print(line(f"an update of {kind}", *counts), flush=True)
     return 0 if is_bounded else 1
 
 
@@ -174,6 +184,58 @@ def of_case(case: cases.Case, folder: Path, n_pairs: int) -> tuple[Count, Count]
         metric.score(inputs[:n_pairs])
         few, many = inputs[n_pairs : 2 * n_pairs], inputs[2 * n_pairs :]
         return waits(lambda: metric.score(few)), waits(lambda: metric.score(many))
+
+
+def of_training(kind: str, encoder: Path, n_pairs: int) -> tuple[Count, Count]:
+    """Count an update on some pairs and one on twice as many, each as the second of a training."""
+    given = {"encoder": str(encoder), "teacher": str(encoder), "layer": 2, "negatives": 3}
+    recipe = Recipe.from_options({**given, "max_pieces": 48, "evaluate_every": 2})
+    learner = student.Student(recipe.encoder, recipe.layer, recipe.max_pieces)
+    level: Any = TRAININGS[kind](learner, recipe)
+
+    def count(*sizes: int) -> Count:
+        batches = [list(range(size)) for size in sizes]
+        level.batches = lambda epoch: batches
+        with tempfile.TemporaryDirectory() as folder:
+            return waits(lambda: loop.train(level, learner, recipe, Path(folder), lambda _: None))
+
+    with patch.dict(student.LEAST_TOKENS, cpu=2**31):  # one group a pass, as on a GPU
+        first, few, many = count(n_pairs), count(n_pairs, n_pairs), count(n_pairs, 2 * n_pairs)
+    return (few[0] - first[0], few[1] - first[1]), (many[0] - first[0], many[1] - first[1])
+
+
+def _sentences(learner: student.Student, recipe: Recipe) -> loop.Level:
+    found, _ = examples(_pairs(), recipe)
+    cosines = np.random.default_rng(5).random((len(found), recipe.negatives + 1), np.float32)
+    return levels.SentenceLevel(learner, recipe, found, found[:4], cosines)
+
+
+def _words(learner: student.Student, recipe: Recipe) -> loop.Level:
+    found, _ = examples(_pairs(), recipe)
+    return levels.WordLevel(learner, recipe, _pairs(), found[:4])
+
+
+def _pairs() -> list[Pair]:
+    inputs = checkpoints.make_inputs(4 * TRAINED)
+    return [Pair(each.source, each.hypothesis, "de", "en") for each in inputs]
+
+
+def _distilled(learner: student.Student, recipe: Recipe) -> loop.Level:
+    given = clean_all(distillation.OPTIONS, {})
+    held = _pairs()[:: checkpoints.SYSTEMS]
+    width = learner.model.config.hidden_size
+    taught = np.random.default_rng(5).random((len(_pairs()), width), np.float32)
+    own = distillation.Recipe.from_options(given)
+    return Distillation(learner, own, _pairs(), taught, held, taught[: len(held)])
+
+
+# Pairs of an update.
+TRAINED = 4
+TRAININGS: dict[str, Callable[[student.Student, Recipe], loop.Level]] = {
+    "ReFreeEval, sentences": _sentences,
+    "ReFreeEval, words": _words,
+    "distillation": _distilled,
+}
 
 
 def line(name: str, *counts: Count) -> str:

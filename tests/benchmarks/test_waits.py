@@ -79,6 +79,18 @@ def test_a_family_waits_per_batch_and_not_per_pair(
     assert copies.total() <= MOST_COPIES
 
 
+@pytest.mark.parametrize("kind", waits.TRAININGS)
+def test_an_update_waits_once_for_its_losses(kind: str, folder: Path) -> None:
+    """Beside what transformers asks in each forward pass."""
+    few, many = waits.of_training(kind, folder / "bert", waits.TRAINED)
+    assert few == many
+    fetches, copies = many
+    assert not copies
+    assert fetches["tolist"] == 1
+    n_passes = 2 if kind == "ReFreeEval, words" else 1
+    assert fetches.total() == 1 + n_passes
+
+
 CPU = torch.device("cpu")
 
 

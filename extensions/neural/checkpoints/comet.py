@@ -127,9 +127,7 @@ def _severity(label: str) -> str:
     return label.partition("-")[2]
 
 
-def _span(
-    run: Sequence[int], offsets: Offsets, severity: str, values: Array
-) -> list[FoundSpan]:
+def _span(run: Sequence[int], offsets: Offsets, severity: str, values: Array) -> list[FoundSpan]:
     """Return the span of a run; None if it consists of special tokens."""
     # The end token may be labelled as an error, but it has no position.
     while run and offsets[run[-1]][1] <= offsets[run[-1]][0]:

@@ -223,8 +223,8 @@ def score(
     """Return scores, (pairs, sizes); each distinct pair is matched once.
 
     ``beside`` is called with some pairs before they are matched: what it asks of the device is
-    computed beside the matching. A pair with a text without pieces gets the definition's lowest score, and a
-    :class:`MetricWarning` counts such pairs.
+    computed beside the matching. A pair with a text without pieces gets the definition's lowest
+    score, and a :class:`MetricWarning` counts such pairs.
     """
     distinct = sorted(dict.fromkeys(pairs), key=lambda pair: len(pair[1]))
     found: dict[Pair, Array] = {}
@@ -281,8 +281,7 @@ def _solve(task: Task, launched: _Launched, costs: Sequence[list[Array]]) -> dic
     found = {pair: np.full(len(task.sizes), task.definition.worst) for pair in launched.pairs}
     columns = zip(costs, launched.columns(len(task.sizes)), strict=True)
     scores = [_scores(each, bags, task.definition) for each, bags in columns]
-    for pair, values in zip(launched.whole, np.column_stack(scores), strict=True):
-        found[pair] = values
+    found |= zip(launched.whole, np.column_stack(scores), strict=True)
     if len(launched.whole) < len(launched.pairs):
         _warn(task, len(launched.pairs) - len(launched.whole))
     return found

@@ -168,9 +168,7 @@ def _cosines(found: Mapping[str, Embedded], pairs: Sequence[Pair], layer: int) -
     states = [each.states[layer] for each in found.values()]
     device = states[0].device
     counts = moved(torch.tensor([len(each) for each in states]), device)
-    means = torch.segment_reduce(
-        torch.cat(states).double(), "mean", lengths=counts, unsafe=True
-    )
+    means = torch.segment_reduce(torch.cat(states).double(), "mean", lengths=counts, unsafe=True)
     left, right = moved(
         torch.tensor([[place[text] for text in pair] for pair in pairs]), device
     ).unbind(1)

@@ -107,9 +107,7 @@ def decoded(rows: torch.Tensor, threshold: float | None = None) -> list[FoundSpa
 
 
 @pytest.mark.parametrize("threshold", [None, 0.5])
-def test_severities_are_those_of_comets_own_loop(
-    checkpoint: Path, threshold: float | None
-) -> None:
+def test_severities_are_those_of_comets_own_loop(checkpoint: Path, threshold: float | None) -> None:
     """Only they are read by the score; comet asks for the label of one subword after the other."""
     model = make(checkpoint).model
     model.decoding_threshold = threshold
