@@ -218,13 +218,15 @@ def read_idf(encoder: Encoder, options: Options, left: str, right: str) -> Table
 
 
 def score(
-    task: Task, pairs: Sequence[Pair], beside: Callable[[Sequence[Pair]], None] = lambda _: None
+    task: Task,
+    pairs: Sequence[Pair],
+    before_matching: Callable[[Sequence[Pair]], None] = lambda _: None,
 ) -> Array:
     """Return scores, (pairs, sizes); each distinct pair is matched once.
 
-    ``beside`` is called with some pairs before they are matched: what it asks of the device is
-    computed beside the matching. A pair with a text without pieces gets the definition's lowest
-    score, and a :class:`MetricWarning` counts such pairs.
+    ``before_matching`` is called with some pairs before they are matched: what it asks of the
+    device is computed while the processor matches. A pair with a text without pieces gets the
+    definition's lowest score, and a :class:`MetricWarning` counts such pairs.
     """
     distinct = sorted(dict.fromkeys(pairs), key=lambda pair: len(pair[1]))
     found: dict[Pair, Array] = {}
@@ -238,7 +240,7 @@ def score(
         present, costs = waiting, _costs(task, waiting)
         following = next(chunks, None)
         waiting = None if following is None else _launch(task, following)
-        beside(present.pairs)
+        before_matching(present.pairs)
         found |= _solve(task, present, costs)
     return np.array([found[pair] for pair in pairs]).reshape(len(pairs), len(task.sizes))
 
