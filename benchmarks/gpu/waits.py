@@ -204,13 +204,13 @@ def of_training(kind: str, encoder: Path, n_pairs: int) -> tuple[Count, Count]:
     return (few[0] - first[0], few[1] - first[1]), (many[0] - first[0], many[1] - first[1])
 
 
-def _sentences(learner: student.Student, recipe: Recipe) -> loop.Level:
+def _sentences(learner: student.Student, recipe: Recipe) -> levels.Level:
     found, _ = examples(_pairs(), recipe)
     cosines = np.random.default_rng(5).random((len(found), recipe.negatives + 1), np.float32)
     return levels.SentenceLevel(learner, recipe, found, found[:4], cosines)
 
 
-def _words(learner: student.Student, recipe: Recipe) -> loop.Level:
+def _words(learner: student.Student, recipe: Recipe) -> levels.Level:
     found, _ = examples(_pairs(), recipe)
     return levels.WordLevel(learner, recipe, _pairs(), found[:4])
 
@@ -220,7 +220,7 @@ def _pairs() -> list[Pair]:
     return [Pair(each.source, each.hypothesis, "de", "en") for each in inputs]
 
 
-def _distilled(learner: student.Student, recipe: Recipe) -> loop.Level:
+def _distilled(learner: student.Student, recipe: Recipe) -> levels.Level:
     given = clean_all(distillation.OPTIONS, {})
     held = _pairs()[:: checkpoints.SYSTEMS]
     width = learner.model.config.hidden_size
@@ -231,7 +231,7 @@ def _distilled(learner: student.Student, recipe: Recipe) -> loop.Level:
 
 # Pairs of an update.
 TRAINED = 4
-TRAININGS: dict[str, Callable[[student.Student, Recipe], loop.Level]] = {
+TRAININGS: dict[str, Callable[[student.Student, Recipe], levels.Level]] = {
     "ReFreeEval, sentences": _sentences,
     "ReFreeEval, words": _words,
     "distillation": _distilled,
