@@ -55,7 +55,6 @@ def main() -> int:
             measured = pool.map(lambda *of: one(of[0], of[1], folder, options), wanted, ended)
             for found in measured:
                 rows += found
-                print(*map(table.line, found), sep="\n", file=sys.stderr, flush=True)
     print(f"{options.size} checkpoints, {options.pairs} pairs\n\n{table.markdown(rows)}")
     return 1 if table.faults(rows) else 0
 
@@ -92,14 +91,20 @@ def build(folder: Path, options: argparse.Namespace, wanted: Iterable[Case]) -> 
 def one(
     case: Case, ended: int | None, folder: Path, options: argparse.Namespace
 ) -> list[dict[str, Any]]:
-    """The rows of a case, whose process that its device was to end ended with a status."""
+    """The rows of a case, whose process that its device was to end ended with a status.
+
+    They are printed at once: a run that is cut off leaves those that were measured.
+    """
     result = folder / f"{case.name}.json"
     status = child(case, folder, options)
-    if not result.exists():
-        return [{"case": case.name, "precision": "", "note": f"ended with status {status}"}]
+    rows = [{"precision": "", "note": f"ended with status {status}"}]
     recovered = ended not in (0, None) and status == 0
-    rows = json.loads(result.read_text(encoding="utf-8"))
-    return [{"case": case.name, "recovered": recovered, **row} for row in rows]
+    if result.exists():
+        read = json.loads(result.read_text(encoding="utf-8"))
+        rows = [{"recovered": recovered, **row} for row in read]
+    found = [{"case": case.name, **row} for row in rows]
+    print("\n".join(map(table.line, found)), file=sys.stderr, flush=True)
+    return found
 
 
 def child(case: Case, folder: Path, options: argparse.Namespace, *more: str) -> int | None:

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -29,12 +30,14 @@ from benchmarks.gpu.child import PEER_BATCH, forget
 from extensions.neural.encoding import encoders
 
 MOST_PADDED = 1.25
-# Operations that only change how a tensor is looked at, or reserve memory for one.
-VIEWS = (
-    *("view", "reshape", "as_strided", "slice", "select", "transpose", "permute", "expand", "t"),
-    *("unsqueeze", "squeeze", "unbind", "split", "chunk", "narrow", "detach", "alias", "resize_"),
-    *("empty", "empty_like", "empty_strided", "lift_fresh", "item", "is_nonzero", "result_type"),
-)
+# Operations that reserve memory, or read a number that is computed; views are known to torch.
+FREE = {
+    *("empty", "empty_like", "empty_strided", "new_empty", "resize_", "set_", "_unsafe_view"),
+    *("lift_fresh", "_local_scalar_dense", "_has_compatible_shallow_copy_type"),
+    *("detach_", "squeeze_", "unsqueeze_", "transpose_", "t_", "as_strided_"),
+}
+OPERATIONS = frozenset(torch._C._dispatch_get_all_op_names())
+COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
 WORDS = ("word_embeddings", "wte", "shared")
 HEAD = "case|kernels a pair|the package's|tokens for a real one|the package's|arithmetic"
 
@@ -95,11 +98,31 @@ def profiled(work: Callable[[], object]) -> Profile:
         work()
         seconds = time.perf_counter() - began
     events = [event for event in found.events() if event.name.startswith("aten::")]
-    leaves = [e for e in events if not any(c.name.startswith("aten::") for c in e.cpu_children)]
-    kernels = [e for e in leaves if e.name.removeprefix("aten::") not in VIEWS]
+    n_kernels = sum(is_kernel(each.name) and not _is_part(each) for each in events)
     busy = sum(event.self_cpu_time_total for event in events) / 1e6 / seconds
     looked_up, real = tokens
-    return Profile(len(kernels), looked_up, real, min(1.0, busy))
+    return Profile(n_kernels, looked_up, real, min(1.0, busy))
+
+
+@cache
+def is_kernel(name: str) -> bool:
+    """Return whether a GPU computes an operation: not one made of others, and not a view."""
+    short = name.removeprefix("aten::")
+    packet = getattr(torch.ops.aten, short, None)
+    if packet is None or short in FREE or name == short:
+        return False
+    overloads = [getattr(packet, each) for each in packet.overloads()]
+    overloads = [each for each in overloads if each.name() in OPERATIONS]
+    if any(each.has_kernel_for_dispatch_key(COMPOSITE) for each in overloads):
+        return False
+    returned = [each.alias_info for overload in overloads for each in overload._schema.returns]
+    return not any(alias is not None and not alias.is_write for alias in returned)
+
+
+def _is_part(event: Any) -> bool:
+    """Return whether an operation is how a processor does a part of another one."""
+    parent = event.cpu_parent
+    return parent is not None and (is_kernel(parent.name) or _is_part(parent))
 
 
 @contextmanager

@@ -41,6 +41,8 @@ class LanguageModel:
         self.longest = min(LONGEST, getattr(model.config, "max_position_embeddings", LONGEST))
         self.vocabulary_size = int(model.config.vocab_size)
         self._known: OrderedDict[str, tuple[float, int, bool]] = OrderedDict()
+        self._begun: dict[str, tuple[int, bool]] = {}
+        self._computing: list[tuple[list[str], torch.Tensor]] = []
 
     def read(self, texts: Sequence[str]) -> tuple[Array, NDArray[np.int64]]:
         """Return the mean negative log-likelihoods of pieces 2, 3, … (n,), and piece counts (n,).
@@ -49,10 +51,10 @@ class LanguageModel:
         gets ln(vocabulary), as if pieces were drawn uniformly. Texts are truncated to 1,024 pieces
         or to the limit of the model, which is recorded (:mod:`metrics.truncation`).
         """
-        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        self.begin(texts)
         # All texts of this call stay cached until it ends.
         found = {text: self._known[text] for text in texts if text in self._known}
-        found |= self._compute(missing)
+        found |= self._computed()
         self._keep(found)
         values = [found[text] for text in texts]
         for text, (_, _, is_truncated) in found.items():
@@ -63,28 +65,29 @@ class LanguageModel:
             np.array([count for _, count, _ in values], dtype=np.int64),
         )
 
-    def _compute(self, texts: Sequence[str]) -> dict[str, tuple[float, int, bool]]:
-        pieces = self._tokenize(texts)
+    def begin(self, texts: Sequence[str]) -> None:
+        """Begin to compute what :meth:`read` will be asked for; a GPU is not waited for."""
+        known = self._known.keys() | self._begun.keys()
+        pieces = self._tokenize([text for text in dict.fromkeys(texts) if text not in known])
         ids = {text: each[: self.longest] for text, each in pieces.items()}
-        is_cut = {text: len(each) > self.longest for text, each in pieces.items()}
-        blind = math.log(self.vocabulary_size)
-        found = {
-            text: (blind, len(ids[text]), is_cut[text]) for text in texts if len(ids[text]) < 2
+        self._begun |= {
+            text: (len(ids[text]), len(each) > self.longest) for text, each in pieces.items()
         }
-        readable = [text for text in texts if text not in found]
-        batches = list(
-            encoders.in_batches(
-                self,
-                readable,
-                length=lambda text: len(ids[text]),
-                work=lambda batch: self._mean_nll([ids[text] for text in batch]),
-            )
+        self._computing += encoders.in_batches(
+            self,
+            [text for text in ids if len(ids[text]) > 1],
+            length=lambda text: len(ids[text]),
+            work=lambda batch: self._mean_nll([ids[text] for text in batch]),
         )
-        # Copied once: a GPU computes all batches before it is waited for.
+
+    def _computed(self) -> dict[str, tuple[float, int, bool]]:
+        """Return all that was begun. Copied once: a GPU computes all before it is waited for."""
+        batches, begun, self._computing, self._begun = self._computing, self._begun, [], {}
         values = torch.cat([each for _, each in batches]).tolist() if batches else []
-        for text, value in zip(chain.from_iterable(b for b, _ in batches), values, strict=True):
-            found[text] = value, len(ids[text]), is_cut[text]
-        return found
+        found = dict(zip(chain.from_iterable(each for each, _ in batches), values, strict=True))
+        # Texts of one piece were not computed.
+        blind = math.log(self.vocabulary_size)
+        return {text: (found.get(text, blind), *each) for text, each in begun.items()}
 
     def _tokenize(self, texts: Sequence[str]) -> dict[str, list[int]]:
         if not texts:
@@ -103,7 +106,7 @@ class LanguageModel:
         for row, text in enumerate(ids):
             tokens[row, : len(text)] = torch.tensor(text)
             mask[row, : len(text)] = 1
-        tokens, mask = tokens.to(self.device), mask.to(self.device)
+        tokens, mask = (encoders.moved(each, self.device) for each in (tokens, mask))
         with computing(self.device, "float32"):
             logits = self.model(tokens, attention_mask=mask, use_cache=False).logits[:, :-1]
         losses = torch.nn.functional.cross_entropy(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from extensions.neural import laser
 from extensions.neural.encoding import encoders
-from extensions.neural.encoding.encoders import NO_LIMIT, Encoder
+from extensions.neural.encoding.encoders import NO_LIMIT, Encoder, moved
 from extensions.neural.encoding.precision import computing
 from extensions.neural.encoding.token_vectors import embed
 from metaeval.messages import Message, message
@@ -109,7 +109,7 @@ class SentenceEncoder:
 
     def _apply(self, states: Sequence[torch.Tensor]) -> Array:
         """Return the vectors of texts from the states of their pieces: all at once, copied once."""
-        counts = torch.tensor([len(each) for each in states], device=states[0].device)
+        counts = moved(torch.tensor([len(each) for each in states]), states[0].device)
         with computing(self.encoder.spec.device, "float32"):
             vectors = self.pool(torch.cat(list(states)), counts)
             for step in self.steps:

@@ -197,10 +197,10 @@ class Words:
         return np.divide(self.vectors, norms, where=norms != 0, out=np.zeros_like(self.vectors))
 
 
-def of_pieces(found: "Embedded", layer: int) -> Words:
-    """Return an encoder's pieces at a layer, without special tokens."""
+def of_pieces(found: "Embedded", states: Array) -> Words:
+    """Return an encoder's pieces with their (pieces, width) states, without special tokens."""
     kept = ~np.array(found.is_special)
-    vectors = found.states[layer].double().cpu().numpy()[kept]
+    vectors = states[kept]
     forms = tuple(piece for piece, is_kept in zip(found.pieces, kept, strict=True) if is_kept)
     return Words(forms, vectors, np.ones(len(forms), dtype=bool))
 

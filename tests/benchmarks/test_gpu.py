@@ -21,14 +21,6 @@ COMPARED = 4
 INPUTS = checkpoints.make_inputs(2 * COMPARED)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    built = tmp_path_factory.mktemp("models")
-    names = [name for case in CASES for name in case.models.values()]
-    checkpoints.build(built, SMALL, checkpoints.texts_of(INPUTS), names)
-    return built
-
-
 def test_every_family_with_a_model_has_a_case() -> None:
     families = [registry.get_family(key) for key in registry.FAMILIES]
     with_model = {

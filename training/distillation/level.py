@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch.nn.functional import mse_loss, normalize
 
+from extensions.neural.encoding.encoders import moved
 from training.distillation.options import Recipe
 from training.refreeeval.data import Pair, Vectors, order
 from training.refreeeval.levels import Parts, Validation
@@ -82,7 +83,7 @@ class Distillation:
         """Return the loss and both parts of it."""
         vectors = pooled(self.student, self._texts(places))
         source, target = vectors.tensor_split(2)
-        goal = torch.from_numpy(self.taught[list(places)]).to(source.device)
+        goal = moved(torch.from_numpy(self.taught[list(places)]), source.device)
         own, translated = mse_loss(source, goal), mse_loss(target, goal)
         parts = {"teacher_language": own.detach(), "translations": translated.detach()}
         return own + translated, parts

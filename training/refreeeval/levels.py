@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch.nn.functional import normalize
 
+from extensions.neural.encoding.encoders import moved
 from training.refreeeval import losses
 from training.refreeeval.data import Example, Pair, TeacherCosines, order
 from training.refreeeval.recipe import Recipe
@@ -95,14 +96,14 @@ class SentenceLevel:
         """Return L_sent and its parts."""
         chosen = [self.train[place] for place in places]
         scores = score_candidates(self.student, chosen)
-        labels = torch.tensor([each.label for each in chosen], device=scores.device)
+        labels = moved(torch.tensor([each.label for each in chosen]), scores.device)
         parts: Parts = {}
         total = scores.new_zeros(())
         if self.recipe.has_fluency:
             fluency = losses.fluency(scores, labels)
             total, parts["fluency"] = total + fluency, fluency.detach()
         if self.teacher is not None:
-            taught = self.teacher[list(places)].to(scores.device)
+            taught = moved(self.teacher[list(places)], scores.device)
             distilled = losses.distillation(scores, taught)
             total = total + self.recipe.alpha * distilled
             parts["distillation"] = distilled.detach()
@@ -188,8 +189,9 @@ class WordLevel:
         )
         if self.recipe.expand_words:
             left, right = (_padded([words for _, words in each]) for each in (sources, targets))
-            device = aligned.device
-            aligned = losses.expand_words(aligned, left.to(device), right.to(device))
+            n_words = 1 + int(max(left.max(), right.max()))
+            left, right = (moved(each, aligned.device) for each in (left, right))
+            aligned = losses.expand_words(aligned, left, right, n_words)
         return aligned, allowed
 
     def validate(self) -> Validation:
@@ -203,8 +205,11 @@ def score_candidates(student: Student, chosen: Sequence[Example]) -> Tensor:
     encoded = student.encode(student.ids(texts))
     place = {text: row for row, text in enumerate(texts)}
     width = len(chosen[0].candidates)
-    sources = torch.tensor([place[each.source] for each in chosen for _ in range(width)])
-    candidates = torch.tensor([place[text] for each in chosen for text in each.candidates])
+    rows = (
+        [place[each.source] for each in chosen for _ in range(width)],
+        [place[text] for each in chosen for text in each.candidates],
+    )
+    sources, candidates = moved(torch.tensor(rows), encoded.states.device)
     weights, unit = encoded.counts.float(), normalize(encoded.states, dim=-1)
     scores = losses.greedy_f1(
         unit[sources],

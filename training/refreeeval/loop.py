@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import torch
 
 from extensions.neural.encoding.ahead import ahead
+from extensions.neural.encoding.precision import without_cudnn_attention
 from metaeval.messages import message
 from training.contract import JobError, StoppedError
 from training.jobs.saving import Stream, current, save_whole, write_whole
@@ -145,7 +146,9 @@ class _Run:
         self.student.model.train()
         if not self.state.curve:
             self._validate({}, [])
-        with closing(ahead(self._cut_ahead, self._batches_left())) as batches:
+        batches = ahead(self._cut_ahead, self._batches_left())
+        # Also for layers that are computed again for their gradients.
+        with closing(batches), without_cudnn_attention():
             for batch, _ in batches:
                 self._step(batch)
 
@@ -185,14 +188,16 @@ class _Run:
             total = total + loss.detach()
             for name, value in found.items():
                 parts[name] = parts.get(name, torch.zeros(())) + value * len(piece) / len(share)
-        if not math.isfinite(total.item()):
+        # One copy: a GPU is waited for once, and computes the step beside the next batch.
+        whole, *values = torch.stack([total, *parts.values()]).tolist()
+        if not math.isfinite(whole):
             self._give_up(self.state.step + 1, batch)
         sum_gradients(self.student.model)
         if self.level.clip:
             torch.nn.utils.clip_grad_norm_(self.student.model.parameters(), self.level.clip)
         self.optimizer.step()
         self.state.pieces += self.student.n_real - before
-        return {name: value.item() for name, value in parts.items()}
+        return dict(zip(parts, values, strict=True))
 
     def _seed_dropout(self) -> None:
         key = f"{self.recipe.seed}:{self.level.name}:{self.state.step}:{rank()}"

@@ -68,20 +68,23 @@ def _softmax(product: Tensor, real: Tensor, dim: int) -> Tensor:
     return torch.nan_to_num(torch.softmax(masked, dim=dim), nan=0.0)
 
 
-def expand_words(aligned: Tensor, source_words: Tensor, target_words: Tensor) -> Tensor:
+def expand_words(
+    aligned: Tensor, source_words: Tensor, target_words: Tensor, n_words: int
+) -> Tensor:
     """Make all piece pairs of two words positive where one of them is (released code, not paper).
 
     ``source_words`` is (texts, m) and ``target_words`` (texts, n): the word of each piece, negative
-    for special pieces and padding.
+    for special pieces and padding. No text has more than ``n_words`` words: a GPU would be waited
+    for to count them.
     """
-    left, right = _members(source_words), _members(target_words)
+    left, right = _members(source_words, n_words), _members(target_words, n_words)
     words = left.transpose(1, 2) @ aligned.to(left.dtype) @ right
     return (left @ words.clamp(max=1) @ right.transpose(1, 2)) > 0
 
 
-def _members(words: Tensor) -> Tensor:
+def _members(words: Tensor, n_words: int) -> Tensor:
     """Return which piece belongs to which word: (texts, pieces, words) of 0 and 1."""
-    numbers = torch.arange(max(1, int(words.max()) + 1), device=words.device)
+    numbers = torch.arange(n_words, device=words.device)
     return (words[:, :, None] == numbers).float()
 
 

@@ -102,15 +102,16 @@ class Student:
             states.append(torch.nn.functional.pad(vectors, (0, 0, 0, longest - vectors.shape[1])))
             order += group
         self.n_real += sum(map(len, ids))
-        tokens, mask = (each.to(self.device) for each in encoders.padded(ids, self.padding))
-        special = torch.tensor(sorted(self.special), device=self.device)
+        tokens, mask = encoders.padded(ids, self.padding)
+        counts = mask & ~torch.isin(tokens, torch.tensor(sorted(self.special)))
+        mask, counts = (encoders.moved(each, self.device) for each in (mask, counts))
         # One gather: the gradient of a row taken alone would be as large as all of them.
-        places = torch.tensor(order, device=self.device).argsort()
-        counts = mask & ~torch.isin(tokens, special)
+        places = encoders.moved(torch.tensor(order).argsort(), self.device)
         return Encoded(torch.cat(states).index_select(0, places), mask, counts)
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> Tensor:
-        tokens, mask = (each.to(self.device) for each in encoders.padded(ids, self.padding))
+        given = encoders.padded(ids, self.padding)
+        tokens, mask = (encoders.moved(each, self.device) for each in given)
         with computing(self.device, self.precision):
             states = self.model(tokens, attention_mask=mask.long())
         return torch.as_tensor(states.last_hidden_state).float()

@@ -77,8 +77,8 @@ def _pieces(tokenizer: Any, word: str) -> list[int]:
 def _states(encoder: Encoder, group: Sequence[tuple[int, ...]], layer: int) -> Any:
     def work(batch: list[tuple[int, ...]]) -> list[Array]:
         with stop_after(encoder.model, layer):
-            states = encoder.hidden_states(batch)[0][layer]
-        return [states[row, : len(ids)].float().cpu().numpy() for row, ids in enumerate(batch)]
+            states = encoder.hidden_states(batch)[0][layer].cpu().numpy()
+        return [states[row, : len(ids)] for row, ids in enumerate(batch)]
 
     for batch, found in encoders.in_batches(encoder, group, length=len, work=work):
         yield from zip(batch, found, strict=True)

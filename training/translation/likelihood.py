@@ -35,7 +35,7 @@ from metrics.options import precision_of
 from training.contract import JobError
 from training.translation.decoding import checkpoints
 from training.translation.decoding.checkpoints import Checkpoint, has_length_tokens
-from training.translation.decoding.generating import Row, log_probabilities
+from training.translation.decoding.generating import Row, log_probabilities_at_once
 from training.translation.options import (
     BOTH,
     FAITHFULNESS,
@@ -132,7 +132,7 @@ class Likelihood(MeanOfSegments):
     def _forward(self, read: Sequence[tuple[Row, list[int]]]) -> list[float]:
         rows, outputs = [row for row, _ in read], [output for _, output in read]
         with precision.computing(self.device, self.precision):
-            totals = log_probabilities(self.loaded, rows, outputs)
+            totals = log_probabilities_at_once(self.loaded, rows, outputs)
         if self.is_sum:
             return totals
         return [total / (len(output) + 1) for total, output in zip(totals, outputs, strict=True)]

@@ -25,7 +25,7 @@ import torch
 from extensions.neural.bertscore import options
 from extensions.neural.bertscore.options import Baseline
 from extensions.neural.encoding import encoders, precision
-from extensions.neural.encoding.encoders import Encoder
+from extensions.neural.encoding.encoders import Encoder, moved
 from extensions.neural.encoding.token_vectors import (
     UNIFORM,
     Weights,
@@ -190,8 +190,8 @@ class BertScore(OnEncoder):
     def _score_together(self, given: "_Prepared") -> tuple[list[int], Scores]:
         """Return the (pairs, 3 × layers) values of all pairs of some units, and their rows."""
         states, mask = self.encoder.compute(given.padded)
-        weights = given.weights.to(mask.device)
-        _, hypotheses, right_sides = torch.tensor(given.pairs, device=mask.device).unbind(1)
+        weights = moved(given.weights, mask.device)
+        _, hypotheses, right_sides = moved(torch.tensor(given.pairs), mask.device).unbind(1)
         layers = []
         while states:
             # Release each layer after use.

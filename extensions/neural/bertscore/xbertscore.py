@@ -15,7 +15,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from extensions.neural.encoding import encoders, precision
 from extensions.neural.encoding.ahead import score_in_slices
-from extensions.neural.encoding.encoders import Encoder
+from extensions.neural.encoding.encoders import Encoder, moved
 from extensions.neural.encoding.token_vectors import Embedded, Weights, embed, load_weights
 from extensions.neural.on_encoder import (
     OnEncoder,
@@ -118,8 +118,7 @@ def _match(
     states = pad_sequence(vectors, batch_first=True)
     weighed = pad_sequence([weights.of(found[text]) for text in place], batch_first=True)
     mask = pad_sequence([torch.ones(len(each), dtype=torch.bool) for each in vectors], True)
-    left, right = (torch.tensor([place[pair[side]] for pair in pairs]) for side in (0, 1))
-    matched = greedy_match(
-        states, mask.to(device), weighed.to(device), left.to(device), right.to(device)
-    )
+    sides = torch.tensor([[place[pair[side]] for pair in pairs] for side in (0, 1)])
+    mask, weighed, sides = (moved(each, device) for each in (mask, weighed, sides))
+    matched = greedy_match(states, mask, weighed, *sides)
     return np.asarray(matched.double().cpu().numpy())

@@ -117,8 +117,9 @@ class Bleurt(MeanOfSegments):
         return scores, [length > longest for length in lengths]
 
     def _forward(self, padded: Any) -> Scores:
+        given = {name: encoders.moved(each, self.device) for name, each in padded.items()}
         with precision.computing(self.device, self.precision):
-            logits = self.loaded.model(**padded.to(self.device)).logits
+            logits = self.loaded.model(**given).logits
         return np.asarray(logits.flatten().double().cpu().numpy())
 
 

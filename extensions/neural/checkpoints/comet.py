@@ -19,10 +19,12 @@ because their package is not on any index.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from extensions.neural.checkpoints import comet_loading
 from extensions.neural.checkpoints.comet_loading import CometModel
@@ -51,22 +53,29 @@ from metrics.options import precision_of
 
 REVISION = 1
 Offsets = Sequence[Sequence[int]]
+Array = NDArray[np.float64]
 
 
 @contextmanager
 def recording(model: Any) -> Iterator[list[list[FoundSpan]]]:
-    """Collect the spans of all texts that the model decodes within the context, in order."""
+    """Collect the spans of all texts that the model decodes within the context, in order.
+
+    comet's own decoding, which asks for the label of each subword alone, is replaced: the model
+    gets the severities of the spans that it would have found, which is all that its score reads.
+    """
     found: list[list[FoundSpan]] = []
-    own = model.decode
 
     def decode(probabilities: torch.Tensor, ids: torch.Tensor, offsets: Sequence[Offsets]) -> Any:
-        # One copy: comet's loop asks for each subword's label alone.
-        probabilities, ids = probabilities.cpu(), ids.cpu()
-        labels = model.label_encoder.ids_to_label
-        names = [str(labels[number]) for number in range(probabilities.shape[-1])]
-        for rows, places in zip(probabilities, offsets, strict=True):
-            found.append(spans_of(rows[: len(places)], places, names, model.decoding_threshold))
-        return own(probabilities, ids, offsets)
+        names = [str(name) for _, name in sorted(model.label_encoder.ids_to_label.items())]
+        both = torch.stack(labelled(probabilities, model.decoding_threshold)).cpu().numpy()
+        own = []
+        for values, chosen, places in zip(*both, offsets, strict=True):
+            labels = chosen[: len(places)].astype(int).tolist()
+            found.append(spans_of(values, labels, places, names))
+            # comet loses a span that is open at the end.
+            closed = [run for run in _runs(labels) if run[-1] + 1 < len(labels)]
+            own.append([{"severity": _severity(names[labels[run[0]]])} for run in closed])
+        return own
 
     model.decode = decode
     try:
@@ -75,37 +84,50 @@ def recording(model: Any) -> Iterator[list[list[FoundSpan]]]:
         del model.decode
 
 
-def spans_of(
-    probabilities: torch.Tensor,
-    offsets: Offsets,
-    labels: Sequence[str],
-    threshold: float | None = None,
-) -> list[FoundSpan]:
-    """Return the spans of one text from probabilities (subwords, labels), with outer blanks.
+def labelled(
+    probabilities: torch.Tensor, threshold: float | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the probability and the number of each subword's label, both (…,) in float64.
 
-    ``offsets`` are the [start, end) of each subword, (0, 0) for special tokens. The first label
-    means no error. A run of errors has the severity of its first subword and the mean probability
-    of its labels (:meth:`UnifiedMetric.decode`).
+    ``probabilities`` are (…, labels). The first label means no error; with a threshold it is
+    chosen unless those of all errors exceed it (:meth:`UnifiedMetric.decode`).
     """
     probabilities = probabilities.float()
-    values, chosen = probabilities.max(dim=1)
+    values, chosen = probabilities.max(dim=-1)
     if threshold:
-        errors, place = probabilities[:, 1:].max(dim=1)
-        is_error = probabilities[:, 1:].sum(dim=1) > threshold
+        errors, place = probabilities[..., 1:].max(dim=-1)
+        is_error = probabilities[..., 1:].sum(dim=-1) > threshold
         values, chosen = torch.where(is_error, errors, values), torch.where(is_error, place + 1, 0)
-    spans, run = [], list[int]()
-    for number, label in enumerate([*chosen.tolist(), 0]):
-        if label:
-            run.append(number)
-        elif run:
-            spans += _span(run, offsets, labels[int(chosen[run[0]])], values)
-            run = []
-    return spans
+    return values.double(), chosen.double()
 
 
-def _span(
-    run: Sequence[int], offsets: Offsets, label: str, values: torch.Tensor
+def spans_of(
+    values: Array, chosen: Sequence[int], offsets: Offsets, labels: Sequence[str]
 ) -> list[FoundSpan]:
+    """Return the spans of one text from the label of each subword, with outer blanks.
+
+    ``values`` are the probabilities of the chosen labels. ``offsets`` are the [start, end) of each
+    subword, (0, 0) for special tokens. A run of errors has the severity of its first subword and
+    the mean probability of its labels.
+    """
+    return [
+        span
+        for run in _runs(chosen)
+        for span in _span(run, offsets, _severity(labels[chosen[run[0]]]), values)
+    ]
+
+
+def _runs(chosen: Sequence[int]) -> list[list[int]]:
+    """Return the places of each run of errors."""
+    places = range(len(chosen))
+    return [list(run) for is_error, run in groupby(places, lambda n: bool(chosen[n])) if is_error]
+
+
+def _severity(label: str) -> str:
+    return label.partition("-")[2]
+
+
+def _span(run: Sequence[int], offsets: Offsets, severity: str, values: Array) -> list[FoundSpan]:
     """Return the span of a run; None if it consists of special tokens."""
     # The end token may be labelled as an error, but it has no position.
     while run and offsets[run[-1]][1] <= offsets[run[-1]][0]:
@@ -114,7 +136,7 @@ def _span(
         return []
     start, end = int(offsets[run[0]][0]), int(offsets[run[-1]][1])
     confidence = min(1.0, float(values[list(run)].mean()))
-    return [FoundSpan(TARGET, start, end, label.partition("-")[2], confidence=confidence)]
+    return [FoundSpan(TARGET, start, end, severity, confidence=confidence)]
 
 
 def trimmed(spans: Spans, text: str) -> list[FoundSpan]:
@@ -248,11 +270,9 @@ class Comet(MeanOfSegments):
     def _apart(self, samples: Sequence[Sample]) -> tuple[torch.Tensor, list[bool]]:
         vectors, truncated = self._embed(list(dict.fromkeys(_all(samples))))
         place = {text: row for row, text in enumerate(vectors)}
-        stacked = torch.stack(list(vectors.values())).to(self.device)
-        columns = {
-            side: torch.tensor([place[sample[side]] for sample in samples], device=self.device)
-            for side in self.reads
-        }
+        stacked = encoders.moved(torch.stack(list(vectors.values())), self.device)
+        rows_of = torch.tensor([[place[each[side]] for each in samples] for side in self.reads])
+        columns = dict(zip(self.reads, encoders.moved(rows_of, self.device), strict=True))
         parts = []
         for start in range(0, len(samples), TEXTS_PER_ESTIMATE):
             rows = slice(start, start + TEXTS_PER_ESTIMATE)
@@ -289,7 +309,7 @@ class Comet(MeanOfSegments):
         self.model.use_context = self.in_context
         with precision.computing(self.device, self.precision):
             embedded = self.model.compute_sentence_embedding(
-                **{name: values.to(self.device) for name, values in tokens.items()}
+                **{name: encoders.moved(each, self.device) for name, each in tokens.items()}
             )
         return torch.as_tensor(embedded).float()
 
@@ -341,7 +361,7 @@ class Comet(MeanOfSegments):
 
     def _moved(self, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            return value.to(self.device)
+            return encoders.moved(value, self.device)
         if isinstance(value, dict):
             return {name: self._moved(each) for name, each in value.items()}
         if isinstance(value, (list, tuple)):

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn.utils.rnn import pad_sequence
 
 from extensions.neural.encoding import encoders, memory, precision
 from extensions.neural.encoding.memory import ModelSpec, placed
@@ -126,10 +125,7 @@ class MetricX(MeanOfSegments):
         return ids[: min(longest, len(ids)) - 1], len(ids) > longest
 
     def _forward(self, ids: Sequence[Sequence[int]]) -> list[float]:
-        padded = [torch.tensor(each, dtype=torch.long) for each in ids]
-        tokens = pad_sequence(padded, batch_first=True, padding_value=0).to(self.device)
-        lengths = torch.tensor([len(each) for each in ids], device=self.device)
-        mask = torch.arange(tokens.shape[1], device=self.device) < lengths[:, None]
+        tokens, mask = (encoders.moved(each, self.device) for each in encoders.padded(ids, 0))
         first = torch.zeros((len(ids), 1), dtype=torch.long, device=self.device)
         # In bfloat16 the weights set the precision; autocast would only round further.
         exact = "float32" if self.precision == "bfloat16" else self.precision
@@ -138,7 +134,8 @@ class MetricX(MeanOfSegments):
                 tokens, attention_mask=mask.long(), decoder_input_ids=first, use_cache=False
             ).logits
         errors = logits[:, 0, SCORE_TOKEN].float().clamp(0, WORST)
-        return [float(error) for error in errors.cpu()]
+        found: list[float] = errors.tolist()
+        return found
 
 
 def get(checkpoint: str, tokenizer: str, chosen: str = "float32") -> MetricXModel:

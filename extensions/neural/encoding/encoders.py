@@ -76,7 +76,7 @@ class Encoder:
 
         States are (texts, longest, width) in float32; the mask is (texts, longest).
         """
-        tokens, mask = (each.to(self.spec.device) for each in given)
+        tokens, mask = (moved(each, self.spec.device) for each in given)
         with computing(self.spec.device, self.spec.precision):
             states = self.model(tokens, attention_mask=mask.long(), output_hidden_states=True)
         return [layer.float() for layer in states.hidden_states], mask
@@ -89,6 +89,16 @@ class Encoder:
     def padding(self) -> int:
         """Return the id of the padding token; any id if the tokenizer has none."""
         return int(self.tokenizer.pad_token_id or 0)
+
+
+def moved(tensor: torch.Tensor, device: Any) -> torch.Tensor:
+    """Copy a tensor to a device without waiting until a GPU has done what came before.
+
+    Only pinned memory is copied so.
+    """
+    if torch.device(device).type == "cuda" and not tensor.is_cuda:
+        tensor = tensor.pin_memory()
+    return tensor.to(device, non_blocking=True)
 
 
 def padded(ids: Sequence[Sequence[int]], padding: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -172,6 +182,9 @@ def load(spec: EncoderSpec, folder: str) -> Encoder:
     has_both = hasattr(model, "decoder") and hasattr(model, "encoder")
     unused = ("pooler", "decoder.") if has_both else ("pooler",)
     require_weights(spec.checkpoint, model, report["missing_keys"], unused=unused)
+    if any("pooler" in name for name in report["missing_keys"]):
+        # No value depends on it. Random, it would give the encoder another identity at each load.
+        model.pooler = None
     model = model.encoder if has_both else model
     require_rows(spec.checkpoint, tokenizer, model)
     # Limit texts to the number of positions of the model, if its tokenizer states no limit.

@@ -150,6 +150,22 @@ def _encode(
         yield from zip(batch, found, strict=True)
 
 
+def fetch(tensors: Sequence[torch.Tensor]) -> list[NDArray[Any]]:
+    """Copy tensors to the host, from a GPU in one transfer."""
+    if not tensors or not tensors[0].is_cuda:
+        return [each.numpy() for each in tensors]
+    flat = torch.cat([each.reshape(-1) for each in tensors]).cpu().numpy()
+    ends = np.cumsum([each.numel() for each in tensors])[:-1]
+    parts = np.split(flat, ends)
+    return [part.reshape(each.shape) for part, each in zip(parts, tensors, strict=True)]
+
+
+def fetch_states(found: Mapping[str, Embedded], layer: int) -> dict[str, NDArray[np.float64]]:
+    """Return the (pieces, width) vectors of every text at a layer, in double precision."""
+    states = fetch([each.states[layer] for each in found.values()])
+    return {text: each.astype(np.float64) for text, each in zip(found, states, strict=True)}
+
+
 @contextmanager
 def stop_after(model: Any, layer: int) -> Iterator[None]:
     """Make an encoder compute no layer above ``layer``; one of unknown structure computes all."""

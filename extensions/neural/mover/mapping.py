@@ -67,6 +67,7 @@ class Mapping:
                 )
             )
         self.about, self.array = about, np.asarray(array, dtype=np.float64)
+        self._tensors: dict[Any, Any] = {}
 
     @property
     def width(self) -> int:
@@ -81,12 +82,19 @@ class Mapping:
 
     def apply(self, vectors: Any) -> Any:
         """Map source-side vectors (n, width), numpy or torch; return the same type."""
-        array = vectors.new_tensor(self.array) if hasattr(vectors, "new_tensor") else self.array
+        array = self._like(vectors) if hasattr(vectors, "new_tensor") else self.array
         if self.about.kind == "umd-paper":
             return _remove_cosine(vectors, array)
         if self.about.kind == "umd":
             return vectors - (vectors @ array)[:, None] * array
         return vectors @ array
+
+    def _like(self, vectors: Any) -> Any:
+        """Return the array as a tensor like others; it is copied to a device once."""
+        key = vectors.device, vectors.dtype
+        if key not in self._tensors:
+            self._tensors[key] = vectors.new_tensor(self.array)
+        return self._tensors[key]
 
     def apply_to_target(self, vectors: Any) -> Any:
         """Map target-side vectors: published UMD changes both sides, the others only the source."""

@@ -15,8 +15,8 @@ import torch
 from numpy.typing import NDArray
 
 from extensions.neural.encoding import token_vectors
-from extensions.neural.encoding.encoders import Encoder
-from extensions.neural.encoding.token_vectors import Embedded, IdfTable, embed, tokenize
+from extensions.neural.encoding.encoders import Encoder, moved
+from extensions.neural.encoding.token_vectors import Embedded, IdfTable, embed, fetch, tokenize
 from extensions.neural.mover.options import Definition, Distance
 from extensions.neural.transport import flow_dropout_cost, transport_cost
 from metaeval.messages import plural
@@ -56,7 +56,8 @@ def make_bag(vectors: Tensor, n: int, weights: Array | None = None) -> Bag:
         # The sum has the direction of the mean, and only directions are compared.
         grams = _sums(vectors, size)
         return Bag(grams, _lengths(grams))
-    scaled = vectors * torch.as_tensor(weights, dtype=vectors.dtype, device=vectors.device)[:, None]
+    factors = moved(torch.as_tensor(weights, dtype=vectors.dtype), vectors.device)
+    scaled = vectors * factors[:, None]
     summed = np.lib.stride_tricks.sliding_window_view(weights, size).sum(1)
     grams = _sums(scaled, size)
     return Bag(grams, _lengths(grams), summed)
@@ -84,25 +85,15 @@ def distances(pairs: Sequence[tuple[Bag, Bag]], kind: Distance) -> list[Array]:
     """
     if not pairs:
         return []
-    products = _fetch([left.vectors.double() @ right.vectors.double().T for left, right in pairs])
+    products = fetch([left.vectors.double() @ right.vectors.double().T for left, right in pairs])
     norms = {id(bag): bag.norms for pair in pairs for bag in pair}
-    lengths = dict(zip(norms, _fetch(list(norms.values())), strict=True))
-    found = []
-    for (left, right), product in zip(pairs, products, strict=True):
-        squared = _squared(product, lengths[id(left)], lengths[id(right)])
-        _repair(squared, left, right)
-        found.append(np.sqrt(squared, out=squared) if kind == "euclidean" else squared)
-    return found
-
-
-def _fetch(tensors: Sequence[Tensor]) -> list[Array]:
-    """Copy tensors to the host in one transfer where they are on a GPU."""
-    if not tensors[0].is_cuda:
-        return [each.numpy() for each in tensors]
-    flat = torch.cat([each.reshape(-1) for each in tensors]).cpu().numpy()
-    ends = np.cumsum([each.numel() for each in tensors])[:-1]
-    parts = np.split(flat, ends)
-    return [part.reshape(each.shape) for part, each in zip(parts, tensors, strict=True)]
+    lengths = dict(zip(norms, fetch(list(norms.values())), strict=True))
+    found = [
+        _squared(product, lengths[id(left)], lengths[id(right)])
+        for (left, right), product in zip(pairs, products, strict=True)
+    ]
+    _repair(found, pairs)
+    return [np.sqrt(each, out=each) for each in found] if kind == "euclidean" else found
 
 
 def _squared(product: Array, left: Array, right: Array) -> Array:
@@ -118,16 +109,20 @@ def _inverse(lengths: Array) -> Array:
     return np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 
 
-def _repair(squared: Array, left: Bag, right: Bag) -> None:
-    rows, columns = np.nonzero(squared < NEAR)
-    if len(rows):
-        differences = _unit(left, rows) - _unit(right, columns)
-        squared[rows, columns] = differences.square().sum(dim=1).cpu().numpy()
+def _repair(squared: Sequence[Array], pairs: Sequence[tuple[Bag, Bag]]) -> None:
+    near = [np.nonzero(each < NEAR) for each in squared]
+    marked = [number for number, (rows, _) in enumerate(near) if len(rows)]
+    exact = [
+        (_unit(pairs[n][0], near[n][0]) - _unit(pairs[n][1], near[n][1])).square().sum(dim=1)
+        for n in marked
+    ]
+    for number, values in zip(marked, fetch(exact), strict=True):
+        squared[number][near[number]] = values
 
 
 def _unit(bag: Bag, rows: NDArray[np.int64]) -> Tensor:
     # A zero vector is orthogonal to all vectors.
-    places = torch.from_numpy(rows).to(bag.vectors.device)
+    places = moved(torch.from_numpy(rows), bag.vectors.device)
     return bag.vectors[places].double() / bag.norms[places, None]
 
 
@@ -145,12 +140,17 @@ def transport(cost: Array, left: Bag, right: Bag, dropout: float = 0.0) -> float
 
 def score_pairs(pairs: Sequence[tuple[Bag, Bag]], definition: Definition) -> Array:
     """Return the scores of a definition, (pairs,); larger is better."""
-    costs = distances(pairs, definition.distance)
-    moved = [
+    return _scores(distances(pairs, definition.distance), pairs, definition)
+
+
+def _scores(
+    costs: Sequence[Array], pairs: Sequence[tuple[Bag, Bag]], definition: Definition
+) -> Array:
+    totals = [
         transport(cost, left, right, definition.dropout)
         for cost, (left, right) in zip(costs, pairs, strict=True)
     ]
-    return np.array([definition.score(cost) for cost in moved], dtype=np.float64)
+    return np.array([definition.score(total) for total in totals], dtype=np.float64)
 
 
 # Score pairs of texts: encode each distinct text once; match a chunk while encoding more.
@@ -191,6 +191,17 @@ class _Launched:
     pairs: list[Pair]
     bags: dict[tuple[Side, str], tuple[Bag, ...]]
 
+    @property
+    def whole(self) -> dict[Pair, tuple[tuple[Bag, ...], tuple[Bag, ...]]]:
+        """Return the bags of the pairs whose texts both have words."""
+        sides = {pair: [self.bags[each] for each in _sides(*pair)] for pair in self.pairs}
+        return {pair: (left, right) for pair, (left, right) in sides.items() if left and right}
+
+    def columns(self, n_sizes: int) -> list[list[tuple[Bag, Bag]]]:
+        """Return the bags of these pairs for each n."""
+        both = self.whole.values()
+        return [[(left[n], right[n]) for left, right in both] for n in range(n_sizes)]
+
 
 def read_idf(encoder: Encoder, options: Options, left: str, right: str) -> Tables:
     """Read the corpora that two options name; None if one is empty."""
@@ -206,24 +217,31 @@ def read_idf(encoder: Encoder, options: Options, left: str, right: str) -> Table
     return read(left), read(right)
 
 
-def score(task: Task, pairs: Sequence[Pair]) -> Array:
+def score(
+    task: Task,
+    pairs: Sequence[Pair],
+    before_matching: Callable[[Sequence[Pair]], None] = lambda _: None,
+) -> Array:
     """Return scores, (pairs, sizes); each distinct pair is matched once.
 
-    A pair with a text without pieces gets the definition's lowest score, and a
-    :class:`MetricWarning` counts such pairs.
+    ``before_matching`` is called with some pairs before they are matched: what it asks of the
+    device is computed while the processor matches. A pair with a text without pieces gets the
+    definition's lowest score, and a :class:`MetricWarning` counts such pairs.
     """
     distinct = sorted(dict.fromkeys(pairs), key=lambda pair: len(pair[1]))
     found: dict[Pair, Array] = {}
-    waiting: _Launched | None = None
-    for start in range(0, len(distinct), PAIRS_PER_CHUNK):
-        # A GPU works asynchronously: it encodes this chunk while the CPU solves the previous
-        # one. A thread would not help, because POT holds the interpreter's lock.
-        launched = _launch(task, distinct[start : start + PAIRS_PER_CHUNK])
-        if waiting is not None:
-            found |= _solve(task, waiting)
-        waiting = launched
-    if waiting is not None:
-        found |= _solve(task, waiting)
+    starts = range(0, len(distinct), PAIRS_PER_CHUNK)
+    chunks = (distinct[start : start + PAIRS_PER_CHUNK] for start in starts)
+    waiting = _launch(task, next(chunks)) if distinct else None
+    while waiting is not None:
+        # A GPU works asynchronously and in order: once the distances of a chunk were fetched, it
+        # encodes the next chunk while the CPU solves this one. A thread would not help, because
+        # POT holds the interpreter's lock.
+        present, costs = waiting, _costs(task, waiting)
+        following = next(chunks, None)
+        waiting = None if following is None else _launch(task, following)
+        before_matching(present.pairs)
+        found |= _solve(task, present, costs)
     return np.array([found[pair] for pair in pairs]).reshape(len(pairs), len(task.sizes))
 
 
@@ -247,22 +265,27 @@ def _bags(task: Task, text: Embedded, side: Side) -> tuple[Bag, ...]:
     places = task.definition.chosen(text.pieces)
     vectors = task.vectors(text, side)
     if len(places) < len(text.pieces):
-        vectors = vectors[places]
+        # Runs of pieces: a list of places would be copied to the device and waited for.
+        runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
+        vectors = torch.cat([vectors[run[0] : run[-1] + 1] for run in runs])
     table = task.idf[0 if side == "left" else 1]
     weights = None if table is None else table.weigh([text.ids[place] for place in places])
     return tuple(make_bag(vectors, size, weights) for size in task.sizes)
 
 
-def _solve(task: Task, launched: _Launched) -> dict[Pair, Array]:
+def _costs(task: Task, launched: _Launched) -> list[list[Array]]:
+    """Return the distances of each n, when the device has computed them."""
+    columns = launched.columns(len(task.sizes))
+    return [distances(bags, task.definition.distance) for bags in columns]
+
+
+def _solve(task: Task, launched: _Launched, costs: Sequence[list[Array]]) -> dict[Pair, Array]:
     found = {pair: np.full(len(task.sizes), task.definition.worst) for pair in launched.pairs}
-    sides = {pair: [launched.bags[each] for each in _sides(*pair)] for pair in launched.pairs}
-    whole = [pair for pair in launched.pairs if all(sides[pair])]
-    for column in range(len(task.sizes)):
-        bags = [(sides[pair][0][column], sides[pair][1][column]) for pair in whole]
-        for pair, value in zip(whole, score_pairs(bags, task.definition), strict=True):
-            found[pair][column] = value
-    if len(whole) < len(launched.pairs):
-        _warn(task, len(launched.pairs) - len(whole))
+    columns = zip(costs, launched.columns(len(task.sizes)), strict=True)
+    scores = [_scores(each, bags, task.definition) for each, bags in columns]
+    found |= zip(launched.whole, np.column_stack(scores), strict=True)
+    if len(launched.whole) < len(launched.pairs):
+        _warn(task, len(launched.pairs) - len(launched.whole))
     return found
 
 

@@ -94,15 +94,18 @@ class XMoverScore(OnEncoder):
         With a language model (n, 5): both scores, both combined with its term, and the term alone.
         """
         check_inputs(self.info, inputs)
-        similarities = matching.score(
-            self.task, [(each.source, each.hypothesis) for each in inputs]
-        )
+        pairs = [(each.source, each.hypothesis) for each in inputs]
         if self.language_model is None:
-            return similarities
+            return matching.score(self.task, pairs)
+        similarities = matching.score(self.task, pairs, self._read_ahead)
         form = VARIANTS[str(self.options["definition"])].lm_form
         read = self.language_model.read([each.hypothesis for each in inputs])
         term = lm.term(*read, form)[:, None]
         return np.hstack([similarities, couple(similarities, term, *self._coupling()), term])
+
+    def _read_ahead(self, pairs: Sequence[tuple[str, str]]) -> None:
+        if self.language_model is not None:
+            self.language_model.begin([output for _, output in pairs])
 
     def _coupling(self) -> tuple[float, float]:
         return float(self.options["weight"]), float(self.options["lm-weight"])

@@ -8,7 +8,7 @@ because the counting of its chunks is not defined. A blank output or source gets
 the largest W that token vectors of their lengths can have, so it is never the best.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,11 @@ from scipy.spatial.distance import cdist
 from extensions.neural.bertscore.xbertscore import match_pairs
 from extensions.neural.encoding import encoders, precision
 from extensions.neural.encoding.ahead import score_in_slices
-from extensions.neural.encoding.token_vectors import UNIFORM, Embedded, embed
+from extensions.neural.encoding.token_vectors import UNIFORM, embed, fetch_states
 from extensions.neural.on_encoder import OnEncoder, check_layer, encoder_fields
 from extensions.neural.sentence_vectors import SentenceEncoder, cosine
 from extensions.neural.sentences.options import PARTS, combine, find_ranges
-from extensions.neural.static_vectors import of_pieces
+from extensions.neural.static_vectors import Words, of_pieces
 from extensions.neural.transport import transport_cost
 from metrics import truncation
 from metrics.base import (
@@ -77,24 +77,27 @@ class SentSim(OnEncoder):
         found = embed(self.encoder, texts, [self.layer])
         a = np.array([cosine(*(sentences[text] for text in pair)) for pair in pairs])
         b = match_pairs(found, pairs, self.layer, UNIFORM, self.encoder.budget)[:, 2]
-        distances = np.array([self._distances(found, *pair) for pair in pairs]).reshape(-1, 2)
+        states = fetch_states(found, self.layer)
+        words = {text: (of_pieces(found[text], each), each) for text, each in states.items()}
+        distances = np.array(
+            [_distances(words[output], words[source]) for output, source in pairs]
+        ).reshape(-1, 2)
         parts = np.column_stack([a, b, -distances])
         if self.ranges is None:
             return parts
         return np.hstack([parts, combine(a, b, distances[:, 0], self.ranges)])
 
-    def _distances(
-        self, found: Mapping[str, Embedded], output: str, source: str
-    ) -> tuple[float, float]:
-        left, right = (of_pieces(found[text], self.layer).vectors for text in (output, source))
-        if len(left) and len(right):
-            return word_movers_distance(left, right), mean_distance(left, right)
-        states = [found[text].states[self.layer] for text in (output, source)]
-        largest = largest_distance(*(each.double().cpu().numpy() for each in states))
-        return largest, largest
-
 
 Array = NDArray[np.float64]
+
+
+def _distances(output: tuple[Words, Array], source: tuple[Words, Array]) -> tuple[float, float]:
+    """Return WMD and SMD of two texts from their words and all their states."""
+    left, right = output[0].vectors, source[0].vectors
+    if len(left) and len(right):
+        return word_movers_distance(left, right), mean_distance(left, right)
+    largest = largest_distance(output[1], source[1])
+    return largest, largest
 
 
 def word_movers_distance(left: Array, right: Array) -> float:

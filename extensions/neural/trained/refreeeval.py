@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from extensions.neural.bertscore.xbertscore import XBertScore, match_pairs
 from extensions.neural.encoding import encoders, precision
 from extensions.neural.encoding.ahead import score_in_slices
-from extensions.neural.encoding.encoders import Encoder
+from extensions.neural.encoding.encoders import Encoder, moved
 from extensions.neural.encoding.token_vectors import UNIFORM, Embedded, embed
 from extensions.neural.on_encoder import OnEncoder, encoder_fields
 from extensions.neural.trained.options import load_head
@@ -151,7 +151,7 @@ def read_features(encoder: Encoder, pairs: Sequence[Pair], layers: Sequence[int]
     found = embed(encoder, [text for pair in pairs for text in pair], layers)
     matched = [match_pairs(found, pairs, layer, UNIFORM, encoder.budget) for layer in layers]
     top = max(layers)
-    cosines = np.array([_cosine(found, pair, top) for pair in pairs])
+    cosines = _cosines(found, pairs, top)
     lengths = np.log1p(
         [
             [sum(not special for special in found[text].is_special) for text in pair]
@@ -162,6 +162,14 @@ def read_features(encoder: Encoder, pairs: Sequence[Pair], layers: Sequence[int]
     return np.column_stack([*matched, cosines, lengths[:, 0], ratios])
 
 
-def _cosine(found: Mapping[str, Embedded], pair: Pair, layer: int) -> float:
-    left, right = (found[text].states[layer].double().mean(dim=0) for text in pair)
-    return float(torch.cosine_similarity(left, right, dim=0).item())
+def _cosines(found: Mapping[str, Embedded], pairs: Sequence[Pair], layer: int) -> Array:
+    """Return the cosines of mean vectors, (pairs,): all means at once, copied once."""
+    place = {text: row for row, text in enumerate(found)}
+    states = [each.states[layer] for each in found.values()]
+    device = states[0].device
+    counts = moved(torch.tensor([len(each) for each in states]), device)
+    means = torch.segment_reduce(torch.cat(states).double(), "mean", lengths=counts, unsafe=True)
+    left, right = moved(
+        torch.tensor([[place[text] for text in pair] for pair in pairs]), device
+    ).unbind(1)
+    return np.asarray(torch.cosine_similarity(means[left], means[right], dim=1).cpu().numpy())

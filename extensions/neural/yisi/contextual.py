@@ -7,7 +7,7 @@ over references; the score is P R / (α P + (1 − α) R).
 from collections.abc import Sequence
 
 from extensions.neural.encoding import encoders, precision
-from extensions.neural.encoding.token_vectors import embed, tokenize
+from extensions.neural.encoding.token_vectors import embed, fetch_states, tokenize
 from extensions.neural.on_encoder import OnEncoder, check_layer, encoder_fields
 from extensions.neural.static_vectors import of_pieces
 from extensions.neural.yisi.core import Compare, Yisi, by_vectors, load_tables
@@ -39,7 +39,8 @@ class YisiContextual(OnEncoder, Yisi):
 
     def prepare(self, outputs: Sequence[str], others: Sequence[str]) -> Compare:
         found = embed(self.encoder, [*outputs, *others], [self.layer])
-        words = {text: of_pieces(each, self.layer) for text, each in found.items()}
+        states = fetch_states(found, self.layer)
+        words = {text: of_pieces(each, states[text]) for text, each in found.items()}
 
         return lambda other, output: (
             by_vectors(words[other], words[output]),

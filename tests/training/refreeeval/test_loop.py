@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
+from transformers.models.bert.modeling_bert import BertLayer
 
 from benchmarks.gpu import small
 from training.parallel.reading import write_pairs
@@ -57,6 +58,26 @@ def gradient(recipe, corpus, calm, tmp_path, monkeypatch) -> Callable[..., list[
 def read(student: Student) -> list[torch.Tensor]:
     parameters = student.model.parameters()
     return [each.grad.clone() for each in parameters if each.grad is not None]
+
+
+def test_layers_computed_again_take_no_attention_that_plans_for_every_shape(
+    gradient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are computed within the backward pass, when the first forward pass has ended."""
+    allowed: list[bool] = []
+    forward = BertLayer.forward
+
+    def record(self: BertLayer, *given, **named):
+        if self.training:
+            allowed.append(torch.backends.cuda.cudnn_sdp_enabled())
+        return forward(self, *given, **named)
+
+    monkeypatch.setattr(BertLayer, "forward", record)
+    gradient(checkpointing=False)
+    n_once = len(allowed)
+    gradient(checkpointing=True)
+    assert len(allowed) > 2 * n_once > 0
+    assert not any(allowed)
 
 
 @pytest.mark.parametrize("level", ["sentence", "word"])

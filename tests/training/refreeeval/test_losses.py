@@ -75,7 +75,8 @@ def test_word_expansion(checks, words):
     aligned, allowed = losses.guide(**words, c1=1e-3, c2=C2)
     source_words = torch.tensor([[-1, 0, 1, 1, -1]])
     target_words = torch.tensor([[-1, 0, 1, -1, -1]])
-    expanded = losses.expand_words(aligned, source_words, target_words)
+    n_words = 1 + int(max(source_words.max(), target_words.max()))
+    expanded = losses.expand_words(aligned, source_words, target_words, n_words)
     assert losses.alignment(**words, aligned=expanded, allowed=allowed).item() == pytest.approx(
         checks["B4-word-level"]["expected"]["L_word_after_word_expansion_src_words_0_1_1"],
         abs=1e-5,

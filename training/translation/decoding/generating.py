@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList
 
+from extensions.neural.encoding.encoders import moved
 from training.translation import lengths
 from training.translation.decoding.checkpoints import Checkpoint, has_length_tokens, no_gradients
 from training.translation.lengths import PIECES
@@ -222,10 +223,10 @@ def _inputs(checkpoint: Checkpoint, rows: Sequence[Row]) -> dict[str, Tensor]:
     if has_length_tokens(checkpoint):
         prefix = [[*own, checkpoint.length_token(int(row.target_length or 0))]
                   for own, row in zip(prefix, rows, strict=True)]  # fmt: skip
-    given["decoder_input_ids"] = torch.tensor(prefix, device=checkpoint.device)
+    given["decoder_input_ids"] = moved(torch.tensor(prefix), checkpoint.device)
     if checkpoint.has_control and not has_length_tokens(checkpoint):
         wanted = [int(row.target_length or 0) for row in rows]
-        given["wanted_lengths"] = torch.tensor(wanted, device=checkpoint.device)
+        given["wanted_lengths"] = moved(torch.tensor(wanted), checkpoint.device)
     return given
 
 
@@ -240,7 +241,7 @@ def padded(
         place = slice(longest - len(text), None) if left else slice(len(text))
         ids[n, place], mask[n, place] = torch.tensor(list(text)), 1
     device = checkpoint.device
-    return {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
+    return {"input_ids": moved(ids, device), "attention_mask": moved(mask, device)}
 
 
 def _rule(
@@ -270,27 +271,30 @@ def log_probabilities(
     found: list[float] = []
     for start in range(0, len(rows), BATCH):
         part = slice(start, start + BATCH)
-        found += _score(checkpoint, rows[part], outputs[part])
+        found += log_probabilities_at_once(checkpoint, rows[part], outputs[part])
     return found
 
 
-def _score(
+def log_probabilities_at_once(
     checkpoint: Checkpoint, rows: Sequence[Row], outputs: Sequence[Sequence[int]]
 ) -> list[float]:
-    end = checkpoint.end
+    """Return what :func:`log_probabilities` does, from one pass over all rows."""
     befores = [_before(checkpoint, row) for row in rows]
     read = [[*before, *output] for before, output in zip(befores, outputs, strict=True)]
     given = padded(checkpoint, read)
     if not checkpoint.is_causal:
         given = {"decoder_input_ids": given["input_ids"], **_sources(checkpoint, rows)}
     with no_gradients():
-        logits = checkpoint.model(**given).logits.float().log_softmax(-1)
-    scores = []
-    for n, (before, output) in enumerate(zip(befores, outputs, strict=True)):
-        at = torch.arange(len(before) - 1, len(before) + len(output), device=logits.device)
-        written = torch.tensor([*output, end], device=logits.device)
-        scores.append(float(logits[n, at, written].sum()))
-    return scores
+        logits = checkpoint.model(**given, use_cache=False).logits.float().log_softmax(-1)
+    # Row by row, each would be waited for.
+    n_written = [len(output) + 1 for output in outputs]
+    places = [
+        (row, place, piece)
+        for row, (before, output) in enumerate(zip(befores, outputs, strict=True))
+        for place, piece in enumerate([*output, checkpoint.end], start=len(before) - 1)
+    ]
+    each = logits[moved(torch.tensor(places), logits.device).unbind(1)].cpu()
+    return [float(own.sum()) for own in each.split(n_written)]
 
 
 def _before(checkpoint: Checkpoint, row: Row) -> list[int]:
@@ -308,5 +312,5 @@ def _sources(checkpoint: Checkpoint, rows: Sequence[Row]) -> dict[str, torch.Ten
     given = padded(checkpoint, [row.source for row in rows])
     if checkpoint.has_control and not has_length_tokens(checkpoint):
         wanted = [int(row.target_length or 0) for row in rows]
-        given["wanted_lengths"] = torch.tensor(wanted, device=checkpoint.device)
+        given["wanted_lengths"] = moved(torch.tensor(wanted), checkpoint.device)
     return given

@@ -25,6 +25,7 @@ from transformers import (
 from transformers.trainer import TRAINER_STATE_NAME
 from transformers.trainer_callback import PrinterCallback
 
+from extensions.neural.encoding.encoders import moved
 from extensions.neural.encoding.precision import without_cudnn_attention
 from metaeval.messages import message
 from metaeval.systems import length_deviation
@@ -79,7 +80,7 @@ def loss(checkpoint: Checkpoint, pairs: Pairs, collator: Collator) -> float:
     order: Sequence[int] = sorted(range(len(pairs)), key=lambda place: len(pairs.rows[place][1]))
     for start in range(0, len(order), BATCH):
         batch = collator([pairs[place] for place in order[start : start + BATCH]])
-        batch = {name: value.to(checkpoint.device) for name, value in batch.items()}
+        batch = {name: moved(value, checkpoint.device) for name, value in batch.items()}
         with torch.inference_mode():
             found = checkpoint.model(**batch)
         n_pieces = int((batch["labels"] >= 0).sum())
@@ -290,6 +291,8 @@ def arguments(options: dict[str, Any], folder: Path) -> Seq2SeqTrainingArguments
         use_cpu=not torch.cuda.is_available(),
         ddp_backend=None if torch.cuda.is_available() or world() == 1 else "gloo",
         dataloader_pin_memory=torch.cuda.is_available(),
+        # A batch in pinned memory is sent while the one before it is computed.
+        accelerator_config={"non_blocking": True},
         seed=options["seed"],
         disable_tqdm=True,
         log_level="error",

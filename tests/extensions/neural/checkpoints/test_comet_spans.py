@@ -12,6 +12,7 @@ from benchmarks.gpu import small
 from extensions.neural.checkpoints import comet
 from extensions.neural.encoding import encoders
 from metrics.base import SegmentInput
+from metrics.error_spans import FoundSpan
 from tests.extensions.neural.checkpoints.test_bertscore import TEXTS
 from tests.extensions.neural.checkpoints.test_comet import INPUTS, make
 from tests.metaeval.published import DATA
@@ -100,6 +101,27 @@ def probabilities(*labels: int) -> torch.Tensor:
     return rows
 
 
+def decoded(rows: torch.Tensor, threshold: float | None = None) -> list[FoundSpan]:
+    values, chosen = comet.labelled(rows, threshold)
+    return comet.spans_of(values.numpy(), chosen.int().tolist(), OFFSETS, LABELS)
+
+
+@pytest.mark.parametrize("threshold", [None, 0.5])
+def test_severities_are_those_of_comets_own_loop(checkpoint: Path, threshold: float | None) -> None:
+    """Only they are read by the score; comet asks for the label of one subword after the other."""
+    model = make(checkpoint).model
+    model.decoding_threshold = threshold
+    rows = torch.rand(6, 9, 4, generator=torch.Generator().manual_seed(1)) ** 4
+    ids, offsets = torch.full((6, 9), 5), [[(n, n + 1) for n in range(k)] for k in range(4, 10)]
+    rows = rows / rows.sum(-1, keepdim=True)
+    expected = model.decode(rows, ids, offsets)
+    with comet.recording(model):
+        found = model.decode(rows, ids, offsets)
+    severities = [[span["severity"] for span in each] for each in expected]
+    assert [[span["severity"] for span in each] for each in found] == severities
+    assert sum(map(len, severities)) > 3
+
+
 # <s> ▁The ▁bad ▁end </s>
 OFFSETS = [(0, 0), (0, 3), (3, 7), (7, 11), (0, 0)]
 
@@ -116,15 +138,15 @@ OFFSETS = [(0, 0), (0, 3), (3, 7), (7, 11), (0, 0)]
     ],
 )
 def test_runs_of_labels(labels: tuple[int, ...], expected: list[tuple[int, int, str]]) -> None:
-    found = comet.spans_of(probabilities(*labels), OFFSETS, LABELS)
+    found = decoded(probabilities(*labels))
     kept = comet.trimmed(found, "The bad end")
     assert [(each.start, each.end, each.severity) for each in kept] == expected
 
 
 def test_a_threshold_decides_where_there_is_one() -> None:
     rows = torch.tensor([[0.6, 0.1, 0.25, 0.05]] * 5)
-    assert comet.spans_of(rows, OFFSETS, LABELS) == []
-    (found,) = comet.spans_of(rows, OFFSETS, LABELS, 0.3)
+    assert decoded(rows) == []
+    (found,) = decoded(rows, 0.3)
     assert (found.severity, found.confidence) == ("major", pytest.approx(0.25))
 
 

@@ -12,6 +12,7 @@ from transformers import BertModel, T5Config, T5EncoderModel
 
 from benchmarks.gpu import small
 from extensions.neural.encoding import encoders, token_vectors
+from extensions.neural.mover import mapping
 from metaeval.messages import Message
 from metrics.base import MetricError
 from tests.refusals import has, refused
@@ -290,3 +291,12 @@ def test_an_encoder_with_a_fast_tokenizer_alone(tmp_path: Path) -> None:
     tokenizer = encoders.get(str(folder)).tokenizer
     assert token_vectors.tokenize(tokenizer, "the cat") == slow_ids
     assert token_vectors.tokenize(tokenizer, " ") != []
+
+
+@pytest.mark.usefixtures("fresh")
+def test_an_encoder_whose_checkpoint_has_no_pooler_is_the_same_at_each_load(xlmr: str) -> None:
+    """A random pooler would give it another fingerprint, and its mappings would be refused."""
+    first = mapping.fingerprint(encoders.get(xlmr).model)
+    encoders.forget()
+    torch.manual_seed(17)
+    assert mapping.fingerprint(encoders.get(xlmr).model) == first

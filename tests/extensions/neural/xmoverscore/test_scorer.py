@@ -182,11 +182,15 @@ def test_values_do_not_depend_on_the_batch(encoder: str, monkeypatch: pytest.Mon
 
 
 def test_texts_are_encoded_before_those_ahead_are_solved(
-    encoder: str, monkeypatch: pytest.MonkeyPatch
+    encoder: str, gpt2: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What lets a GPU work while the CPU solves."""
+    """A GPU works in order: it is given nothing between what is fetched and the work beside it."""
     order: list[str] = []
-    for name in ("_launch", "_solve"):
+    begin = lm.LanguageModel.begin
+    monkeypatch.setattr(
+        lm.LanguageModel, "begin", lambda *given: (order.append("read"), begin(*given))[1]
+    )
+    for name in ("_launch", "_costs", "_solve"):
         original = getattr(matching, name)
         monkeypatch.setattr(
             matching,
@@ -194,8 +198,9 @@ def test_texts_are_encoded_before_those_ahead_are_solved(
             lambda *args, name=name, original=original: (order.append(name), original(*args))[1],
         )
     monkeypatch.setattr(matching, "PAIRS_PER_CHUNK", 6)
-    make(encoder).score(PAIRS)
-    assert order == ["_launch", "_launch", "_solve", "_launch", "_solve", "_solve"]
+    make(encoder, **{"language-model": gpt2}).score(PAIRS)
+    turn = ["_costs", "_launch", "read", "_solve"]
+    assert order == ["_launch", *turn, *turn, "_costs", "read", "_solve", "read"]
 
 
 def test_the_language_model_is_added(encoder: str, gpt2: str) -> None:
