@@ -267,7 +267,7 @@ def _bags(task: Task, text: Embedded, side: Side) -> tuple[Bag, ...]:
     if len(places) < len(text.pieces):
         # Runs of pieces: a list of places would be copied to the device and waited for.
         runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
-        vectors = torch.cat([vectors[run[0] : run[-1] + 1] for run in runs])
+        vectors = torch.cat([vectors[:0], *(vectors[r[0] : r[-1] + 1] for r in runs if len(r))])
     table = task.idf[0 if side == "left" else 1]
     weights = None if table is None else table.weigh([text.ids[place] for place in places])
     return tuple(make_bag(vectors, size, weights) for size in task.sizes)
