@@ -39,6 +39,7 @@ QUEUE = "slow"
 SHOWN = "shown"
 MOST_PROBLEMS = 1_000
 CHUNK = 1024 * 1024
+LONGEST = 200  # characters of a name
 # What separates cells.
 SIGNS = (b"\t", b",", b";")
 EXPIRES = timedelta(seconds=waiting.HELD_SECONDS)
@@ -221,7 +222,9 @@ def begin(
     sent, chosen = waiting.recall(token, user.pk), dict(choices or {})
     key = {"created_by": user, "door": sent.door, "digest": _digest(sent, chosen)}
     held = waiting.hold(token, user.pk)
-    named = (", ".join(file.name for file in sent.files.values()) or name)[:200]
+    named = ", ".join(file.name for file in sent.files.values()) or name
+    if len(named) > LONGEST:  # ends with a whole name
+        named = f"{named[: LONGEST - 1].rpartition(', ')[0] or named[: LONGEST - 1]}…"
     try:
         with transaction.atomic():
             row = FileImport.objects.create(

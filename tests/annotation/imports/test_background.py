@@ -81,6 +81,15 @@ def test_a_worker_checks_the_page_asks_and_a_worker_stores(world: World, as_admi
     assert Judgment.objects.filter(assignment__item__campaign__slug="later").count() == ROWS
 
 
+def test_an_import_of_many_files_has_a_name_of_whole_names(world: World, as_admin: Client) -> None:
+    tables = [table() for _ in range(9)]
+    for n, each in enumerate(tables):
+        each.name = f"ratings of system {n} by the second group.tsv"
+    send(as_admin, *tables)
+    name = FileImport.objects.get().name
+    assert name.split(", ") == [each.name for each in tables[:4]][:3] + [f"{tables[3].name}…"]
+
+
 def test_errors_and_choices_are_on_the_same_preview(world: World, as_admin: Client) -> None:
     address = send(as_admin, table("much", name="wer"))["Location"]
     work()
