@@ -32,7 +32,7 @@ from torch.overrides import TorchFunctionMode
 from benchmarks.gpu import __main__ as gpu
 from benchmarks.gpu import cases, checkpoints
 from extensions.neural import lm
-from extensions.neural.encoding import encoders
+from extensions.neural.encoding import encoders, token_vectors
 from metrics.options import clean_all
 from training.distillation import options as distillation
 from training.distillation.level import Distillation
@@ -178,6 +178,9 @@ def one_batch() -> Iterator[None]:
 def of_case(case: cases.Case, folder: Path, n_pairs: int) -> tuple[Count, Count]:
     """Score some pairs and twice as many, each in one batch of new texts."""
     inputs = checkpoints.make_inputs(4 * n_pairs)
+    # Another case may have encoded these texts.
+    encoders.forget()
+    token_vectors.forget()
     with one_batch():
         metric = cases.make(case, folder, "float32")
         # Tokenizers and fixed tables are loaded when they are needed first.
