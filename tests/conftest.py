@@ -74,6 +74,8 @@ LONG = (
     # Many samples, judgments and models.
     *("metaeval/correlation/test_coverage.py", "metaeval/significance/test_significance.py"),
     *("annotation/adjudication", "dashboards/panel/test_imported.py"),
+    *("annotation/test_added_up.py", "annotation/test_human_systems.py", "house/test_numbers.py"),
+    *("dashboards/panel/test_human_systems.py", "extensions/studies/test_wmt.py"),
     "extensions/neural/test_truncation.py",
     # Installations, and processes that die and go on.
     *("benchmarks", "config/test_backups.py", "config/test_health.py", "config/test_migrations.py"),

@@ -266,7 +266,7 @@ def test_the_tab_costs_the_same_with_many_people(
     campaign = world.campaign
     add_annotators(campaign=campaign, links=20)
     open_campaign(campaign=campaign)
-    with django_assert_max_num_queries(25):  # type: ignore[operator]
+    with django_assert_max_num_queries(27):  # type: ignore[operator]
         as_admin.get(address("access", campaign))
 
 

@@ -73,7 +73,7 @@ def _bundle_says_so(mqm: Campaign) -> None:
     tables = tables_of(content)
     command = next(table.arguments for table in tables if table.name == "human-scores")
     assert command[command.index("--form") + 1] == "raw"
-    assert manifest_of(content, tables, {})["filters"]["scores"] == "raw"
+    assert manifest_of(content, tables)["filters"]["scores"] == "raw"
     trust = verdict.compute(mqm, Filters())
     assert "not standardised per annotator" in readme(content, tables, trust)
 
