@@ -9,15 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import (
-    Count,
-    Exists,
-    F,
-    Max,
-    Min,
-    OuterRef,
-    QuerySet,
-)
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, QuerySet
 
 from annotation.access import run_campaigns
 from annotation.judging.answers import Answer, check, rated_text

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotation.campaigns import add_annotators, close_campaign, open_campaign
 from annotation.models import Assignment, Campaign, Judgment
+from annotation.protocols import PROTOCOLS
 from annotation.views.judging import cards
 from annotation.views.judging.cards import drawn
 from annotation.views.judging.offline import fetching
@@ -61,6 +62,31 @@ def test_a_screen_of_several_texts_comes_once_and_never_after_itself(
     paths = [address(rows[0]), address(rows[2])]
     found = ahead(client, campaign)
     assert [one["path"] for one in found] == paths
+    for one in found:
+        alone = client.get(one["path"], headers=JSON).json()["html"]
+        assert without_keys(one["html"]) == without_keys(alone)
+
+
+# What a template may treat in ways of its own: leading lines, blanks, quotes, tags, directions.
+ODD = (
+    "\n  Two \r\n lines\u00a0&amp; \"quotes\" 'here' <b>&</b> {{ x }}.",
+    "\u202eשלום\u202c \U0001f9d1\u200d\U0001f4bb https://example.org/?a=1&b=2 _so_ **on**.",
+)
+
+
+@pytest.mark.parametrize("language", ["en", "de", "cs", "ar", "zh-hans"])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_protocol_shows_the_same_ahead_and_one_by_one(
+    protocol: str, language: str, db: None, client: Client
+) -> None:
+    outputs = (
+        (ODD, ODD[::-1], ("Plain.", " ")) if PROTOCOLS[protocol].layout.has_systems else (ODD,)
+    )
+    campaign = plant(protocol, sources=ODD[::-1], outputs=outputs, languages=("en", "ar"))
+    client.force_login(User.objects.get(username="annotator-1"))
+    client.cookies["django_language"] = language
+    found = ahead(client, campaign)
+    assert found
     for one in found:
         alone = client.get(one["path"], headers=JSON).json()["html"]
         assert without_keys(one["html"]) == without_keys(alone)
