@@ -74,7 +74,7 @@ def read_words(
         if cells and scale and is_called(title, RANKS):
             _refuse_ranks(table, column, report)
         return
-    if not stated and _without_labels(table, column, cells, report):
+    if not stated and _without_labels(table, column, cells, report, scale):
         return
     words = sorted({str(cell).strip() for cell in cells}, key=str.casefold)
     levels = _levels(stated) if stated else _known(words)
@@ -130,7 +130,13 @@ def _labelled(cell: object) -> tuple[str, str] | None:
     return None
 
 
-def _without_labels(table: Table, column: str, cells: Sequence[object], report: Report) -> bool:
+def _without_labels(
+    table: Table,
+    column: str,
+    cells: Sequence[object],
+    report: Report,
+    scale: tuple[float, float] | None,
+) -> bool:
     """Take the labels off numbers, and return whether there are any and nothing else.
 
     Numbers with different highest ones are of several scales, or dates, and stay.
@@ -161,7 +167,16 @@ def _without_labels(table: Table, column: str, cells: Sequence[object], report: 
         text=text.strip()[:60],
         number=example[0],
     )
-    report.note(note, table.head._replace(field=table.titles.get(column, column)))
+    place = table.head._replace(field=table.titles.get(column, column))
+    report.note(note, place)
+    if scale and highest and float(*highest) != scale[1]:
+        warning = message(
+            "scores.other-highest",
+            "The highest score is {highest}, but the scale ends at {end}. State the scale.",
+            highest=next(iter(highest)),
+            end=f"{scale[1]:g}",
+        )
+        report.warn(warning, place)
     return True
 
 

@@ -99,6 +99,14 @@ def test_numbers_of_several_scales_are_refused(door: str, cells: tuple[str, ...]
     assert report.errors
 
 
+def test_a_highest_number_that_is_not_the_end_of_the_scale_is_a_warning() -> None:
+    _, report = read("judgments", rated("judgments", ("13/20", "5/20", "20/20")))
+    (warning,) = [each for each in report.warnings if each.code == "scores.other-highest"]
+    assert warning.message.parameters == {"highest": "20", "end": "100"}
+    _, report = read("judgments", rated("judgments", ("13/100", "5/100", "99/100")))
+    assert "scores.other-highest" not in {each.code for each in report.warnings}
+
+
 @pytest.mark.parametrize("name", ["rank", "Rang", "排名", "preference", "winner", "system1rank"])
 @pytest.mark.parametrize("door", DOORS_OF_SCORES)
 def test_ranks_and_preferences_are_refused_by_name(door: str, name: str) -> None:
